@@ -6,10 +6,10 @@
 
 namespace bridge {
 
-/// Reads the file of the configuration and tells which jobs it has, or every mistake in it. Opens
-/// no port and contacts no server.
-/// \param out     the jobs, and what their agents have to do themselves
-/// \param errors  mistakes, a line each
+/// Reads the configuration file and lists its jobs, or every mistake in it. Opens no port and
+/// contacts no server.
+/// \param out     the jobs, and the work left to their agents
+/// \param errors  one mistake a line
 support::ExitStatus check_config(const Options&, std::ostream& out, std::ostream& errors);
 
 }  // namespace bridge

@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-/// As RFC 3339 writes it, in UTC, with milliseconds.
+/// In RFC 3339 format, in UTC, with milliseconds.
 std::string now_in_words() {
     using std::chrono::milliseconds;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -36,7 +36,7 @@ void EventLog::operator()(const std::string& text) const {
         lines += begin + support::printable(line, std::string::npos) + "\n";
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     }
-    // One call, so that lines of several threads stay apart.
+    // A single write keeps lines of several threads apart.
     std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 

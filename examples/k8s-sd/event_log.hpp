@@ -5,13 +5,13 @@
 
 namespace bridge {
 
-/// Lines on standard error, each with its time. Any thread; copies write to the same place.
+/// Lines on standard error, each with its time. Any thread; all copies share the output.
 class EventLog {
  public:
-    /// \param program  is named in each line
+    /// \param program  the prefix of each line
     EventLog(std::string_view program, bool times) : program_(program), times_(times) {}
 
-    /// Each line of the text gets the time and the program.
+    /// Prefixes each line of the text with the time and the program.
     void operator()(const std::string& text) const;
 
  private:

@@ -206,7 +206,7 @@ support::CommandLine command_line(Options& o) {
     std::vector<std::string> names;
     for (const support::Option& option : single.options) names.push_back(option.name);
     const auto prepare = [&o, names](const std::vector<support::GivenOption>& given) {
-        // The dialect decides how roles are read.
+        // The dialect decides how roles are parsed, so set it first.
         for (const support::GivenOption& option : given) {
             if (option.option->name == "--dialect") option.set();
             o.single_job = o.single_job || std::find(names.begin(), names.end(),

@@ -16,44 +16,44 @@
 
 namespace bridge {
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     bool sim = false;
-    k8s_sd::DiscoveryConfig server;  ///< names the one of configurations that name none
+    k8s_sd::DiscoveryConfig server;  ///< the server of configurations without one
     std::string config_file;
     bool strict = false;
-    bool check = false;  ///< the file, instead of serving it
+    bool check = false;  ///< check the file instead of serving it
     bool ready_with_left_out_jobs = false;
     bool log_times = true;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
     std::chrono::nanoseconds check_interval = std::chrono::seconds(5);
-    k8s_sd::DiscoveryConfig discovery;  ///< of the single job that options describe
-    bool single_job = false;            ///< they do
-    std::string job_name;               ///< of it; empty: its role
+    k8s_sd::DiscoveryConfig discovery;  ///< of the single job
+    bool single_job = false;            ///< some option describes a single job
+    std::string job_name;               ///< of the single job; empty: its role
     std::string listen;                 ///< empty: see listen_endpoint()
     support::HttpLimits http;
     support::TlsFiles tls;
     AccessOptions access;
     ServeOptions serve;
     AllocatorOptions allocator;
-    std::string page_directory;  ///< empty: the page of the program
-    std::string write_folder;    ///< for a file of each job; empty: none
+    std::string page_directory;  ///< empty: the built-in page
+    std::string write_folder;    ///< for one file a job; empty: none
     std::optional<ListForm> write_form;
-    boost::asio::any_io_executor file_worker{};  ///< writes them; empty: a thread of the program
+    boost::asio::any_io_executor file_worker{};  ///< for files; empty: a thread of the program
     unsigned threads = 1;
 };
 
-/// The options of the program, which set these.
+/// The command line of the program; it sets these options.
 support::CommandLine command_line(Options&);
 
-/// How to read the file of the configuration.
+/// How to read the configuration file.
 k8s_sd::ScrapeConfigOptions scrape_config_options(const Options&);
 
-/// A file without a list of jobs may be cut: that there are none must be said.
+/// A file without a list of jobs may be truncated: an empty list must be explicit.
 /// \throws k8s_sd::ConfigError
 void check_lists_jobs(const k8s_sd::ScrapeConfigFile&, const std::string& path);
 
-/// Refuses what is not enough, and what does not go together. \throws support::UsageError
+/// Refuses incomplete or conflicting options. \throws support::UsageError
 void check(const Options&);
 
 }  // namespace bridge

@@ -70,7 +70,7 @@ ServeOptions serve_options(ServeOptions options, const EventLog& log) {
     return options;
 }
 
-/// ", 2 removed: a, b", or nothing.
+/// ", 2 removed: a, b", or an empty text.
 std::string part(const std::vector<std::string>& names, const char* what) {
     constexpr std::size_t most = 20;
     if (names.empty()) return {};
@@ -106,7 +106,7 @@ Program::Program(asio::io_context& io, Options options)
         files_.emplace(options_.file_worker, options_.serve.clock, options_.write_folder,
                        options_.write_form.value_or(ListForm::relabelled), log_, metrics_.files);
     }
-    // What is wrong from the start is not to be waited for.
+    // Fail at once if the configuration is invalid from the start.
     if (!options_.config_file.empty()) {
         check_lists_jobs(
             k8s_sd::load_scrape_configs(options_.config_file, scrape_config_options(options_)),
@@ -164,12 +164,12 @@ void Program::follow_config() {
 }
 
 void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
-    // Whoever has asked is answered when the second look has shown what is removed.
+    // Requests are answered after a second check has confirmed the removals.
     if (!update.config && !update.removed.empty()) return stay(*update.error);
     try {
         if (!update.config) throw *update.error;
         check_lists_jobs(*update.config, options_.config_file);
-        // A mistake in a job is no reason to forget its targets.
+        // After a mistake in a job, keep the previous configuration and its targets.
         const auto& failures = update.config->failures;
         if (configured_ && !failures.empty()) throw k8s_sd::ScrapeConfigError(failures);
         use(*update.config, update.removed);
@@ -191,7 +191,7 @@ void Program::stay(const k8s_sd::ConfigError& error) {
     trouble_ = text + "\n";
 }
 
-/// Once, not each time that the file is read.
+/// Logs each note once, not each time the file is read.
 void Program::tell_notes(const k8s_sd::ScrapeConfigFile& file) {
     std::set<std::string> notes;
     for (std::string& note : notes_of(file)) {
@@ -219,13 +219,13 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
          part(configured_ ? changes.removed : removed, "removed"));
     const std::string left_out = jobs_.left_out().lines();
     if (!left_out.empty()) log_(left_out);
-    // Nobody is told that there is no such job before it is known which there are.
+    // Serve only once the jobs are known; otherwise existing jobs would be reported as missing.
     if (!std::exchange(configured_, true)) server_->start();
 }
 
 void Program::apply(const k8s_sd::ScrapeConfigFile& file) {
     const std::vector<std::string> problems = jobs_.apply(file);
-    // Other jobs go on; the only one of the command line leaves nothing to serve.
+    // Other jobs continue, but without the only job of the command line there is nothing to serve.
     if (options_.single_job && !problems.empty()) throw support::Unusable(problems.front());
     for (const std::string& problem : problems) log_(problem);
     for (const std::string& problem : allocator_.apply(file)) log_(problem);
@@ -254,8 +254,8 @@ void Program::reload(const HttpServer::Respond& respond) {
     reloads_.emplace(reloader_->check(), respond);
 }
 
-/// Those who asked before the look that the answer is about; it may not have seen what the others
-/// have written.
+/// Answers the requests made before the check in question; it may have missed later changes of the
+/// file.
 void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t checks) {
     while (!reloads_.empty() && reloads_.begin()->first <= checks) {
         reloads_.extract(reloads_.begin()).mapped()(reply);
@@ -271,8 +271,8 @@ void Program::wait_for_signals() {
     });
 }
 
-// Everything that is outstanding ends, so that io_context::run() returns by itself. Who cannot wait
-// for that sends the signal again, which ends the program at once.
+// Cancels all work, so that io_context::run() returns by itself. A second signal ends the program
+// at once.
 void Program::stop(const std::string& why) {
     log_("ends: " + why);
     signals_.cancel();

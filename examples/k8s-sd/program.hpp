@@ -28,8 +28,8 @@
 
 namespace bridge {
 
-/// The program: follows its configuration, serves its jobs, and ends when it is told to. All but
-/// the jobs is on one strand.
+/// The program: follows its configuration, serves its jobs, and ends on request. Everything but the
+/// jobs runs on one strand.
 class Program {
  public:
     /// \throws support::Unusable, k8s_sd::ConfigError, std::runtime_error if it cannot listen
@@ -37,9 +37,9 @@ class Program {
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    /// All that it answers to whoever may ask. For its strand.
+    /// All routes. On its strand.
     const support::HttpRoutes& routes() const noexcept { return routes_; }
-    /// As SIGTERM does it: cancels everything, so that the context runs out of work. For its strand.
+    /// Like SIGTERM: cancels everything, so that the context runs out of work. On its strand.
     /// \param why  for the log
     void stop(const std::string& why);
 
@@ -51,7 +51,7 @@ class Program {
     void on_update(const k8s_sd::ScrapeConfigUpdate&);
     void refuse(const k8s_sd::ConfigError&, std::uint64_t checks);
     void stay(const k8s_sd::ConfigError&);
-    /// \param removed  jobs of before that the file no longer has
+    /// \param removed  previous jobs missing in the file
     void use(k8s_sd::ScrapeConfigFile, const std::vector<std::string>& removed = {});
     void apply(const k8s_sd::ScrapeConfigFile&);
     void tell_notes(const k8s_sd::ScrapeConfigFile&);
@@ -74,15 +74,15 @@ class Program {
     Allocator allocator_;
     const std::shared_ptr<AllocationCount> allocation_count_;
     const std::shared_ptr<SlowWork> slow_;
-    std::optional<boost::asio::thread_pool> file_worker_;  ///< may be blocked by the disk
+    std::optional<boost::asio::thread_pool> file_worker_;  ///< the disk may block it
     std::optional<ListFiles> files_;
     const support::HttpRoutes routes_;
     std::shared_ptr<support::HttpServer> server_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
-    /// Who asked for one, by the numbers of ScrapeConfigReloader::check().
+    /// Pending reload requests, by the numbers of ScrapeConfigReloader::check().
     std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
     std::string trouble_;          ///< with the configuration, a line each
-    std::set<std::string> notes_;  ///< on the configuration, that have been told
+    std::set<std::string> notes_;  ///< notes on the configuration already logged
     bool configured_ = false;
 };
 

@@ -40,7 +40,7 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     add_list_routes(routes, jobs, metrics);
     add_allocator_routes(routes, allocator, jobs, metrics);
     add_page_routes(routes, jobs, events.page_directory);
-    const Gate questions(16);  // about targets: each holds up lists of a job for 10 ms at a time
+    const Gate questions(16);  // each blocks lists of a job for 10 ms at a time
     add_prometheus_routes(routes, jobs, questions, events.slow);
     add_ui_routes(routes, jobs, allocator, questions);
     add_object_routes(routes, jobs, allocator, questions);

@@ -13,20 +13,20 @@
 
 namespace bridge {
 
-/// What the routes ask the program for.
+/// Dependencies of the routes on the program.
 struct RouteEvents {
     std::function<std::string()> metrics;  ///< of the library, as text
-    /// With the configuration, certificates and files, a line each.
+    /// Problems with the configuration, certificates and files, one a line.
     std::function<std::string()> trouble;
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server
     std::string page_directory;             ///< see add_page_routes()
-    std::shared_ptr<SlowWork> slow;         ///< what rules of clients are tried with
-    bool ready_with_left_out_jobs = false;  ///< although a mistake leaves out jobs
+    std::shared_ptr<SlowWork> slow;         ///< tries the rules of clients
+    bool ready_with_left_out_jobs = false;  ///< in spite of jobs left out because of mistakes
 };
 
-/// All paths that the program answers.
-/// \param jobs     outlives them, as the others do; asked on the server's executor
+/// All routes of the program.
+/// \param jobs     outlives them, like the others; used on the server's executor
 support::HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator,
                            BridgeMetrics& metrics, const RouteEvents&);
 

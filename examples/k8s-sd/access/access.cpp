@@ -27,7 +27,7 @@ struct KnownPath {
     PathClass path_class;
 };
 
-/// What is below a path is of its class, too.
+/// The class of a path applies to its subpaths, too.
 constexpr KnownPath known_paths[] = {
     {"/livez", PathClass::probe},     {"/readyz", PathClass::probe},
     {"/-/healthy", PathClass::probe}, {"/-/ready", PathClass::probe},
@@ -47,13 +47,13 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-/// "localhost:8080" without the port, "[::1]:8080" without brackets, too.
+/// Strips the port of "localhost:8080", and the brackets of "[::1]:8080" as well.
 std::string_view without_port(std::string_view host) {
     if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
     return host.substr(0, host.find(':'));
 }
 
-/// In a refusal. What is no name could make YAML of it, which collectors take for a configuration.
+/// For a refusal. Any other text could be valid YAML; collectors would read it as a configuration.
 std::string shown_name(std::string_view host) {
     constexpr std::size_t longest = 253;
     const std::string_view name = without_port(host);
@@ -65,7 +65,7 @@ std::string shown_name(std::string_view host) {
     return usual ? std::string(name) : "what the header Host says";
 }
 
-/// "https://a:8080" becomes "a:8080"; empty: it is none, as "null".
+/// "https://a:8080" becomes "a:8080"; empty: not a URL, such as "null".
 std::string_view host_of_origin(std::string_view origin) {
     const std::size_t scheme = origin.find("://");
     return scheme == origin.npos ? std::string_view() : origin.substr(scheme + 3);
@@ -77,7 +77,7 @@ std::string password_in(std::string_view base64) {
     const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(text.data()),
                                      reinterpret_cast<const unsigned char*>(base64.data()),
                                      static_cast<int>(base64.size()));
-    // Padding is decoded as zeros.
+    // Padding decodes to zeros.
     text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
     while (text.ends_with('\0')) text.pop_back();
     const std::size_t colon = text.find(':');
@@ -90,7 +90,7 @@ HttpServer::Reply token_reply(PathClass path_class) {
     HttpServer::Reply reply = support::text_reply(
         401, "a token is needed here, as Bearer TOKEN in the header Authorization, or as the "
              "password of any user\n");
-    // A browser asks for a password, and not for anything else.
+    // Browsers can ask the user for a password, but not for a bearer token.
     reply.headers.emplace_back(field::www_authenticate,
                                path_class == PathClass::page
                                    ? "Basic realm=\"k8s-sd\", charset=\"UTF-8\""
@@ -187,7 +187,7 @@ std::optional<HttpServer::Reply> Access::refusal(const HttpServer::Request& requ
     return std::nullopt;
 }
 
-/// No address leads elsewhere tomorrow, as a name may.
+/// An address is always accepted: unlike a name, it cannot be rebound.
 bool Access::knows_host(std::string_view host) const {
     if (!check_hosts_ || host.empty()) return true;
     if (!support::is_host_and_port(host)) return false;

@@ -11,39 +11,38 @@
 
 namespace bridge {
 
-/// What is behind a path, for the question who may have it.
+/// The class of a path, for access control.
 enum class PathClass {
-    probe,    ///< for everybody
+    probe,    ///< public
     metrics,  ///< of the program
     list,     ///< for agents
-    page,     ///< for people: the page, its data, Prometheus' API
-    control,  ///< changes what the program does
+    page,     ///< for users: the page, its data, Prometheus' API
+    control,  ///< changes the state of the program
 };
 
-/// What is not known is taken for part of the page.
+/// Unknown paths count as part of the page.
 PathClass class_of(std::string_view path);
 
 struct AccessOptions {
-    /// Files with a token in each line. Empty: of the page that of the lists, of control that of
-    /// the page; else nobody is asked for a token.
+    /// Files with one token a line. By default the page uses the tokens of lists, and control those
+    /// of the page; otherwise no token is required.
     std::string list_token_file{};
     std::string page_token_file{};
     std::string control_token_file{};
     std::string metrics_token_file{};
     bool require_client_cert = false;
-    /// Names in the header Host besides addresses and localhost.
+    /// Valid names in the header Host, besides addresses and localhost.
     std::vector<std::string> hosts{};
 };
 
-/// The tokens of a file, of which any one will do; a new one can come before the old one goes.
+/// The tokens of a file, each of them valid: add a new token before removing the old one.
 class TokenFile {
  public:
     /// \throws std::runtime_error in words
     explicit TokenFile(std::string path);
 
     bool accepts(std::string_view token) const;
-    /// Reads the file again. \returns what is wrong, in words, when that is news; then the old
-    ///          tokens stay
+    /// Reads the file again. \returns a new problem, in words; the old tokens then remain valid
     std::string look();
 
  private:
@@ -54,24 +53,25 @@ class TokenFile {
     std::string problem_;
 };
 
-/// Who may ask for what. Probes are for everybody.
+/// Access control by path. Probes are always permitted.
 class Access {
  public:
-    /// \param local  the server listens on a loopback address: names of other hosts are refused, as
-    ///               a web page whose name leads here has one (DNS rebinding)
+    /// \param local  the server listens on a loopback address: requests for other host names are
+    ///               refused, because a web page with a name for this address could send them
+    ///               (DNS rebinding)
     /// \throws std::runtime_error in words
     Access(const AccessOptions&, bool local);
 
-    /// nullopt: the request is to be answered.
+    /// nullopt: the request is permitted.
     std::optional<support::HttpServer::Reply> refusal(const support::HttpServer::Request&) const;
-    /// Reads the tokens again. \returns what is wrong, in words
+    /// Reads the tokens again. \returns the problems, in words
     std::vector<std::string> look();
 
  private:
     bool knows_host(std::string_view host) const;
     bool has_token(PathClass, std::string_view authorization) const;
 
-    std::map<std::string, TokenFile> files_;  // by their paths
+    std::map<std::string, TokenFile> files_;  // by path
     std::map<PathClass, const TokenFile*> tokens_;
     const bool require_client_cert_;
     const bool check_hosts_;

@@ -26,7 +26,7 @@ bool is_set(const char* variable) {
     return value && *value;
 }
 
-/// As the library decides it.
+/// The same rule as in the library.
 bool in_cluster(const k8s_sd::InClusterFiles& files) {
     std::error_code ignored;
     return is_set("KUBERNETES_SERVICE_HOST") && is_set("KUBERNETES_SERVICE_PORT") &&
@@ -50,7 +50,7 @@ tcp::endpoint listen_endpoint(const std::string& said, const k8s_sd::InClusterFi
 }
 
 std::size_t make_room_for(std::size_t connections) {
-    // Clients must not keep the program from reaching the API server.
+    // Reserve files: clients must not keep the program from reaching the API server.
     constexpr std::size_t own = 200;
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return connections;
@@ -136,7 +136,7 @@ std::string Guard::trouble() const {
     return text;
 }
 
-/// A timer that has expired already is not cancelled any more.
+/// cancel() has no effect on an expired timer, hence the flag.
 void Guard::stop() {
     stopped_ = true;
     timer_.cancel();

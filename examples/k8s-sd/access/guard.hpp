@@ -20,48 +20,48 @@
 
 namespace bridge {
 
-/// Where to listen: as it was said, else on localhost; in a pod of a cluster on all addresses.
+/// The address to listen on: as configured, by default localhost, or all addresses in a pod.
 boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said,
                                                const k8s_sd::InClusterFiles& = {});
 
-/// Lets the program open files for so many connections and its own work, as far as the system
-/// allows it. \returns for how many connections there are
+/// Raises the limit of open files for so many connections and the program's own files, within the
+/// limits of the system. \returns the possible number of connections
 std::size_t make_room_for(std::size_t connections);
 
-/// Says each note when it is new, and again while it lasts.
+/// Reports each note when it is new, and repeats it while it lasts.
 class RecurringNotes {
  public:
     static constexpr std::int64_t day = 24 * 60 * 60;
 
-    /// \param now  in seconds \returns those that are to be said now
+    /// \param now  in seconds \returns the notes to report now
     std::vector<std::string> due(const std::vector<std::string>& notes, std::int64_t now);
 
  private:
-    std::map<std::string, std::int64_t> said_;  // when
+    std::map<std::string, std::int64_t> said_;  // time of the last report
 };
 
-/// What stands between clients and routes: TLS and who may ask for what. Certificates and tokens
-/// are read again now and then, which blocks on files.
+/// Protects the routes: TLS and access control. Rereads certificates and tokens periodically;
+/// reading blocks.
 class Guard {
  public:
     using Complain = std::function<void(const std::string&)>;
 
-    /// \param interval  from one look at the files to the next \throws support::Unusable
+    /// \param interval  between two reads of the files \throws support::Unusable
     Guard(const boost::asio::any_io_executor&, const support::TlsFiles&, const AccessOptions&,
           bool local, Complain, std::chrono::milliseconds interval = std::chrono::seconds(2));
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
-    /// Both refer to this.
+    /// Both results refer to this object.
     support::HttpServer::Handler protect(support::HttpServer::Handler);
     support::HttpServer::Tls tls() const;
 
     ClientMetrics metrics(const support::HttpServer&) const;
 
     void start();
-    /// Looks at the files now.
+    /// Reads the files now.
     void look();
-    /// What is wrong with certificates now, a line each.
+    /// Present problems with certificates, one a line.
     std::string trouble() const;
     void stop();
 

@@ -111,7 +111,7 @@ support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handl
 
 namespace {
 
-/// \param pass  is kept until the answer
+/// \param pass  held until the response
 HttpServer::Respond once(Gate::Pass pass, HttpServer::Respond respond) {
     return [pass = std::move(pass), respond = std::move(respond),
             answered = std::make_shared<std::atomic<bool>>(false)](HttpServer::Reply reply) {

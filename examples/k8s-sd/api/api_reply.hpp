@@ -20,64 +20,63 @@
 
 namespace bridge {
 
-/// An answer in JSON.
-/// \param accept_encoding  the header; long answers are compressed for who accepts it
+/// A response in JSON.
+/// \param accept_encoding  the header; long responses are compressed if accepted
 support::HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding = {});
-/// An answer of the page's API: says what time it is.
-/// \param json  an object that is not empty
+/// A response of the page's API, with the present time.
+/// \param json  an object with members
 support::HttpServer::Reply ui_reply(std::string json, std::string_view accept_encoding = {});
-/// The same object, with the time: `now`, Unix time in milliseconds.
+/// Adds the time to an object: `now`, Unix time in milliseconds.
 std::string with_now(std::string json);
-/// A mistake, in words.
+/// An error message.
 support::HttpServer::Reply json_error(unsigned status, std::string_view words);
 
-/// What an answer that has failed is told as: a mistake of the request, or a failure of the
-/// program.
+/// The response to a failed request: an error of the client, or of the program.
 support::HttpServer::Reply failure_reply(const std::exception_ptr&);
-/// Responds with it.
+/// Responds with failure_reply().
 OnFailure failing(const support::HttpServer::Respond&);
 
-/// The same handler; what is wrong with a request is answered as the page's API does.
+/// Wraps a handler: errors in a request get a response of the page's API.
 support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler);
 
-/// The same handler, for questions that are some work: those who do not get through the gate are
-/// told to come again, by `refuse`. Of several answers the first one counts: what fails behind it
-/// may try to answer, too.
+/// Wraps a handler for expensive requests: beyond the limit of the gate, `refuse` makes a response
+/// to retry later. Only the first response counts, because a failure after it may try to respond,
+/// too.
 support::HttpRoutes::Handler through(
     const Gate&, support::HttpRoutes::Handler,
     std::function<support::HttpServer::Reply(std::string_view words)> refuse);
-/// The same, with telling_mistakes().
+/// through(), with telling_mistakes().
 support::HttpRoutes::Handler question(const Gate&, support::HttpRoutes::Handler);
 
-/// What is asked for is not there; the text says what there is.
+/// The requested object does not exist; the text lists existing ones.
 class NotFound : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
 };
-/// It is not known yet; the text says what is waited for.
+/// The result is not known yet; the text contains the reason.
 class NotYet : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
 };
-/// \throws NotFound where the name is not empty and no job has it
-/// \throws NotYet   where the job is left out because of a mistake
+/// \throws NotFound if the name is not empty and no job has it
+/// \throws NotYet   if the job is left out because of a mistake
 void require_job(const ServedJobs&, const std::string& name);
 
-/// 503: there was no time for the whole answer, which a part would not be.
+/// 503: the time was over, and a part of the response would be misleading.
 support::HttpServer::Reply too_long();
 
-/// What a URL says behind its '?'.
+/// The query of a URL.
 class Parameters {
  public:
-    /// \throws BadRequest where it names something else
+    /// \throws BadRequest for an unknown parameter
     Parameters(const support::Query&, std::initializer_list<std::string_view> known);
 
-    /// nullopt: it is not there, or is empty.
+    /// nullopt: missing or empty.
     std::optional<std::string> text(std::string_view name) const;
-    /// Of a parameter that may be there several times.
+    /// All values of a repeatable parameter.
     std::vector<std::string> texts(std::string_view name) const;
     std::string text_or(std::string_view name, std::string_view usual) const;
-    /// \throws BadRequest where it is none in the bounds
+    /// \throws BadRequest if it is not a number within the bounds
     std::size_t number(std::string_view name, std::size_t usual, std::size_t least,
                        std::size_t greatest) const;
     bool flag(std::string_view name) const { return text_or(name, "0") != "0"; }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_bytes = 1024;
 constexpr std::string_view meta = "__meta_kubernetes_";
 
-/// Labels whose value is an address of the object.
+/// Labels with an address of the object.
 bool is_address(std::string_view label) {
     constexpr std::array names = {"pod_ip", "service_cluster_ip"};
     if (!label.starts_with(meta)) return false;
@@ -23,7 +23,7 @@ bool is_address(std::string_view label) {
            label.starts_with("node_address_");
 }
 
-/// Without the port, and without the brackets of IPv6.
+/// Strips the port, and the brackets of IPv6.
 std::string_view host_of(std::string_view address) {
     if (address.starts_with('[')) return address.substr(1, address.find(']') - 1);
     const std::size_t colon = address.rfind(':');
@@ -31,7 +31,7 @@ std::string_view host_of(std::string_view address) {
     return several ? address : address.substr(0, colon);
 }
 
-/// What kinds are called, as kubectl does, too.
+/// Names of kinds, including those of kubectl.
 std::string kind_named(std::string_view name) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kinds = {
         {{"pod", "pod"},
@@ -49,7 +49,7 @@ std::string kind_named(std::string_view name) {
     return {};
 }
 
-/// Of a URL its host and port; empty: it is none.
+/// Host and port of a URL; empty if it is not a URL.
 std::string_view authority_in(std::string_view text) {
     const std::size_t begin = text.find("://");
     if (begin == text.npos) return {};
@@ -106,7 +106,7 @@ std::string ObjectQuestion::subject() const {
            "* finds all names that begin so)";
 }
 
-/// Whether the target is at the place that is asked for: with the port, or without.
+/// Whether the target is at the requested address: with the port, or without.
 bool ObjectQuestion::is_at_place(const TargetRow& row) const {
     if (place_.empty()) return false;
     const auto is_it = [&](std::string_view address) {
@@ -117,7 +117,7 @@ bool ObjectQuestion::is_at_place(const TargetRow& row) const {
            (is_it(row.target->get("__address__")) || is_it(row.target->get("instance")));
 }
 
-/// \returns the object if the label of a target says that it is the one
+/// \returns the object if the label of a target identifies it
 std::string ObjectQuestion::named(const TargetRow& row, std::string_view label,
                                   std::string_view value) const {
     if (name_.empty() || !is_name(value) || (ns_ && row.ns != *ns_)) return {};

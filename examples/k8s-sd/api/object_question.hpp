@@ -8,18 +8,18 @@
 
 namespace bridge {
 
-/// Asks which targets are of an object: "pod/shop/web-1", "shop/web-1", "svc/web", "no/n1", any
-/// source of groups; the name of a pod, service or node alone; or which are at an address:
-/// "10.0.0.1", "10.0.0.1:9100", "http://10.0.0.1:9100/metrics". A `*` at the end of a name stands
-/// for any characters.
+/// Finds the targets of an object: "pod/shop/web-1", "shop/web-1", "svc/web", "no/n1", any source
+/// of groups, or the name of a pod, service or node alone. Also finds the targets at an address:
+/// "10.0.0.1", "10.0.0.1:9100", "http://10.0.0.1:9100/metrics". A `*` at the end of a name matches
+/// any characters.
 class ObjectQuestion {
  public:
-    /// \throws BadRequest where it asks for nothing
+    /// \throws BadRequest if the text is empty
     explicit ObjectQuestion(std::string_view text);
 
-    /// The object that is meant, where the target is of it; else empty.
+    /// The matching object of the target; empty if there is none.
     std::string object_of(const TargetRow&) const;
-    /// What a target does not have that is not found, in words: "this name".
+    /// The property of missing targets, in words: "this name".
     std::string subject() const;
 
  private:
@@ -30,8 +30,8 @@ class ObjectQuestion {
 
     std::string kind_{};               ///< "pod", "service" or "node"; empty: any
     std::optional<std::string> ns_{};  ///< nullopt: any
-    std::string name_{};               ///< empty: no name is asked for
-    bool is_begin_ = false;            ///< of a name
+    std::string name_{};               ///< empty: any
+    bool is_begin_ = false;            ///< name_ is a prefix
     std::string place_{};              ///< an address, with or without a port; empty: none
     std::string source_{};             ///< of a group
 };

@@ -2,7 +2,7 @@
 
 namespace bridge {
 
-// As of lists.
+// The same limits as for lists.
 constexpr std::size_t most_shards = 4096;
 constexpr std::size_t most_replicas = 4;
 

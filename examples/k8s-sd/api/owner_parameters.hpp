@@ -8,13 +8,13 @@
 
 namespace bridge {
 
-/// Reads the parameter `shards`, or another one that is a number of them. \throws BadRequest
+/// Reads the parameter `shards`, or another parameter with a number of shards. \throws BadRequest
 std::optional<unsigned> read_shards(const Parameters&, std::string_view name = "shards");
 /// Reads the parameter `replicas`. \throws BadRequest
 unsigned read_replicas(const Parameters&);
 
-/// Who has the targets: of so many shards as the parameters say, and of the collectors that there
-/// are. \throws BadRequest
+/// The owners of targets: the number of shards in the parameters, and the present collectors.
+/// \throws BadRequest
 TargetOwners read_owners(const Parameters&, const Allocator&);
 
 }  // namespace bridge

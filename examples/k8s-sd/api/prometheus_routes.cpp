@@ -23,9 +23,9 @@ using boost::beast::http::field;
 using support::HttpRoutes;
 using support::HttpServer;
 
-constexpr std::size_t most_targets = 5000;  // of an answer with a limit
+constexpr std::size_t most_targets = 5000;  // of a response with a limit
 constexpr std::size_t most_matches = 100;   // match[]
-constexpr int most_streams = 10;            // of all targets, at a time
+constexpr int most_streams = 10;            // concurrent streams of all targets
 
 HttpServer::Reply success(std::string_view data) {
     std::string text;
@@ -49,7 +49,7 @@ HttpServer::Reply unavailable(std::string_view words) { return failure(503, "una
 
 OnFailure telling_to(const HttpServer::Respond&);
 
-/// The last value of the name, as Prometheus does not ask for several; empty: none.
+/// The last value of the name; as in Prometheus, only one is allowed. Empty: none.
 std::string value_of(const support::Query& query, std::string_view name) {
     for (const auto& [known, value] : query) {
         if (known == name) return value;
@@ -131,13 +131,13 @@ HttpServer::Reply config_of(const ServedJobs& jobs, const support::Query& query)
     return success(data);
 }
 
-/// The question is understood, but has no answer.
+/// The request is valid, but has no result.
 class NoAnswer : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
 };
 
-/// A rule behind one that drops the target has not been asked.
+/// Rules after a dropping one are not evaluated.
 /// \throws NoAnswer
 std::string steps_of(const k8s_sd::ScrapeConfig& config, k8s_sd::LabelMap labels) {
     k8s_sd::RelabelOptions options = relabel_options(config);
@@ -172,7 +172,7 @@ std::string steps_of(const k8s_sd::ScrapeConfig& config, k8s_sd::LabelMap labels
     return data;
 }
 
-/// What a POST says: a form, as Prometheus takes it.
+/// The form in the body of a POST, as in Prometheus.
 support::Query form_of(const HttpServer::Request& request) {
     if (auto query = support::parse_query(request.body)) return *query;
     throw BadRequest("the body is no form (application/x-www-form-urlencoded)");
@@ -196,7 +196,7 @@ HttpServer::Reply reply_to(const std::exception_ptr& failed) {
     }
 }
 
-/// Tells what goes wrong as Prometheus does.
+/// Reports errors in the format of Prometheus.
 OnFailure telling_to(const HttpServer::Respond& respond) {
     return [respond](const std::exception_ptr& failed) { respond(reply_to(failed)); };
 }
@@ -208,7 +208,7 @@ HttpRoutes::Handler telling(Answer answer) {
     };
 }
 
-/// The labels are the client's, and may be slow to match.
+/// The client's labels may be slow to match, so they are matched off the server's thread.
 void answer_steps(const ServedJobs& jobs, const std::shared_ptr<SlowWork>& slow,
                   const support::Query& query, const HttpServer::Respond& respond) {
     const auto job = pool_named(jobs, value_of(query, "scrapePool"));

@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-/// What tools ask a Prometheus for: /api/v1/targets, /api/v1/scrape_pools,
+/// The part of Prometheus' API used by tools: /api/v1/targets, /api/v1/scrape_pools,
 /// /api/v1/scrape_pools/config, /api/v1/targets/relabel_steps.
 void add_prometheus_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate,
                            const std::shared_ptr<SlowWork>& slow);

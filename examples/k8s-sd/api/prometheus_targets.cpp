@@ -14,9 +14,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using support::HttpServer;
 
-constexpr std::size_t rows_a_piece = 300;  // that are written
+constexpr std::size_t rows_a_piece = 300;  // rows written to a piece
 constexpr std::size_t bytes_a_piece = std::size_t{256} << 10;
-constexpr std::size_t bytes_a_page = std::size_t{1} << 20;  // fewer rows, then
+constexpr std::size_t bytes_a_page = std::size_t{1}
+                                     << 20;  // a page with less rows if they are large
 
 void write_active(JsonWriter& json, const TargetTable& table, const TargetRow& row) {
     const k8s_sd::ScrapeTarget& target = *row.target;
@@ -37,7 +38,7 @@ void write_dropped(JsonWriter& json, const TargetTable& table, const TargetRow& 
     json.member("scrapePool", table.config().job_name).end('}');
 }
 
-/// Whether the row belongs into the answer.
+/// Whether the response includes the row.
 bool is_wanted(const PrometheusRequest& request, const TargetTable& table, const TargetRow& row) {
     const bool state = (request.active && row.state == TargetState::active) ||
                        (request.dropped && row.state == TargetState::dropped);
@@ -63,8 +64,8 @@ bool is_of(const PrometheusPool& pool, const PrometheusRequest& request) {
     return request.pool.empty() || pool.job.first == request.pool;
 }
 
-/// First all active targets, then all dropped ones, then how many there are. A job's table is
-/// looked at on the job's strand; the next piece is made when the client has taken this one.
+/// First all active targets, then all dropped ones, then the counts. A job's table is read on the
+/// job's strand; the next piece is made once the client has received the last one.
 class Stream final : public HttpServer::Stream, public std::enable_shared_from_this<Stream> {
  public:
     Stream(std::vector<PrometheusPool> pools, PrometheusRequest request, Gate::Pass pass)
@@ -88,11 +89,11 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
             },
             [self = shared_from_this(), on_piece](bool complete) {
                 if (complete && !self->full_) self->end_part();
-                // Nothing found in that time: the client learns that it goes on.
+                // Without a result in this time, a blank keeps the connection active.
                 if (self->piece_.empty()) self->piece_ = " ";
                 on_piece(std::make_shared<const std::string>(std::exchange(self->piece_, {})));
             },
-            // Without its end it is no JSON, so that nobody takes it for the whole answer.
+            // Truncated JSON is invalid, so it cannot be mistaken for the complete response.
             [on_piece](const std::exception_ptr&) { on_piece(nullptr); });
     }
 
@@ -148,14 +149,14 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
     std::string piece_;
     JsonWriter json_{piece_};
     Part part_ = Part::active;
-    std::size_t pool_ = 0;     ///< that is being read
-    RowReader reader_{};       ///< of it
-    std::size_t of_pool_ = 0;  ///< written of it, in this part
-    std::size_t written_ = 0;  ///< into this piece
-    bool full_ = false;        ///< it is
+    std::size_t pool_ = 0;     ///< index of the present pool
+    RowReader reader_{};       ///< reads its rows
+    std::size_t of_pool_ = 0;  ///< rows written of it, in this part
+    std::size_t written_ = 0;  ///< rows in this piece
+    bool full_ = false;        ///< the piece is full
 };
 
-/// A page of them, in the order of the jobs and their rows.
+/// One page of targets, in the order of the jobs and their rows.
 class Page {
  public:
     Page(std::vector<PrometheusPool> pools, PrometheusRequest request)

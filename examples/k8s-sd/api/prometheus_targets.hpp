@@ -11,27 +11,27 @@
 
 namespace bridge {
 
-/// What is asked of /api/v1/targets.
+/// The parameters of /api/v1/targets.
 struct PrometheusRequest {
     bool active = true, dropped = true;
     std::string pool{};  ///< empty: all
-    /// Selectors, one of which must match; none: all targets.
+    /// Selectors; at least one must match. None: all targets.
     std::vector<TargetQuery> match{};
     std::optional<std::size_t> limit{};  ///< of all targets together
     std::optional<TargetCursor> after{};
 };
 
-/// A pool of Prometheus is a job.
+/// A pool of Prometheus corresponds to a job.
 struct PrometheusPool {
     NamedJob job;
     std::size_t keep_dropped = 0;  ///< `keep_dropped_targets`; 0: all
 };
 
-/// Answers with these targets: of all pools, or of one, and how many dropped ones each has. Without
-/// a limit the answer is made a piece at a time, as the client takes it.
-/// \param pass  kept until a streamed answer has ended
-/// \param slow    the answer where there is no time for one with a limit
-/// \param failed  gets what goes wrong with one with a limit
+/// Responds with these targets of one or all pools, and the number of dropped ones in each. Without
+/// a limit the response is streamed piece by piece as the client receives it.
+/// \param pass  held until a streamed response has ended
+/// \param slow    the response if there is no time for a request with a limit
+/// \param failed  receives exceptions of a request with a limit
 void answer_prometheus_targets(std::vector<PrometheusPool>, PrometheusRequest, Gate::Pass pass,
                                support::HttpServer::Reply slow, const support::HttpServer::Respond&,
                                OnFailure failed);

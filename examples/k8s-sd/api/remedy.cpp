@@ -8,7 +8,7 @@ namespace {
 
 using k8s_sd::errc;
 
-/// Errors to whose message the library adds what to do.
+/// Errors with advice in the library's message.
 bool has_advice(const k8s_sd::error_code& error) {
     return error == errc::bad_request || error == errc::unauthorized || error == errc::forbidden ||
            error == errc::not_found || error == errc::unexpected_status ||

@@ -7,8 +7,8 @@
 
 namespace bridge {
 
-/// How to mend what fails, in words; never empty where there is an error.
-/// \param message  of the library; its last part says it where the error has a usual remedy
+/// How to fix an error, in words; never empty for an error.
+/// \param message  of the library; for errors with a usual remedy, its last part contains it
 std::string remedy_for(const k8s_sd::error_code& error, std::string_view message);
 
 }  // namespace bridge

@@ -22,22 +22,22 @@ using boost::beast::http::field;
 using support::HttpRoutes;
 using support::HttpServer;
 
-constexpr std::size_t most_consumers = 1000;  // in an answer
+constexpr std::size_t most_consumers = 1000;  // in a response
 constexpr std::size_t usual_consumers = 200;
 
-/// Without the quotes of an ETag.
+/// Strips the quotes of an ETag.
 std::string_view version_in(std::string_view tag) {
     return tag.size() < 2 ? std::string_view() : tag.substr(1, tag.size() - 2);
 }
 
-/// A reader, and what its list is now.
+/// A reader, and the present version of its list.
 struct Reader {
     Consumers::Consumer consumer;
     std::optional<std::string> tag{};  ///< see JobTargets::known_tag()
 
     bool is_current() const { return tag && !tag->empty() && consumer.last.tag == *tag; }
     bool is_outdated() const { return tag && !consumer.last.tag.empty() && !is_current(); }
-    /// Those that somebody should look at first.
+    /// Readers in need of attention come first.
     int rank() const {
         constexpr unsigned first_error = 400;
         if (consumer.late) return 0;
@@ -73,7 +73,7 @@ void write(JsonWriter& json, const Reader& reader) {
     json.member("current", reader.is_current()).member("late", late).end('}');
 }
 
-/// What is asked: so many readers behind the first ones.
+/// The requested page: so many readers after the first ones.
 struct ConsumerPage {
     std::size_t after = 0, limit = usual_consumers;
     bool only_late = false;

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// Who reads the lists, and whether they have what there is: /api/ui/consumers.
+/// The readers of the lists, and whether their lists are current: /api/ui/consumers.
 void add_consumer_routes(support::HttpRoutes&, const ServedJobs& jobs, const Allocator&,
                          Consumers& consumers, const Gate& gate);
 

@@ -65,10 +65,10 @@ void answer_shards(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
         failing(respond));
 }
 
-/// How many active targets collectors have.
+/// The number of active targets of each collector.
 class CollectorCounts {
  public:
-    /// \param idle  those that are there and have nothing
+    /// \param idle  present collectors without targets
     CollectorCounts(AllocationViewPtr view, std::set<std::string, std::less<>> idle)
         : view_(std::move(view)), idle_(std::move(idle)) {
         for (const Collector& member : view_->present().members()) counts_[member.name];
@@ -130,7 +130,7 @@ class CollectorCounts {
     RowReader reader_;
 };
 
-/// \param trouble  why it is not known who the collectors are
+/// \param trouble  why the collectors are unknown
 std::string without_collectors(bool enabled, const std::string& trouble) {
     std::string text;
     JsonWriter json(text);

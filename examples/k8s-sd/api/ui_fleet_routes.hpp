@@ -7,7 +7,7 @@
 
 namespace bridge {
 
-/// How targets are divided: /api/ui/shards, /api/ui/collectors.
+/// The division of targets: /api/ui/shards, /api/ui/collectors.
 void add_fleet_routes(support::HttpRoutes&, const ServedJobs& jobs, const Allocator&,
                       const Gate& gate);
 

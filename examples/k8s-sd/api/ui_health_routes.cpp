@@ -36,13 +36,13 @@ std::string_view state_of(bool synced, bool fails) {
     return synced ? "synced" : "waiting";
 }
 
-/// Since when what is known may be of before; nullopt: it is fresh, or nothing is known.
+/// Since when the known state may be stale; nullopt: it is fresh, or unknown.
 std::optional<k8s_sd::TimePoint> stale_since(bool synced, const k8s_sd::error_code& error,
                                              k8s_sd::TimePoint since) {
     return synced && error ? std::optional(since) : std::nullopt;
 }
 
-/// Lists after the first one.
+/// All lists but the first one.
 std::uint64_t relists(const k8s_sd::WatchStatus& watch) {
     const auto all = std::accumulate(watch.lists.begin(), watch.lists.end(), std::uint64_t{0});
     return all - watch.lists[static_cast<std::size_t>(k8s_sd::ListReason::first)];
@@ -64,12 +64,12 @@ void write(JsonWriter& json, const k8s_sd::WatchStatus& watch) {
     json.end('}');
 }
 
-/// What tells the configuration from the others of its job.
+/// Distinguishes the configuration from others of its job.
 struct Source {
     std::string role, server;
 };
 
-/// \param config  of the job, in their order
+/// \param config  index among the configurations of the job
 Source source_of(const k8s_sd::Job* job, const k8s_sd::JobConfigStatus& status,
                  std::size_t config) {
     if (status.origin != k8s_sd::TargetOrigin::kubernetes) {
@@ -122,7 +122,7 @@ void write_lines(JsonWriter& json, std::string_view lines) {
     json.end(']');
 }
 
-/// \param notes  a line each
+/// \param notes  one a line
 std::string health_json(const ServedJobs& jobs, const std::string& notes) {
     std::string text;
     JsonWriter json(text);

@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-/// /api/ui/health: how each watch of each job is doing.
-/// \param trouble  with the configuration, certificates and files, a line each
+/// /api/ui/health: the state of each watch of each job.
+/// \param trouble  problems with the configuration, certificates and files, one a line
 void add_health_routes(support::HttpRoutes&, const ServedJobs& jobs,
                        std::function<std::string()> trouble);
 

@@ -26,7 +26,7 @@ constexpr auto look_every = std::chrono::milliseconds(250);
 constexpr auto status_every = std::chrono::seconds(2);
 constexpr auto heartbeat_every = std::chrono::seconds(15);
 constexpr std::size_t changes_a_piece = 100;
-constexpr std::size_t most_changes = 500;  // of an answer
+constexpr std::size_t most_changes = 500;  // in a response
 
 void write(JsonWriter& json, const ChangeHistory& history, const TargetChange& change) {
     json.begin('{').member("seq", history.id_of(change.seq)).member("time", change.time);
@@ -65,8 +65,8 @@ void answer_history(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
     respond(ui_reply(std::move(text), asked.request.header(field::accept_encoding)));
 }
 
-/// Server-Sent Events. Nothing waits for a slow reader: it knows the last change that it has sent,
-/// and sends what is still known behind it.
+/// Server-Sent Events. Nothing is queued for a slow reader: the stream stores the last change sent,
+/// and continues with the known changes after it.
 class Live final : public HttpServer::Stream, public std::enable_shared_from_this<Live> {
  public:
     Live(const ServedJobs& jobs, const boost::asio::any_io_executor& executor, std::uint64_t seq,
@@ -90,7 +90,7 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
     }
 
  private:
-    /// First of all: whose changes follow.
+    /// The first event: the origin of the changes.
     std::string hello() {
         if (std::exchange(greeted_, true)) return {};
         std::string text;
@@ -123,11 +123,11 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
     std::uint64_t sent_;
     const Gate::Pass pass_;
     bool greeted_ = false;
-    std::string status_;  ///< as it was sent, without the time
+    std::string status_;  ///< the last one sent, without the time
     Clock::time_point status_at_{}, heartbeat_at_ = Clock::now() + heartbeat_every;
 };
 
-/// A reader that comes back says what it has; of another process nothing of this one.
+/// The change to resume from: a reader may know changes of another process, but none of this one.
 std::uint64_t first_change(const ChangeHistory& history, const HttpServer::Request& request) {
     const auto text = request.header("Last-Event-ID");
     if (text.empty()) return history.newest();

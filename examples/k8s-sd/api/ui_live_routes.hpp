@@ -7,7 +7,7 @@
 
 namespace bridge {
 
-/// What has changed, and what changes: /api/ui/history, /api/ui/live.
+/// Past and live changes: /api/ui/history, /api/ui/live.
 /// \param executor  of the server
 void add_live_routes(support::HttpRoutes&, const ServedJobs& jobs,
                      const boost::asio::any_io_executor& executor);

@@ -29,18 +29,18 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_rows_of_kind = 20;                  // of each kind, of a job
-constexpr std::size_t most_objects = 20;                      // that are named
+constexpr std::size_t max_rows_of_kind = 20;                         // of each kind, of a job
+constexpr std::size_t most_objects = 20;                      // in the response
 constexpr std::size_t most_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
 
-/// What is found in one job.
+/// The result in one job.
 struct Found {
     std::string in{}, not_in{};  ///< rows
     std::size_t in_total = 0, not_total = 0;
-    std::string reason{};  ///< of the first one that is not in it
+    std::string reason{};  ///< of the first target not in the job
 };
 
-/// What is known of a job besides its targets.
+/// Facts about a job besides its targets.
 struct KnownJob {
     std::string looks_at{};                       ///< in words
     std::optional<std::string> why_incomplete{};  ///< nullopt: it is complete
@@ -139,7 +139,7 @@ class ObjectAnswer {
     const TargetOwners owners_;
     std::set<std::string> objects_;
     Found found_;
-    std::size_t bytes_ = 0;                              ///< of rows, of all jobs
+    std::size_t bytes_ = 0;                              ///< of the rows of all jobs
     std::vector<std::string> with_hits_, without_hits_;  ///< jobs, as JSON
     std::string reading_;
     RowReader reader_;

@@ -7,7 +7,7 @@
 
 namespace bridge {
 
-/// /api/ui/object: in which jobs an object is, in which it is not, and why.
+/// /api/ui/object: the jobs with an object, those without it, and why.
 void add_object_routes(support::HttpRoutes&, const ServedJobs& jobs, const Allocator&,
                        const Gate& gate);
 

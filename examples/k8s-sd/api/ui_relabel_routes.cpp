@@ -24,9 +24,9 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_at_a_time = 4;  // whole jobs that are tried
+constexpr int most_at_a_time = 4;  // trials of whole jobs
 
-/// What is to be tried.
+/// The parameters of a trial.
 struct Question {
     std::string job{};
     std::optional<std::string> id{};
@@ -74,11 +74,11 @@ k8s_sd::ScrapeConfig config_of(const ServedJobs& jobs, const Question& question)
     return job->scrape;
 }
 
-/// One question while it is worked on: rules are compiled and tried on by SlowWork, the job's table
-/// is read on the job's strand.
+/// One request in progress: SlowWork compiles and tries the rules, and the job's strand reads the
+/// job's table.
 class Trial : public std::enable_shared_from_this<Trial> {
  public:
-    /// \param jobs    the one that is asked about
+    /// \param jobs    the job in question
     /// \param coding  Accept-Encoding
     Trial(Question asked, k8s_sd::ScrapeConfig config, std::vector<NamedJob> jobs,
           std::shared_ptr<SlowWork> slow, std::string coding, HttpServer::Respond respond)
@@ -99,7 +99,7 @@ class Trial : public std::enable_shared_from_this<Trial> {
         slow_->run([self = shared_from_this(), step] { (self.get()->*step)(); }, failing(respond_));
     }
 
-    /// Reads the job's table, then goes on.
+    /// Reads the job's table, then continues.
     void visit(TakeFrom take, Step then) {
         found_ = false;
         walk(
@@ -147,7 +147,7 @@ class Trial : public std::enable_shared_from_this<Trial> {
         const bool more_taken = laboratory_->try_on_taken([pause] { return Clock::now() < pause; });
         const bool late = (more_taken || more_) && Clock::now() >= end_;
         if (late) laboratory_->give_up();
-        // A job that has ended has no more targets.
+        // A job that has ended has no targets.
         if (late || !found_) return visit(&Trial::read_examples, &Trial::answer);
         if (more_taken) return slowly(&Trial::try_targets);
         if (more_) return visit(&Trial::take_targets, &Trial::try_targets);
@@ -155,7 +155,7 @@ class Trial : public std::enable_shared_from_this<Trial> {
     }
     void read_examples(TargetTable& table) { laboratory_->read_examples(table); }
 
-    /// A look at the table has found no time.
+    /// The time was over before the table was read.
     void end_late() {
         if (!question_.effect || (question_.id && !target_)) return respond_(too_long());
         laboratory_->give_up();
@@ -164,7 +164,7 @@ class Trial : public std::enable_shared_from_this<Trial> {
     void answer() { respond_(ui_reply(laboratory_->text(), coding_)); }
 
     const Question question_;
-    k8s_sd::ScrapeConfig config_;  ///< until there is a laboratory
+    k8s_sd::ScrapeConfig config_;  ///< until the laboratory exists
     const std::vector<NamedJob> jobs_;
     const std::shared_ptr<SlowWork> slow_;
     const std::string coding_;
@@ -172,8 +172,8 @@ class Trial : public std::enable_shared_from_this<Trial> {
     const Clock::time_point end_ = Clock::now() + longest_walk;
     std::optional<Laboratory> laboratory_;
     std::optional<TakenTarget> target_;
-    bool found_ = false;  ///< the job's table was there
-    bool more_ = false;   ///< targets to take
+    bool found_ = false;  ///< the job's table was available
+    bool more_ = false;   ///< targets remain to be taken
 };
 
 void answer_relabel(const ServedJobs& jobs, const Gate& effects,

@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-/// POST /api/ui/relabel: what other rules would make of a target, and of all. Changes nothing.
+/// POST /api/ui/relabel: the effect of other rules on one target, and on all. Changes nothing.
 void add_relabel_routes(support::HttpRoutes&, const ServedJobs& jobs, const Gate& gate,
                         const std::shared_ptr<SlowWork>& slow);
 

@@ -23,10 +23,10 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_page_rows = 1000;                // of a page
-constexpr auto patience = std::chrono::milliseconds(100);  // with tables that are not complete
+constexpr std::size_t max_page_rows = 1000;                    // of a page
+constexpr auto patience = std::chrono::milliseconds(100);  // for incomplete tables
 
-/// Of `state`, which takes several with commas, too.
+/// Reads `state`; one parameter may contain several states, separated by commas.
 TargetFilter::Values read_states(const Parameters& given, const Allocator& allocator) {
     TargetFilter::Values states;
     for (const std::string& text : given.texts("state")) {
@@ -66,7 +66,7 @@ PageRequest read_page_request(const Parameters& given, const Allocator& allocato
     return request;
 }
 
-/// Jobs whose targets are read: where values are counted, also those that are not chosen.
+/// The jobs to read: with facets also the unselected ones, because their values are counted.
 std::vector<NamedJob> jobs_of(const ServedJobs& jobs, PageRequest& request) {
     const TargetFilter::Values& wanted = request.filter.of(Facet::job);
     if (wanted.empty() || request.facets) return jobs_named(jobs);
@@ -97,14 +97,14 @@ void answer_targets(const ServedJobs& jobs, const Allocator& allocator,
         [page, respond, coding, found](bool complete) {
             respond(ui_reply(page->text(complete), coding));
             if (page->has_all_groups()) return;
-            // Others who wait for the same tables may be at it already.
+            // Another request may already be completing the same tables.
             static const Gate completing(2);
             if (const auto pass = completing.enter()) complete_tables(found, pass);
         },
         failing(respond));
 }
 
-/// Which target is asked for: that of this id, else that of this object at this address.
+/// The requested target: by id, otherwise by object and address.
 struct WantedTarget {
     std::uint64_t id = 0;
     std::string object{}, address{};

@@ -9,11 +9,11 @@
 
 namespace bridge {
 
-/// What the page shows of jobs and targets: /api/ui/status, /api/ui/targets, /api/ui/target.
+/// Jobs and targets of the page: /api/ui/status, /api/ui/targets, /api/ui/target.
 void add_ui_routes(support::HttpRoutes&, const ServedJobs& jobs, const Allocator&,
                    const Gate& gate);
 
-/// As /api/ui/status tells it, without the time.
+/// The response of /api/ui/status, without the time.
 std::string status_json(const ServedJobs& jobs);
 
 }  // namespace bridge

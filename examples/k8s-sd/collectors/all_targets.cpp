@@ -40,7 +40,7 @@ ListBodyPtr AllTargets::body(const std::string& job, const AllocationView& view,
     const std::scoped_lock lock(mutex_);
     std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
     const auto known = bodies_.find(key);
-    // Its last reader may go at any time.
+    // The last reader may release it at any time.
     if (known != bodies_.end()) {
         if (ListBodyPtr body = known->second.lock()) return body;
     } else if (bodies_.size() >= most_bodies) {

@@ -13,15 +13,15 @@
 
 namespace bridge {
 
-/// The targets of a job with the collectors that have them, as one body. As long as somebody reads
-/// it, it is for all who ask for the same. Thread-safe.
+/// The targets of a job with their collectors, as one body. While it is being read, equal requests
+/// share it. Thread-safe.
 class AllTargets {
  public:
-    /// Each is as large as all lists of its job.
+    /// Each body is as large as all lists of its job.
     static constexpr std::size_t most_bodies = 16;
 
-    /// \param lists  of the members of the present allocation, in their order
-    /// \returns null if so many other ones are being read
+    /// \param lists  one for each member of the present allocation, in order
+    /// \returns null if too many other bodies are being read
     ListBodyPtr body(const std::string& job, const AllocationView&,
                      const std::vector<ListBodyPtr>& lists);
 
@@ -30,7 +30,7 @@ class AllTargets {
     std::map<std::string, std::weak_ptr<const ListBody>> bodies_;
 };
 
-/// "/jobs/{job}/targets", as the Target Allocator writes links.
+/// "/jobs/{job}/targets", like the links of the Target Allocator.
 std::string link_of(std::string_view job);
 
 }  // namespace bridge

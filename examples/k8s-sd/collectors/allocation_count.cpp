@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto count_interval = std::chrono::seconds(10);
 
-/// As the Target Allocator names it.
+/// The name used by the Target Allocator.
 std::string_view strategy_of(Allocation allocation) noexcept {
     return allocation == Allocation::per_node ? "per-node" : "consistent-hashing";
 }
@@ -107,12 +107,12 @@ void AllocationCount::count() {
             try {
                 count_allocation(*counts, job, targets, view, std::chrono::steady_clock::now());
             } catch (const LimitReached&) {
-                // Readers are told.
+                // Readers get the error themselves.
             }
             return Walk::next;
         },
         end,
-        // What cannot be counted now is counted the next time.
+        // After a failure the next count tries again.
         [end](const std::exception_ptr&) { end(false); });
 }
 

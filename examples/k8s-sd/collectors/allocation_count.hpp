@@ -14,15 +14,15 @@
 
 namespace bridge {
 
-/// Adds what collectors have of a job, as far as it is complete.
+/// Adds the counts of a job's allocation, if the job is complete.
 void count_allocation(AllocationMetrics&, const std::string& job, JobTargets&,
                       const AllocationViewPtr&, Listing::TimePoint now);
 
-/// Says which targets no collector has. A target that waits for its collector for a moment is none
-/// of them: it must be without one twice in a row.
+/// Reports targets without a collector. A target may wait for its collector for a moment, so only
+/// jobs with such targets in two consecutive counts are reported.
 class UnassignedNotes {
  public:
-    /// \returns a line, or "" where there is nothing new to say
+    /// \returns a line, or "" if there is nothing new
     std::string look(const AllocationMetrics& counts);
 
  private:
@@ -30,7 +30,7 @@ class UnassignedNotes {
     std::set<std::string> told_;
 };
 
-/// Counts every ten seconds. For one strand; start() and stop() belong to it.
+/// Counts every ten seconds. Used on one strand, including start() and stop().
 class AllocationCount : public std::enable_shared_from_this<AllocationCount> {
  public:
     using Tell = std::function<void(const std::string&)>;
@@ -41,7 +41,7 @@ class AllocationCount : public std::enable_shared_from_this<AllocationCount> {
 
     void start();
     void stop();
-    /// The last counts; nullopt: there are none, as the collectors are not known.
+    /// The last counts; nullopt: none, because the collectors are unknown.
     const std::optional<AllocationMetrics>& last() const noexcept { return last_; }
 
  private:

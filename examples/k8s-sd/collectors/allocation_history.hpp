@@ -14,34 +14,34 @@
 
 namespace bridge {
 
-/// The allocation as collectors come and go. Not thread-safe; has no clock.
+/// The allocation over time, as collectors come and go. Not thread-safe; has no clock.
 class AllocationHistory {
  public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    /// \param handover  how long who had a target keeps it, when another one has it now
+    /// \param handover  how long the previous owner of a target keeps it besides the new one
     AllocationHistory(const Collectors::Options& options, std::chrono::nanoseconds handover)
         : options_(options), handover_(handover) {}
 
-    /// \param idle  collectors that are there and shall have nothing
+    /// \param idle  present collectors without any targets
     void set(std::vector<Collector> members, std::set<std::string, std::less<>> idle,
              TimePoint now);
-    /// Ends handovers whose time is over.
+    /// Ends expired handovers.
     void advance(TimePoint now);
-    /// When the next one ends; nullopt: none is under way.
+    /// When the next handover ends; nullopt: none is in progress.
     std::optional<TimePoint> next_end() const;
-    /// The same object as long as everybody keeps what they have: lists are divided by it. Null
-    /// before the first set().
+    /// The same object as long as the allocation is unchanged: lists are divided by it. Null before
+    /// the first set().
     const AllocationViewPtr& view() const noexcept { return view_; }
-    /// Collectors that are there and have nothing.
+    /// Present collectors without targets.
     const std::set<std::string, std::less<>>& idle() const noexcept { return idle_; }
-    /// Whether it can be said what the collector has, be it nothing.
+    /// Whether the targets of the collector are known, even if it has none.
     bool knows(std::string_view name) const noexcept {
         return idle_.contains(name) || (view_ && view_->contains(name));
     }
 
  private:
-    /// Beyond it the oldest handover ends early: members that come and go cost no more.
+    /// Beyond it the oldest handover ends early: this bounds the cost of flapping members.
     static constexpr std::size_t most_earlier = 4;
     struct Earlier {
         CollectorsPtr collectors;
@@ -54,7 +54,7 @@ class AllocationHistory {
     const std::chrono::nanoseconds handover_;
     CollectorsPtr present_;
     std::set<std::string, std::less<>> idle_;
-    std::deque<Earlier> earlier_;  ///< the newest first
+    std::deque<Earlier> earlier_;  ///< newest first
     AllocationViewPtr view_;
 };
 

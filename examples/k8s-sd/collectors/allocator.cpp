@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-/// Several pods that come at once are one change.
+/// Combines pods starting at the same time into one change.
 constexpr auto least_pause = std::chrono::seconds(1);
 
 std::vector<Collector> fixed_members(const AllocatorOptions& options) {
@@ -64,7 +64,7 @@ void Allocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
     update();
 }
 
-/// Now, and when the time of a pod or a handover is over.
+/// Called on changes, and at the end of a grace period or handover.
 void Allocator::update() {
     const auto now = options_.clock->now();
     const auto date = options_.date();

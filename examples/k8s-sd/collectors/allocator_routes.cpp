@@ -49,12 +49,12 @@ class AllocatorRoutes {
     AllocatorRoutes(const Allocator& allocator, const ServedJobs& jobs, BridgeMetrics& metrics)
         : allocator_(allocator), jobs_(jobs), metrics_(metrics) {}
 
-    /// A collector takes an answer of any status for its configuration if it is a YAML mapping, and
-    /// an empty one for no jobs. No text here may be either.
+    /// A collector reads a response of any status as its configuration if it is a YAML mapping, and
+    /// an empty one as no jobs. Texts of error responses must therefore be neither.
     HttpServer::Reply scrape_configs(const HttpRoutes::Asked& asked) const {
         const ListBodyPtr& configs = allocator_.scrape_configs(asked.request.client.verified);
         if (!configs) return off();
-        // Of a job that is missing here, collectors would drop the targets.
+        // Collectors would drop the targets of a job missing here.
         if (!jobs_.left_out().empty()) {
             return later_reply("a mistake leaves out a job of the configuration, see /readyz");
         }
@@ -90,7 +90,7 @@ class AllocatorRoutes {
         if (!view) return respond(refusal(503, allocator_.trouble()));
         if (collector.empty()) return all(name, *job, view, asked.request, respond);
         if (!allocator_.knows(collector)) {
-            // It may be new: an empty list would last until its next poll.
+            // It may be new; with an empty list it would have no targets until its next poll.
             return respond(refusal(503, "there is no collector " + collector));
         }
         one(name, *job, view, collector, asked.request, respond);
@@ -147,7 +147,7 @@ class AllocatorRoutes {
                 }));
     }
 
-    /// One after the other: the next one when there is an answer for the one before.
+    /// Requests the lists one after the other.
     void all(const std::string& name, ServedJob& job, const AllocationViewPtr& view,
              const HttpServer::Request& request, const HttpServer::Respond& respond) const {
         struct Gathering {
@@ -178,7 +178,7 @@ class AllocatorRoutes {
                 const ListBodyPtr body = bodies->body(job, *view, lists);
                 if (!body) return later_reply("too many lists of all collectors are being read");
                 HttpServer::Reply reply = list_reply(*body, reader);
-                // As long as it is read, others get the same.
+                // While it is being read, other readers share it.
                 if (reply.body) reply.body = {body, reply.body.get()};
                 return reply;
             }

@@ -7,9 +7,9 @@
 
 namespace bridge {
 
-/// What OpenTelemetry's collectors ask of a Target Allocator: /scrape_configs, /jobs and
-/// /jobs/{job}/targets.
-/// \param allocator, jobs  outlive them; asked on the server's executor
+/// The part of the Target Allocator's API used by OpenTelemetry's collectors: /scrape_configs,
+/// /jobs and /jobs/{job}/targets.
+/// \param allocator, jobs  outlive the routes; used on the server's executor
 void add_allocator_routes(support::HttpRoutes&, const Allocator& allocator, const ServedJobs& jobs,
                           BridgeMetrics& metrics);
 

@@ -28,14 +28,14 @@ std::string json_list(const Texts& texts) {
     return out + "]";
 }
 
-/// The members of a JSON object, sorted by their names.
+/// The members of a JSON object, sorted by name.
 class Object {
  public:
     /// \param value  JSON
     void set(std::string name, std::string value) {
         members_.insert_or_assign(std::move(name), std::move(value));
     }
-    /// The text, unless it is empty.
+    /// Sets a text unless it is empty.
     void text(std::string name, std::string_view value) {
         if (!value.empty()) set(std::move(name), json_string(value));
     }
@@ -113,7 +113,7 @@ class Writer {
         out.text("action", to_string(rule.action));
         if (!rule.source_labels.empty()) out.set("source_labels", texts(rule.source_labels));
         out.text("target_label", rule.target_label);
-        // Prometheus refuses these two with any other member, be it the default one.
+        // With these actions Prometheus refuses any other member, even a default one.
         if (rule.action == RelabelAction::keepequal || rule.action == RelabelAction::dropequal) {
             return out.json_text();
         }
@@ -213,7 +213,7 @@ class Writer {
         out.set("proxy_connect_header", headers.json_text());
     }
 
-    /// As Go's net/url redacts it.
+    /// Like the redaction of Go's net/url.
     static std::string without_password(const std::string& url) {
         const std::size_t begin = url.find("://") == url.npos ? 0 : url.find("://") + 3;
         const std::size_t end = std::min(url.find('/', begin), url.size());
@@ -263,7 +263,7 @@ std::optional<std::string> why_not(const k8s_sd::ScrapeConfig& scrape) {
     return std::nullopt;
 }
 
-/// In words, if there are any. Discovery is the collectors' own.
+/// The dropped keys in words, if any. Discovery keys do not count: collectors have their own.
 std::optional<std::string> dropped_keys(const ScrapeJob& job) {
     std::string keys;
     for (const auto& [name, value] : job.settings) {

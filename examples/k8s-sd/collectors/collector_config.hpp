@@ -7,11 +7,11 @@
 
 namespace bridge {
 
-/// The jobs as collectors read them: a JSON object of their names, each with what an entry of
-/// `scrape_configs` of Prometheus has, without discovery: a collector puts its own in.
-/// \param show_secrets  else they read "<secret>"
-/// \param problems      in words: jobs that are left out, as only vmagent could scrape them, and
-///                      keys that are, as Prometheus does not know them or they may be secret
+/// The jobs in the format for collectors: a JSON object by job name, each with the members of an
+/// entry of Prometheus' `scrape_configs`, without discovery: a collector adds its own.
+/// \param show_secrets  false: secrets are replaced by "<secret>"
+/// \param problems      in words: jobs left out because only vmagent could scrape them, and keys
+///                      left out because they are unknown to Prometheus or may be secret
 std::string collector_configs(const k8s_sd::ScrapeConfigFile&, bool show_secrets,
                               std::vector<std::string>& problems);
 

@@ -17,8 +17,8 @@ const PodCondition* readiness_of(const Pod& pod) {
     return ready == conditions.end() ? nullptr : &*ready;
 }
 
-/// As the Target Allocator takes it: when the condition changed, or a pod that does not run was
-/// begun.
+/// The same rule as in the Target Allocator: the change of the condition or, for a pod not running,
+/// its start.
 std::optional<k8s_sd::api::Time> told_unready_since(const Pod& pod, const PodCondition* readiness) {
     std::optional<k8s_sd::api::Time> since;
     if (pod.status.phase != "Running") since = pod.status.start_time;
@@ -41,7 +41,7 @@ void CollectorPods::set(const Pod& pod, TimePoint now) {
     const auto told = told_unready_since(pod, readiness);
     const bool known =
         state.unready && state.unready->uid == pod.metadata.uid && state.unready->told == told;
-    // The clock that the pod is told by may be ahead of this one.
+    // The clock behind the pod's time may be ahead of this one.
     if (!known) {
         state.unready = {std::string(pod.metadata.uid), told,
                          told ? std::min<TimePoint>(*told, now) : now};

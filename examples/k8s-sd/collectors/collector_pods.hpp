@@ -13,9 +13,9 @@
 
 namespace bridge {
 
-/// Which pods of collectors have targets: those that have a node, and are ready or have not been
-/// unready for long. Since when, the pod says: so it is the same in every replica, and after a
-/// restart. Not thread-safe; has no clock.
+/// Decides which pods of collectors have targets: those with a node, if they are ready or have not
+/// been unready for long. The time comes from the pod, so it is the same in every replica, and
+/// after a restart. Not thread-safe; has no clock.
 class CollectorPods {
  public:
     using TimePoint = std::chrono::system_clock::time_point;
@@ -28,17 +28,17 @@ class CollectorPods {
     void remove(const k8s_sd::api::Pod&);
 
     std::vector<Collector> members(TimePoint now) const;
-    /// The others.
+    /// The collectors without targets.
     std::set<std::string, std::less<>> idle(TimePoint now) const;
-    /// When a member ceases to be one although nothing happens; nullopt: never.
+    /// When time alone removes a member; nullopt: never.
     std::optional<TimePoint> next_change(TimePoint now) const;
 
  private:
-    /// When a pod ceased to be ready.
+    /// When a pod became unready.
     struct Unready {
-        std::string uid;                          ///< another pod of the name begins anew
-        std::optional<k8s_sd::api::Time> told{};  ///< by the pod
-        TimePoint since{};                        ///< the same, but not later than it was seen
+        std::string uid;                          ///< a new pod of the same name starts anew
+        std::optional<k8s_sd::api::Time> told{};  ///< as recorded in the pod
+        TimePoint since{};                        ///< likewise, but not later than first seen
     };
     struct State {
         std::string node;

@@ -6,8 +6,8 @@
 
 namespace bridge {
 
-/// How long to wait before something is tried again: a second, then twice as long each time, to a
-/// minute; less by chance, so that many do not try at one time.
+/// Delays between retries: one second, doubled each time, up to a minute; shortened at random, to
+/// spread the retries of many files.
 class Backoff {
  public:
     explicit Backoff(unsigned seed) : random_(seed) {}

@@ -6,10 +6,10 @@
 
 namespace bridge {
 
-/// Why files are not what they should be. Any thread.
+/// The problems of files. Any thread.
 class FileProblems {
  public:
-    /// \param problem  in words; empty: there is none any more
+    /// \param problem  in words; empty: resolved
     void set(const std::string& file, const std::string& problem) {
         const std::lock_guard lock(mutex_);
         if (problem.empty()) {
@@ -18,7 +18,7 @@ class FileProblems {
             problems_.insert_or_assign(file, problem);
         }
     }
-    /// In words, a line for each file.
+    /// In words, one line for each file.
     std::string lines() const {
         const std::lock_guard lock(mutex_);
         std::string text;

@@ -16,12 +16,12 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// Where a job cannot let us wait.
+/// The pause if a job has no room for another waiting reader.
 constexpr std::chrono::milliseconds limit_pause{5'000};
 
 }  // namespace
 
-/// Where files are, and who works on them. It is there as long as the worker has to do with it.
+/// The folder and the worker of the files. It lives as long as the worker uses it.
 struct ListFiles::Place {
     void remove_all_but(const std::set<std::string>& files, const LeftOut& left_out) {
         for (const std::string& file : folder.written()) {
@@ -47,7 +47,7 @@ struct ListFiles::Place {
     FileProblems problems{};
 };
 
-/// Writes a job's file, again and again. All but its constructor is for the worker.
+/// Writes the file of a job repeatedly. All but its constructor runs on the worker.
 class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
  public:
     Writer(std::shared_ptr<ServedJob> job, std::shared_ptr<Place> place, std::string_view name)
@@ -67,7 +67,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 
     void ask() {
         if (stopped_) return;
-        // An answer comes sooner if there is a change. The job may live longer than the worker.
+        // The job responds early if there is a change. It may outlive the worker.
         job_->get({{place_->form}, {}, place_->look, known_, place_->look},
                   [weak = weak_from_this(), worker = place_->worker](const ListAnswer& answer) {
                       asio::post(worker, [weak, answer] {
@@ -85,7 +85,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
     void on_answer(const ListAnswer& answer) {
         if (stopped_ || answer.why == Refusal::ended) return;
         std::chrono::milliseconds pause{0};
-        // A list that is known, too: the file may not be what it was.
+        // Write a known list, too: the file may have been changed.
         if (answer.body) {
             pause = file_.write(*answer.body->bytes());
             place_->problems.set(file_name_,
@@ -100,7 +100,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 
     const std::shared_ptr<ServedJob> job_;
     const std::shared_ptr<Place> place_;
-    const std::string begin_;  ///< of what is told
+    const std::string begin_;  ///< prefix of messages
     const std::string file_name_;
     TargetFile file_;
     const std::unique_ptr<k8s_sd::Timer> timer_;

@@ -15,31 +15,31 @@
 
 namespace bridge {
 
-/// The list of each job in a file of a folder, as file_sd_configs take it: written when it changes,
-/// or when others have changed or removed it, removed when the job leaves the configuration, left
-/// alone as long as the job is not complete, or is left out of the configuration because of a
-/// mistake. For one strand.
+/// The list of each job in a file of a folder, for file_sd_configs. A file is written when its list
+/// changes, or when another program has changed or removed it; removed when the job is removed from
+/// the configuration; left unchanged as long as the job is incomplete, or left out because of a
+/// mistake. Used on one strand.
 class ListFiles {
  public:
-    /// \param worker    works on the files, one thing at a time, which may block
-    /// \param clock     of the pauses between two writes
-    /// \param complain  is called by the worker
-    /// \param metrics   outlives all that the worker does
-    /// \param look      how often to look for what others have done to the files
+    /// \param worker    works on the files, one after the other; it may block
+    /// \param clock     for the pauses between two writes
+    /// \param complain  called on the worker
+    /// \param metrics   outlives all work of the worker
+    /// \param look      how often to check for foreign changes of the files
     /// \throws support::Unusable
     ListFiles(boost::asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
               const std::string& folder, ListForm form, TargetFile::Complain complain,
               FileMetrics& metrics, std::chrono::milliseconds look = std::chrono::minutes(1));
-    /// No file is written any more, but for one that is being written.
+    /// Stops all writes but the current one.
     ~ListFiles();
     ListFiles(const ListFiles&) = delete;
     ListFiles& operator=(const ListFiles&) = delete;
 
-    /// The jobs with files that were written in an earlier run. Call it before follow().
+    /// The jobs with files written by an earlier run. Call it before follow().
     std::set<std::string> jobs_of_before() const;
-    /// These are the jobs now.
+    /// Sets the present jobs.
     void follow(const ServedJobs&);
-    /// Why files are not up to date, in words, a line each.
+    /// Why files are outdated, in words, one a line.
     std::string problems() const;
 
  private:

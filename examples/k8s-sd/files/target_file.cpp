@@ -7,7 +7,7 @@ namespace bridge {
 
 namespace {
 
-/// Each change of a file makes Prometheus read all files of the folder.
+/// Each change of a file makes Prometheus read all files of the folder, so writes are spaced.
 constexpr std::chrono::milliseconds least_pause{250};
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// A file of a folder, and when it may be written next. Blocks; not thread-safe.
+/// A file of a folder, with the pace of its writes. Blocks; not thread-safe.
 class TargetFile {
  public:
     using Complain = std::function<void(const std::string&)>;
@@ -20,14 +20,14 @@ class TargetFile {
     TargetFile(const TargetFolder& folder, std::string file, Complain complain,
                FileMetrics& metrics);
 
-    /// Says what is wrong, once, if it cannot be done.
-    /// \returns how long to wait before the file is written again
+    /// Reports a failure, once.
+    /// \returns the delay before the next write
     std::chrono::milliseconds write(std::string_view bytes);
-    /// Whether the last write() did it.
+    /// Whether the last write() succeeded.
     bool good() const noexcept { return good_; }
-    /// Why it did not, in words; else empty.
+    /// The problem of the last write(), in words; empty on success.
     const std::string& problem() const noexcept { return problem_; }
-    /// Whether nobody else has changed or removed the file since.
+    /// Whether the file is unchanged since then.
     bool intact() const { return folder_.state(file_) == state_; }
 
  private:
@@ -38,7 +38,7 @@ class TargetFile {
     Backoff backoff_;
     std::string problem_;
     bool good_ = false;
-    TargetFolder::State state_{};  ///< after the last good write()
+    TargetFolder::State state_{};  ///< after the last successful write()
 };
 
 }  // namespace bridge

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view suffix = ".json";
-/// Agents are other users than we; who may see the folder is said by its own mode.
+/// Agents run as other users; the mode of the folder restricts access.
 constexpr mode_t for_all_to_read = 0644;
 
 std::system_error last_error(const std::string& what) {
@@ -30,7 +30,7 @@ std::system_error last_error(const std::string& what) {
 /// An open file.
 class File {
  public:
-    /// \param shown  the file that users know, to name in errors
+    /// \param shown  the path for error messages
     File(const fs::path& path, int flags, const fs::path& shown)
         : path_(shown), fd_(::open(path.c_str(), flags | O_CLOEXEC, for_all_to_read)) {
         if (fd_ < 0) throw last_error("cannot write " + path_);
@@ -49,7 +49,7 @@ class File {
             bytes.remove_prefix(static_cast<std::size_t>(size));
         }
     }
-    /// On the disk, and as readers need it.
+    /// Syncs the file to the disk and makes it readable.
     void finish() const {
         if (::fchmod(fd_, for_all_to_read) != 0 || ::fsync(fd_) != 0) {
             throw last_error("cannot write " + path_);
@@ -141,7 +141,7 @@ TargetFolder::~TargetFolder() { ::close(lock_); }
 
 bool TargetFolder::write(const std::string& file, std::string_view bytes) const {
     const fs::path path = folder_ / file;
-    // Its name has no suffix, as those of the files have.
+    // Unlike the files, the draft has no suffix.
     const fs::path draft = hidden_ / "draft";
     const File mark(hidden_ / file, O_WRONLY | O_CREAT, path);
     if (has_bytes(path, bytes)) return false;

@@ -8,40 +8,39 @@
 
 namespace bridge {
 
-/// "serviceMonitor/shop/web" becomes "serviceMonitor%2Fshop%2Fweb.json": different names have
-/// different files, and none is hidden.
+/// "serviceMonitor/shop/web" becomes "serviceMonitor%2Fshop%2Fweb.json": different names map to
+/// different files, none of them hidden.
 std::string file_name_of(std::string_view name);
 
-/// The name of the job; the inverse of file_name_of(). Empty: it is no such file.
+/// The name of the job; the inverse of file_name_of(). Empty: the file belongs to no job.
 std::string job_name_of(std::string_view file);
 
-/// A folder with files for file_sd_configs. A reader sees a file whole, or as it was before.
-/// What is not to be seen is in the folder .k8s-sd in it: on the same file system, so that a rename
-/// replaces a file at once, and out of what Prometheus watches and globs match. There is also an
-/// empty file for each file that was written, so that after a restart it is known which are ours.
-/// Blocks; not thread-safe.
+/// A folder with files for file_sd_configs. Files are replaced atomically. Drafts are in its
+/// subfolder .k8s-sd: on the same file system, so that a rename is atomic, and outside Prometheus'
+/// watches and globs. The subfolder also contains an empty file for each file written, to identify
+/// the program's own files after a restart. Blocks; not thread-safe.
 class TargetFolder {
  public:
-    /// Makes the folder if it is missing; the one above it must be there.
-    /// \throws support::Unusable if it is none, cannot be written to, or another process does
+    /// Creates the folder if it is missing; its parent must exist.
+    /// \throws support::Unusable if it is not a folder, not writable, or used by another process
     explicit TargetFolder(std::filesystem::path);
     ~TargetFolder();
     TargetFolder(const TargetFolder&) = delete;
     TargetFolder& operator=(const TargetFolder&) = delete;
 
     /// \param file  its name
-    /// \returns false if these are its bytes already \throws std::system_error
+    /// \returns false if the content is unchanged \throws std::system_error
     bool write(const std::string& file, std::string_view bytes) const;
-    /// Which file it is, and when it was changed last, by whomever; all 0: there is none.
+    /// The identity of a file and its last change, by any program; all 0: there is no file.
     struct State {
         std::uint64_t number = 0;
         std::int64_t seconds = 0, nanoseconds = 0;
         bool operator==(const State&) const = default;
     };
     State state(const std::string& file) const;
-    /// If it was written here, in this run or an earlier one. \throws std::system_error
+    /// Removes a file written here, in this run or an earlier one. \throws std::system_error
     void remove(const std::string& file) const;
-    /// The files that were written here, in this run or an earlier one.
+    /// The files written here, in this run or an earlier one.
     std::set<std::string> written() const;
 
  private:

@@ -101,7 +101,7 @@ void check(const FollowOptions& o) {
     }
 }
 
-/// A list, and who asks for it.
+/// A list with its client.
 struct Followed {
     Followed(asio::io_context& io, const ListSource& source, const FollowOptions& options,
              const TargetFolder& folder, FileMetrics& metrics)
@@ -114,7 +114,7 @@ struct Followed {
     FollowedList list;
 };
 
-/// SIGINT and SIGTERM end the process at once: files are whole at any time, and a look-up of a name
+/// SIGINT and SIGTERM end the process at once: files are consistent at any time, and a name lookup
 /// cannot be interrupted.
 void follow_all(const FollowOptions& o) {
     const TargetFolder folder(o.folder);

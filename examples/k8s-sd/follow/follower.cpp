@@ -19,7 +19,7 @@ using Milliseconds = FollowedList::Milliseconds;
 
 namespace {
 
-/// The first line, without what terminals obey.
+/// The first line, without control characters.
 std::string first_line(const std::string& text) {
     constexpr std::size_t longest = 200;
     std::string line = text.substr(0, std::min(text.find('\n'), longest));
@@ -40,7 +40,7 @@ FollowedList::FollowedList(const TargetFolder& folder, const ListSource& source,
       backoff_(std::random_device()()) {}
 
 Milliseconds FollowedList::use(ListReply reply, Milliseconds took) {
-    // Who says at once that nothing has changed does not know how to wait.
+    // A 304 without delay comes from a server without long polls.
     constexpr Milliseconds has_waited{1'000};
     if (reply.status == 304 && !tag_.empty()) {
         if (!file_.intact()) return ask_for_all();
@@ -53,7 +53,7 @@ Milliseconds FollowedList::use(ListReply reply, Milliseconds took) {
     return write(std::move(reply));
 }
 
-/// Agents take a file that is gone, or that others have written, for other targets.
+/// If the file was removed or changed, agents have other targets, so fetch the list again.
 Milliseconds FollowedList::ask_for_all() {
     tag_.clear();
     hash_ = 0;

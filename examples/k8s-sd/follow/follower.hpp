@@ -14,22 +14,22 @@
 
 namespace bridge {
 
-/// What is made of the answers of a server: its list in a file. What is no list leaves the file as
-/// it is: targets that are old are better than none. No network.
+/// Writes the list in the responses of a server to a file. An invalid list leaves the file
+/// unchanged: stale targets are better than none. No network.
 class FollowedList {
  public:
     using Milliseconds = std::chrono::milliseconds;
 
-    /// \param interval  between requests of a server that does not let us wait
+    /// \param interval  between requests if the server does not support long polls
     FollowedList(const TargetFolder&, const ListSource&, Milliseconds interval,
                  TargetFile::Complain, FileMetrics&);
 
-    /// The tag of the list that is in the file; empty: none is.
+    /// The tag of the list in the file; empty: none.
     const std::string& tag() const noexcept { return tag_; }
-    /// \param took  how long the answer took
-    /// \returns how long to wait before the server is asked again
+    /// \param took  the duration of the request
+    /// \returns the delay before the next request
     Milliseconds use(ListReply, Milliseconds took);
-    /// There is no answer.
+    /// No response.
     Milliseconds fail(const std::string& problem);
 
  private:
@@ -47,7 +47,7 @@ class FollowedList {
     std::string problem_;
 };
 
-/// Follows a list for ever.
+/// Follows a list; never returns.
 /// \param client, list  outlive it
 boost::asio::awaitable<void> follow(boost::asio::any_io_executor, ListClient& client,
                                     FollowedList& list);

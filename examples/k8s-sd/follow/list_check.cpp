@@ -13,7 +13,7 @@ using boost::json::error;
 using boost::system::error_code;
 using Part = boost::json::string_view;
 
-/// Follows a text through the places of a list, and keeps nothing of it.
+/// Tracks the position in a list while parsing, and stores nothing of it.
 class Checker {
  public:
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
@@ -84,8 +84,8 @@ class Checker {
 
     Place place_ = Place::outside;
     std::string key_;       // of the group
-    std::string key_part_;  // of the key that is being read
-    bool targets_ = false;  // the group has them
+    std::string key_part_;  // of a key being read
+    bool targets_ = false;  // the group has targets
     bool labels_ = false;
 };
 
@@ -100,7 +100,7 @@ bool is_list(std::string_view json) {
 }
 
 std::string for_files(std::string list) {
-    // In JSON a % is in a string, and no escape ends in one.
+    // In JSON a % occurs only in strings, and no escape sequence ends in one.
     for (std::size_t at = list.find("%{"); at != list.npos; at = list.find("%{", at)) {
         list.replace(at, 1, "\\u0025");
     }

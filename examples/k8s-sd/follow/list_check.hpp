@@ -5,12 +5,11 @@
 
 namespace bridge {
 
-/// Whether it is a whole list of targets as http_sd_configs and file_sd_configs take it: a JSON
-/// array of groups, which have nothing but targets and labels, which are strings.
+/// Whether the text is a complete target list for http_sd_configs and file_sd_configs: a JSON array
+/// of groups with only targets and labels, all of them strings.
 bool is_list(std::string_view json);
 
-/// The same list in bytes that do for files: vmagent puts variables of its environment where a file
-/// says %{NAME}.
+/// Escapes the list for files: vmagent expands %{NAME} in a file to a variable of its environment.
 std::string for_files(std::string list);
 
 }  // namespace bridge

@@ -33,7 +33,7 @@ using asio::use_awaitable;
 namespace {
 
 constexpr std::chrono::seconds connect_limit{10};
-/// Beyond the time that the server may wait.
+/// In addition to the server's waiting time.
 constexpr std::chrono::seconds answer_limit{60};
 constexpr std::uint32_t head_bytes = 16U << 10U;
 
@@ -49,7 +49,7 @@ std::string text_of(const std::string& path) {
     return text;
 }
 
-/// Files are read for each connection: they are replaced from time to time.
+/// Files are read for each connection, because they are replaced from time to time.
 ssl::context context_of(const ListClientOptions& options) {
     ssl::context context(ssl::context::tls_client);
     context.set_verify_mode(ssl::verify_peer);
@@ -146,7 +146,7 @@ std::unique_ptr<ListClient::Connection> ListClient::make_connection() const {
 }
 
 asio::awaitable<void> ListClient::get(const std::string& tag, ListReply& reply) {
-    // A server may have ended a connection that it has served before.
+    // The server may have closed a connection after earlier requests.
     const bool served = connection_ != nullptr;
     boost::system::error_code lost;
     try {
@@ -163,7 +163,7 @@ asio::awaitable<void> ListClient::get_once(const std::string& tag, ListReply& re
     Parser parser;
     parser.header_limit(head_bytes);
     parser.body_limit(options_.body_bytes);
-    // What fails leaves no connection.
+    // A failure drops the connection.
     std::unique_ptr<Connection> connection = std::move(connection_);
     if (!connection) {
         connection = make_connection();

@@ -11,25 +11,25 @@
 
 namespace bridge {
 
-/// How lists are asked for.
+/// The options of requests for lists.
 struct ListClientOptions {
-    std::string ca_file;     ///< empty: those of the system
+    std::string ca_file;     ///< empty: the system's CAs
     std::string cert_file;   ///< of the client; empty: none
     std::string key_file;    ///< of the client's certificate
     std::string token_file;  ///< read for each request; empty: none
     std::chrono::seconds wait{60};
-    std::uint64_t body_bytes = std::uint64_t{256} << 20;  ///< longer answers are refused
+    std::uint64_t body_bytes = std::uint64_t{256} << 20;  ///< longer responses are refused
 };
 
-/// What a server answers.
+/// The response of a server.
 struct ListReply {
     unsigned status = 0;
     std::string tag{};
     std::string body{};
 };
 
-/// Asks one URL again and again, on one connection as long as it lasts. Everything has a time
-/// limit but the look-up of names, which has one of the system.
+/// Requests one URL repeatedly, on a persistent connection. Everything has a time limit; that of
+/// name lookups is the system's.
 class ListClient {
  public:
     ListClient(boost::asio::any_io_executor, ListSource, ListClientOptions);
@@ -37,7 +37,7 @@ class ListClient {
     ListClient(const ListClient&) = delete;
     ListClient& operator=(const ListClient&) = delete;
 
-    /// Waits for another list than that of the tag, if there is one and the server knows how.
+    /// Waits until the list differs from the tag's, if the server supports it.
     /// \throws boost::system::system_error, std::system_error
     boost::asio::awaitable<void> get(const std::string& tag, ListReply& reply);
 

@@ -15,7 +15,7 @@ namespace {
 
 using support::UsageError;
 
-/// Of "/sd/pods/targets?shard=1" and "/sd/pods": pods.
+/// "pods", for "/sd/pods/targets?shard=1" and for "/sd/pods".
 std::string name_in(std::string_view target) {
     std::string_view path = target.substr(0, target.find('?'));
     constexpr std::string_view relabelled = "/targets";
@@ -24,7 +24,7 @@ std::string name_in(std::string_view target) {
     return name.value_or("");
 }
 
-/// What cannot be in the head of a request.
+/// Whether the text is valid in the head of a request.
 bool is_plain(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7F'; });
 }

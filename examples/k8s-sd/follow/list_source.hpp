@@ -4,17 +4,17 @@
 
 namespace bridge {
 
-/// Where a list is, and what its file is called.
+/// The location of a list, and the name of its file.
 struct ListSource {
-    std::string name;    ///< of the list: the file without its suffix, see file_name_of()
-    std::string url;     ///< as it was given
+    std::string name;    ///< of the list, and of the file without its suffix, see file_name_of()
+    std::string url;     ///< as given
     bool tls = false;    ///< https
     std::string host;    ///< without the brackets of an IPv6 address
     std::string port;    ///< in decimal digits
     std::string target;  ///< path and query
 };
 
-/// Reads "http://k8s-sd:8080/sd/pods/targets", whose name is "pods", or NAME=URL.
+/// Reads "http://k8s-sd:8080/sd/pods/targets", a list with the name "pods", or NAME=URL.
 /// \throws support::UsageError
 ListSource read_list_source(const std::string& text);
 

@@ -9,7 +9,7 @@ namespace bridge {
 
 namespace {
 
-/// A label's value, as the text format has it.
+/// Escapes and quotes a label value for the text format.
 std::string label_value(std::string_view value) {
     std::string text = "\"";
     for (const char c : value) {

@@ -9,7 +9,7 @@ namespace bridge {
 
 namespace {
 
-/// Who has not asked for so many intervals has stopped.
+/// A reader without a request for so many intervals counts as stopped.
 constexpr double patience = 2.5;
 constexpr double usual_interval = 60;
 constexpr double remembered_intervals = 10;
@@ -27,7 +27,7 @@ bool is_forgotten(const Consumers::Consumer& consumer, Consumers::TimePoint now)
     return unseen(consumer, now) > std::max(least, remembered_intervals * interval_of(consumer));
 }
 
-/// The same text for the same part of the same content, however it was asked for.
+/// A normalized query: the same text for the same part of the same content.
 std::string query_of(const ListPoll& poll) {
     const auto& selection = poll.selection;
     if (!selection) return "(not understood)";
@@ -45,7 +45,7 @@ std::string query_of(const ListPoll& poll) {
         add("shards", std::to_string(division.shards));
         if (division.replicas != 1) add("replicas", std::to_string(division.replicas));
     }
-    // Last, as it may be long, and what is too long is cut off.
+    // Last, because it may be long and a long text is truncated.
     if (!poll.content.meta.empty()) {
         const bool relabelled = poll.content.form == ListForm::relabelled;
         add(relabelled ? "keep_meta" : "meta", poll.content.meta.text());

@@ -5,10 +5,10 @@
 
 namespace bridge {
 
-/// What writing files cost. Any thread.
+/// Metrics of written files. Any thread.
 struct FileMetrics {
-    std::atomic<std::uint64_t> writes{0};  ///< files that were replaced
-    std::atomic<std::uint64_t> errors{0};  ///< that could not be
+    std::atomic<std::uint64_t> writes{0};  ///< replaced files
+    std::atomic<std::uint64_t> errors{0};  ///< failed attempts
 };
 
 }  // namespace bridge

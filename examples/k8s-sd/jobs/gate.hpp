@@ -5,14 +5,14 @@
 
 namespace bridge {
 
-/// Lets so many in at a time. Copies are the same gate. Any thread.
+/// Limits concurrency. Copies share the limit. Any thread.
 class Gate {
  public:
     using Pass = std::shared_ptr<const void>;
 
     explicit Gate(int most) : most_(most) {}
 
-    /// Inside until the last copy of the pass is gone. Null: so many are inside already.
+    /// A pass holds its slot until its last copy is destroyed. Null: all slots are taken.
     Pass enter() const {
         if (++*inside_ <= most_) {
             return {inside_.get(), [inside = inside_](const void*) { --*inside; }};

@@ -13,13 +13,13 @@ namespace {
 using k8s_sd::ScrapeConfig;
 using k8s_sd::ScrapeJob;
 
-/// As it is written, it matches nothing.
+/// Unexpanded, the regex matches nothing.
 bool is_share_rule(const k8s_sd::RelabelRule& rule) {
     return rule.action == k8s_sd::RelabelAction::keep &&
            rule.regex.find("$(SHARD)") != rule.regex.npos;
 }
 
-/// Names with a `$` are known when the rule is applied.
+/// A name with a `$` is only known when the rule is applied.
 bool makes_unlisted_label(const ScrapeConfig& config, const k8s_sd::RelabelRule& rule) {
     return !rule.target_label.empty() && rule.target_label.find('$') == std::string::npos &&
            !is_listed_name(config, rule.target_label);
@@ -58,7 +58,7 @@ void add_scraping(Keys& keys, const ScrapeConfig& config) {
     keys.add("target_limit", config.target_limit != 0);
 }
 
-/// Keys that say how to scrape, which no list does.
+/// Keys with scrape options; lists do not contain these.
 std::vector<std::string_view> keys_of_agents(const ScrapeJob& job) {
     Keys keys;
     add_client(keys, job.client);

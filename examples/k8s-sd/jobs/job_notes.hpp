@@ -8,13 +8,12 @@
 
 namespace bridge {
 
-/// The configuration without rules that keep an agent's share of the targets: `keep` with
-/// `$(SHARD)`, which the Prometheus operator replaces in each agent. A list is for all agents; a
-/// reader asks for its part.
+/// Removes the rules for an agent's share of the targets: `keep` with `$(SHARD)`, expanded by the
+/// Prometheus operator in each agent. A list is for all agents; a reader requests its own part.
 k8s_sd::ScrapeConfig without_share_rules(k8s_sd::ScrapeConfig);
 
-/// What users of a file should know, in words, a line each: keys of which targets or nobody knows
-/// what become, and for each job what its agents have to do themselves.
+/// Notes for users of a file, one a line: keys without effect on the targets or unknown to the
+/// program and, for each job, the work left to its agents.
 std::vector<std::string> notes_of(const k8s_sd::ScrapeConfigFile&);
 
 }  // namespace bridge

@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-/// Nobody looks at dropped targets, of which there can be many.
+/// Keeps almost no dropped targets: they are not used here, and can be many.
 k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
     config.keep_dropped_targets = 1;
     return config;
@@ -23,7 +23,7 @@ std::string_view address_of(const k8s_sd::TargetGroup& group, std::size_t index)
     return own ? *own : group.labels().get(name).value_or(std::string_view());
 }
 
-/// Where a target is in the group that has come for its own: most are at the same place.
+/// The index of a target in the new version of its group: usually it is unchanged.
 std::optional<std::size_t> place_of(const k8s_sd::ScrapeTarget& target,
                                     const k8s_sd::TargetGroup& now) {
     constexpr std::size_t looked_at = 100;
@@ -37,7 +37,7 @@ std::optional<std::size_t> place_of(const k8s_sd::ScrapeTarget& target,
     return std::nullopt;
 }
 
-/// Two providers can have groups of the same source.
+/// Groups of two providers can have the same source.
 std::string key_of(k8s_sd::ProviderId provider, std::string_view source) {
     return std::to_string(provider) + ' ' + std::string(source);
 }
@@ -58,14 +58,14 @@ void JobTargets::reload(k8s_sd::ScrapeConfig config,
     config = with_limits(std::move(config));
     bool changed = config != pool_.config();
     if (changed) builder_ = std::make_shared<k8s_sd::TargetBuilder>(config);
-    // Other providers keep the rules that were written for them, until they go.
+    // Other providers keep their old rules until they are removed.
     for (auto& [id, provider] : providers_) {
         if (std::find(providers.begin(), providers.end(), id) == providers.end()) continue;
         changed = std::exchange(provider.builder, builder_) != builder_ || changed;
     }
     if (changed) {
-        table_.reset();  // looks at the builder
-        // What a list says of a target depends on the configuration even where the target stays.
+        table_.reset();  // refers to the builder
+        // The configuration affects the list entries of unchanged targets, too.
         listings_.clear();
     }
     pool_.reload(std::move(config), {}, providers);
@@ -100,7 +100,7 @@ void JobTargets::finish_changes(bool full) {
     recorder_.finish(full, [this](const k8s_sd::ScrapeTarget& gone) { return why_gone(gone); });
 }
 
-/// Why a target that has stopped is none any more, by what there is now.
+/// Why a target has stopped, judged by the present state.
 std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
     for (const auto& [id, provider] : providers_) {
         const k8s_sd::TargetGroupPtr group = provider.groups.find(target.source());
@@ -121,7 +121,7 @@ std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
 
 void JobTargets::apply(const k8s_sd::ProviderDiff& news) {
     const auto known = providers_.find(news.provider);
-    // Of a part nobody can tell what is missing.
+    // A diff without its base is useless.
     if (known == providers_.end() && !news.diff.full) return;
     Provider& provider = known == providers_.end() ? providers_[news.provider] : known->second;
     if (!provider.builder) provider.builder = builder_;
@@ -204,15 +204,15 @@ Listing& JobTargets::listing(const ListContent& content, Listing::TimePoint now)
     return made;
 }
 
-/// Whether nobody seems to use it any more.
+/// Whether the choice seems unused.
 bool JobTargets::makes_room(const Choice& choice, Listing::TimePoint now) const {
-    // A reader that tries again after an error is not one that comes back.
+    // A retry after an error does not count as a returning reader.
     constexpr std::chrono::seconds apart{5};
     const bool once = choice.last - choice.first < apart;
     return now - choice.last >= (once ? limits_.choice_idle_once : limits_.choice_idle);
 }
 
-/// Of each form there is a list; of choices of labels readers can think up any number.
+/// There is one list of each form; readers can request any number of label choices.
 /// \throws LimitReached
 void JobTargets::admit(const ListContent& content, Listing::TimePoint now) {
     if (content.meta.empty()) return;
@@ -245,7 +245,7 @@ void JobTargets::fill(Listing& made, const ListContent& content) {
     }
 }
 
-/// \param group  null: it is gone
+/// \param group  null: removed
 void JobTargets::list_group(Listing& to, const ListContent& content, const std::string& key,
                             const k8s_sd::TargetGroupPtr& group, k8s_sd::TargetBuilder& builder) {
     if (content.form == ListForm::collector) return unique_.replace(to, key, group, builder);
@@ -273,8 +273,8 @@ void JobTargets::see_names(const ListContent& content, const k8s_sd::TargetGroup
     for (std::size_t i = 0; i < group.size() && !unused.empty(); ++i) see(group[i]);
 }
 
-/// Each group tells its targets, those that are the same as targets of others, too: a list shows
-/// only one of them, and is the same whichever came first.
+/// The targets of a group, including duplicates of other groups' targets: a list shows one of each
+/// set of duplicates, and is the same whichever came first.
 std::vector<ListedTarget> JobTargets::listed(const ListContent& content,
                                              const k8s_sd::TargetGroupPtr& group,
                                              k8s_sd::TargetBuilder& builder) const {

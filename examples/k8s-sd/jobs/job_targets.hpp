@@ -21,69 +21,69 @@
 
 namespace bridge {
 
-/// How many targets a job has.
+/// The numbers of targets of a job.
 struct TargetCounts {
     std::size_t discovered = 0, active = 0, dropped = 0, failed = 0;
 };
 
-/// The targets of one job, as discovered and after relabelling, and its lists. A list is made when
-/// it is first asked for, and follows the diffs from then on: only what they bring is serialised.
-/// Not thread-safe; no I/O.
+/// The targets of one job, as discovered and after relabelling, and its lists. A list is created on
+/// its first request and then follows the diffs: only changed targets are serialised. Not
+/// thread-safe; no I/O.
 class JobTargets final : private k8s_sd::TargetHandler {
  public:
-    /// \param metrics  must outlive it, as `history`, which may be null
-    /// \throws k8s_sd::ConfigError as TargetBuilder
+    /// \param metrics  must outlive it, like `history`; `history` may be null
+    /// \throws k8s_sd::ConfigError like TargetBuilder
     JobTargets(k8s_sd::ScrapeConfig, const ListLimits&, ListMetrics& metrics,
                ChangeHistory* history = nullptr);
 
-    /// Other rules. \param providers  see TargetPool::reload()
+    /// Changes the rules. \param providers  see TargetPool::reload()
     void reload(k8s_sd::ScrapeConfig, std::span<const k8s_sd::ProviderId> providers);
-    /// The targets are complete as soon as each of these has told its own; that they were complete
-    /// once is enough. nullopt: they cannot become complete.
+    /// The targets are complete once each of these providers has delivered its own; later changes
+    /// do not undo that. nullopt: they cannot become complete.
     void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
-    /// Is not complete any more, until expect().
+    /// Makes the targets incomplete until expect().
     void begin_anew();
-    /// \param diff  not the last one of the job
+    /// \param diff  not the last diff of the job
     void apply(const k8s_sd::JobDiff& diff);
 
     bool complete() const noexcept { return complete_; }
     /// \throws LimitReached
     ListBodyPtr body(const ListContent&, const Selection&, Listing::TimePoint now);
-    /// How many targets such a list has.
+    /// The number of targets in such a list.
     /// \throws LimitReached
     std::size_t count(const ListContent&, const Selection&, Listing::TimePoint now);
-    /// What became of each discovered target, complete or not; see TargetTable::advance(). Made
-    /// when it is asked for. Valid until the next call of another function.
+    /// The outcome for each discovered target, complete or not; see TargetTable::advance(). Created
+    /// on demand. Valid until the next call of another function.
     TargetTable& table(Listing::TimePoint now);
-    /// What may be wrong with a list that body() has just given, in words; empty: nothing. Names of
-    /// labels and nodes may come to be later, so that they are no mistakes.
+    /// A possible mistake in a list just returned by body(), in words; empty: none. Names of labels
+    /// and nodes may appear later, so these are not errors.
     std::string warning(const ListContent&, const Selection&) const;
     /// The job's configuration, without a limit of dropped targets.
     const k8s_sd::ScrapeConfig& config() const noexcept { return builder_->config(); }
     k8s_sd::TargetBuilder& builder() noexcept { return *builder_; }
-    /// See Listing::known_tag(); nullopt where there is no such list.
+    /// See Listing::known_tag(); nullopt: there is no such list.
     std::optional<std::string> known_tag(const ListContent&, const Selection&) const;
-    /// Forgets the lists, selections and the table that nobody asks for any more.
+    /// Drops unused lists and selections, and the table if it is unused.
     void forget_unused(Listing::TimePoint now);
-    /// Whether there is something that forget_unused() may forget.
+    /// Whether forget_unused() may find something.
     bool keeps_something() const noexcept;
     TargetCounts counts() const;
 
  private:
-    /// What one provider has told.
+    /// The state of one provider.
     struct Provider {
         k8s_sd::TargetGroups groups{};
         std::shared_ptr<k8s_sd::TargetBuilder>
-            builder;  ///< with the rules for them, as in the pool
+            builder;  ///< with the rules for the groups, as in the pool
     };
 
-    /// How a choice of `__meta_*` labels is used.
+    /// The usage of a choice of `__meta_*` labels.
     struct Choice {
-        Listing::TimePoint first, last;  ///< when somebody asked for it
+        Listing::TimePoint first, last;  ///< time of a request
         UnusedNames unused{};
     };
 
-    // By the pool.
+    // Called by the pool.
     void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
               k8s_sd::StopReason) noexcept override;
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
@@ -107,11 +107,11 @@ class JobTargets final : private k8s_sd::TargetHandler {
 
     const ListLimits limits_;
     ListMetrics& metrics_;
-    std::shared_ptr<k8s_sd::TargetBuilder> builder_;    ///< of what comes
-    std::map<k8s_sd::ProviderId, Provider> providers_;  ///< that have told their targets
-    std::map<ListContent, Listing> listings_;           ///< that are in use
-    std::map<ListContent, Choice> choices_;             ///< of these, with `meta`
-    UniqueTargets unique_;  ///< of the list of collectors, if it is made
+    std::shared_ptr<k8s_sd::TargetBuilder> builder_;    ///< for new groups
+    std::map<k8s_sd::ProviderId, Provider> providers_;  ///< providers with delivered targets
+    std::map<ListContent, Listing> listings_;           ///< lists in use
+    std::map<ListContent, Choice> choices_;             ///< those with `meta`
+    UniqueTargets unique_;  ///< of the list of collectors, if that exists
     std::optional<TargetTable> table_;
     Listing::TimePoint table_asked_{};
     std::optional<std::vector<k8s_sd::ProviderId>> expected_;

@@ -28,7 +28,7 @@ class Walker final : public std::enable_shared_from_this<Walker> {
     void step() {
         if (at_ == jobs_.size()) return done_(true);
         const auto& [name, job] = jobs_[at_];
-        // A job that has ended only lets go of this.
+        // A job that has ended only releases this.
         const std::shared_ptr<void> turn(nullptr, [self = shared_from_this()](void*) {
             attempt(self->failed_, [&] { self->after(std::exchange(self->outcome_, Walk::next)); });
         });
@@ -54,7 +54,7 @@ class Walker final : public std::enable_shared_from_this<Walker> {
     const std::function<void(bool)> done_;
     const OnFailure failed_;
     const TimePoint end_;
-    std::exception_ptr failure_;  ///< what a look has thrown
+    std::exception_ptr failure_;  ///< thrown by a look
     std::size_t at_ = 0;
     Walk outcome_ = Walk::next;
 };

@@ -16,32 +16,32 @@
 
 namespace bridge {
 
-/// What a look at a job has come to.
+/// The result of a visit.
 enum class Walk : std::uint8_t {
-    again,  ///< there is more to do in this job: look again, after what else waits for it
-    next,   ///< go on with the next job
-    end,    ///< nothing of the other jobs is needed
+    again,  ///< visit this job again, after other work of its strand
+    next,   ///< continue with the next job
+    end,    ///< skip the other jobs
 };
 
 using NamedJob = std::pair<std::string, std::shared_ptr<ServedJob>>;
 using Look = std::function<Walk(const std::string& job, JobTargets&)>;
 
-/// A question that takes longer is answered with what was found, or not at all.
+/// A longer request gets an incomplete response, or none.
 inline constexpr std::chrono::seconds longest_walk{10};
 
-/// Looks at one job after the other, each on its strand, and says when that is done: once, whatever
-/// becomes of the jobs meanwhile; those that have ended are left out. Nothing runs at a time.
-/// \param done     called in any thread; false: there was no time for the rest
-/// \param failed   called in place of `done` with what a look throws, and behind it with what
-///                 `done` throws; in any thread
-/// \param longest  what it takes; further looks do not begin
+/// Visits one job after the other, each on its strand, and calls `done` exactly once, even if jobs
+/// end meanwhile; ended jobs are skipped. Jobs are never visited concurrently.
+/// \param done     called in any thread; false: the time was over before the last job
+/// \param failed   called instead of `done` with an exception of a visit, and after it with an
+///                 exception of `done`; in any thread
+/// \param longest  the time limit; no visit begins after it
 void walk(std::vector<NamedJob> jobs, Look, std::function<void(bool complete)> done,
           OnFailure failed, std::chrono::nanoseconds longest = longest_walk);
 
 /// All jobs, or the one of this name; none if there is no such job.
 std::vector<NamedJob> jobs_named(const ServedJobs&, const std::string& name = {});
 
-/// Some milliseconds of a job's strand, whose other work has its turn behind them.
+/// A time slice of a few milliseconds on a job's strand; other work of the strand runs after it.
 class Turn {
  public:
     bool lasts() const { return std::chrono::steady_clock::now() < end_; }
@@ -51,12 +51,12 @@ class Turn {
         std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
 };
 
-/// For RowReader::read(): one row can be as much work as many others.
+/// For RowReader::read(): one row can cost as much as many others.
 inline GoesOn for_a_turn() {
     return [turn = Turn()] { return turn.lasts(); };
 }
 
-/// Goes on with a table that is not complete. \returns whether it is, now
+/// Continues an incomplete table. \returns whether it is complete now
 inline bool read_on(TargetTable& table) {
     constexpr std::size_t targets = 10;
     for (const Turn turn; !table.advance(targets);) {
@@ -65,8 +65,8 @@ inline bool read_on(TargetTable& table) {
     return true;
 }
 
-/// Reads all groups into the tables of the jobs, without haste.
-/// \param pass  kept until that is done
+/// Reads all groups into the tables of the jobs, in the background.
+/// \param pass  held until it is done
 void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass);
 
 }  // namespace bridge

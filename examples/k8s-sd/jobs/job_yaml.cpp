@@ -53,7 +53,7 @@ std::string discovery(const k8s_sd::Job& job) {
     for (const auto& config : job.file_sd_configs) {
         text += "- files: " + quoted(config.files) + "\n";
     }
-    // The query may hold a token.
+    // The query may contain a token.
     begin(job.http_sd_configs, "http_sd_configs");
     for (const auto& config : job.http_sd_configs) {
         const bool query = config.url.find('?') != config.url.npos;
@@ -64,7 +64,7 @@ std::string discovery(const k8s_sd::Job& job) {
     return text;
 }
 
-/// Values of `params` can be credentials, too.
+/// Hides the values of `params`: they can be credentials.
 std::string scraping(const k8s_sd::ScrapeConfig& config) {
     std::string text = "job_name: " + quoted(config.job_name) + "\n";
     text += "scrape_interval: " + k8s_sd::format_duration(config.scrape_interval) + "\n";
@@ -80,7 +80,7 @@ std::string scraping(const k8s_sd::ScrapeConfig& config) {
     return text;
 }
 
-/// Of the other keys those that hold no secret; JSON is YAML.
+/// The other keys, if they hold no secret; JSON is valid YAML.
 std::string settings(const k8s_sd::ConfigValues& values) {
     std::string text;
     for (const auto& [key, value] : values) {
@@ -125,7 +125,7 @@ std::string in_words(const k8s_sd::Job& job) {
     for (const auto& config : job.file_sd_configs) {
         parts.push_back("files " + joined(config.files));
     }
-    // The query may hold a token.
+    // The query may contain a token.
     for (const auto& config : job.http_sd_configs) {
         parts.push_back("the list of " + config.url.substr(0, config.url.find('?')));
     }

@@ -7,11 +7,11 @@
 
 namespace bridge {
 
-/// What a job is, as an entry of `scrape_configs`: how its targets are found and made. How they are
-/// scraped is left out where it may be secret.
+/// A job as an entry of `scrape_configs`: how its targets are found and made. Scrape options are
+/// omitted if they may be secret.
 std::string to_yaml(const k8s_sd::ScrapeJob&);
 
-/// What a job looks at, for people: "pods in namespaces a, b with labels app=web".
+/// The objects of a job, for users: "pods in namespaces a, b with labels app=web".
 std::string in_words(const k8s_sd::Job&);
 
 }  // namespace bridge

@@ -11,24 +11,24 @@
 
 namespace bridge {
 
-/// The jobs that a configuration has but that cannot be served because of a mistake. They are not
-/// removed: agents keep their targets.
+/// Jobs of the configuration left out because of a mistake. They are not treated as removed: agents
+/// keep their targets.
 class LeftOut {
  public:
     LeftOut() = default;
     explicit LeftOut(const std::vector<k8s_sd::ScrapeConfigFailure>&);
 
     bool empty() const noexcept { return jobs_.empty() && unnamed_.empty(); }
-    /// In words, why the job is left out; nullopt: the configuration has no such job. A mistake
-    /// that hides the name of a job may hide any name.
-    /// \param job  that the configuration does not have without a mistake
+    /// Why the job is left out, in words; nullopt: the configuration has no such job. A mistake
+    /// without a job's name may belong to any job.
+    /// \param job  not among the valid jobs of the configuration
     std::optional<std::string> why(std::string_view job) const;
-    /// In words, a line for each mistake.
+    /// The mistakes, one a line.
     std::string lines() const;
 
  private:
     std::map<std::string, std::string, std::less<>> jobs_;  ///< by name: the mistakes
-    std::string unnamed_;                                   ///< mistakes without a job's name
+    std::string unnamed_;                                   ///< mistakes without the name of a job
 };
 
 }  // namespace bridge

@@ -5,8 +5,8 @@
 
 namespace bridge {
 
-/// Keys of a job that the library hands over as they are, and that Prometheus knows. They hold no
-/// secret. Of any other key nobody can say that.
+/// Keys of a job passed on unchanged by the library and known to Prometheus. They hold no secret;
+/// for any other key that is unknown.
 constexpr bool is_prometheus_setting(std::string_view key) noexcept {
     constexpr std::string_view keys[] = {"body_size_limit",
                                          "enable_compression",

@@ -66,7 +66,7 @@ void ServedJob::on_change() {
     answer_waiting();
 }
 
-/// Now and then: what nobody asks for is not to be kept, nor to follow every change.
+/// Periodically drops unused lists, so that they need not follow every change.
 void ServedJob::forget_unused() {
     const auto now = options_.clock->now();
     if (now < next_sweep()) return;
@@ -78,7 +78,7 @@ k8s_sd::TimePoint ServedJob::next_sweep() const {
     return swept_ + std::chrono::duration_cast<k8s_sd::TimePoint::duration>(options_.sweep);
 }
 
-/// What one request leads to must not end the program: its client is told when `on_list` is gone.
+/// An exception in one request must not end the program: destroying `on_list` notifies its client.
 OnList ServedJob::without_exceptions(OnList on_list) {
     return [on_list = std::move(on_list)](const ListAnswer& answer) {
         try {
@@ -111,7 +111,7 @@ void ServedJob::visit(std::function<void(JobTargets&)> look) {
     });
 }
 
-/// What is to be answered now.
+/// The present response.
 ListAnswer ServedJob::look(const ListRequest& request) {
     if (!targets_.complete()) {
         if (ended_) return {{}, *ended_, Refusal::ended};
@@ -131,8 +131,8 @@ ListAnswer ServedJob::look(const ListRequest& request) {
     }
 }
 
-/// The reason why there is no list is made for those who are told it, not for all who wait.
-/// \returns what readers_ has, which does not outlive this
+/// Formats the reason only for readers about to receive it, not for all waiting ones.
+/// \returns a callback for readers_; these do not outlive this
 OnList ServedJob::with_reason(OnList on_list) const {
     return [this, on_list = std::move(on_list)](const ListAnswer& answer) {
         if (answer.why != Refusal::incomplete) return on_list(answer);

@@ -22,27 +22,27 @@ namespace bridge {
 /// How readers are served.
 struct ServeOptions {
     ListLimits lists{};
-    /// How long a request waits for the first complete list, at most.
+    /// The maximum time a request waits for the first complete list.
     std::chrono::nanoseconds hold = std::chrono::seconds(20);
     std::size_t held_requests = 10'000;  ///< of one job
     k8s_sd::WarmStart warm_start{};      ///< targets over restarts; none by default
-    /// While readers wait, lists that change all the time are put together this often at most.
+    /// The minimum interval between two evaluations of changing lists for waiting readers.
     std::chrono::nanoseconds pace = std::chrono::milliseconds(100);
-    /// How often what nobody asks for any more is looked for.
+    /// How often unused lists are looked for.
     std::chrono::nanoseconds sweep = std::chrono::minutes(1);
-    std::size_t watch_readers = 1'000;                              ///< of streams, in all
+    std::size_t watch_readers = 1'000;                              ///< of all streams
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
-    std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< of those who wait
-    /// Called in any thread when the first complete list of a job is there; may be empty.
+    std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< for waiting readers
+    /// Called in any thread once the first complete list of a job exists; may be empty.
     std::function<void(const std::string& job, const TargetCounts&)> on_complete{};
 };
 
-/// One job as readers see it: its targets, on a strand of its own, and the requests that wait for
-/// them. The functions may be called in any thread; those that change something only post.
+/// One job as seen by readers: its targets, on a strand of its own, and the requests waiting for
+/// them. Any thread; modifying functions only post.
 class ServedJob final : public std::enable_shared_from_this<ServedJob> {
  public:
     /// \param why_incomplete  in words; called in any thread
-    /// \param metrics         outlives the job, as `history`, which may be null
+    /// \param metrics         outlives the job, like `history`; `history` may be null
     ServedJob(const boost::asio::any_io_executor&, k8s_sd::ScrapeConfig, const ServeOptions&,
               std::function<std::string()> why_incomplete, ListMetrics& metrics,
               ChangeHistory* history = nullptr);
@@ -51,18 +51,18 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     void reload(k8s_sd::ScrapeConfig, std::vector<k8s_sd::ProviderId> providers);
     void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
     void apply(k8s_sd::JobDiff);
-    /// Answers as soon as the targets are complete and the list is one that the reader does not
-    /// know, or when the reader's time is over.
+    /// Answers once the targets are complete and the reader does not know the list, or when the
+    /// reader's time is over.
     void get(ListRequest, OnList);
-    /// Runs a function that looks at the targets, complete or not, on the job's strand; not if the
-    /// job ends before.
+    /// Runs a function with the targets, complete or not, on the job's strand; not if the job ends
+    /// before.
     void visit(std::function<void(JobTargets&)>);
-    /// The configuration has no such job any more: answers who waits, and who comes, that it has
-    /// ended, but goes on with the diffs. \param reason  in words
+    /// The job was removed from the configuration: present and later requests are answered with its
+    /// end, but diffs are still applied. \param reason  in words
     void leave(std::string reason);
-    /// It has it again; call reload() and expect() before.
+    /// The job is back in the configuration; call reload() and expect() before.
     void come_back();
-    /// As leave(), and ends everything.
+    /// Like leave(), and releases everything.
     void stop(std::string reason);
 
     /// Whether lists are served.
@@ -92,11 +92,11 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     JobTargets targets_;
     WaitingReaders readers_;
     const std::unique_ptr<k8s_sd::Timer> timer_;
-    std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer does, then
-    std::optional<std::string> ended_;                ///< for readers; why
+    std::optional<WaitingReaders::TimePoint> wakes_;  ///< the timer's expiry
+    std::optional<std::string> ended_;                ///< the reason, for readers
     bool stopped_ = false;
     k8s_sd::TimePoint swept_;
-    // For other threads.
+    // Read by other threads.
     std::atomic<bool> complete_ = false;
     std::atomic<std::size_t> discovered_ = 0, active_ = 0, dropped_ = 0, failed_ = 0;
     std::atomic<std::size_t> held_count_ = 0;

@@ -23,7 +23,7 @@ std::string in_words(const k8s_sd::ConfigFailure& failure) {
            "] cannot be used: " + failure.message;
 }
 
-/// What is wrong with its configurations.
+/// The error messages of its configurations.
 std::string messages(const k8s_sd::JobStatus& job) {
     std::string text;
     for (const k8s_sd::JobConfigStatus& config : job.configs) {
@@ -32,7 +32,7 @@ std::string messages(const k8s_sd::JobStatus& job) {
     return text;
 }
 
-/// Of a job that is not complete: what it waits for.
+/// Why a job is incomplete.
 std::string in_words(const k8s_sd::JobStatus& job) {
     const bool usable = std::all_of(job.configs.begin(), job.configs.end(),
                                     [](const auto& config) { return config.provider; });
@@ -61,7 +61,7 @@ ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_
 
 std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
     std::vector<k8s_sd::Job> discovery = file.discovery_jobs();
-    // Stale beats empty, however long it takes.
+    // Stale targets are better than none, however long it takes.
     for (k8s_sd::Job& job : discovery) job.supersede_timeout.reset();
     std::vector<std::string> problems;
     std::set<std::string_view> failed;
@@ -132,7 +132,7 @@ void ServedJobs::end(const std::string& name, Entry& entry) {
     history_.forget(name);
 }
 
-/// Diffs come on the strand of apply(), so that the manager has told what it takes to be told.
+/// Diffs arrive on the strand of apply(), so the manager has finished apply() before.
 void ServedJobs::on_diff(k8s_sd::JobDiff diff) {
     const auto left = leaving_.find(diff.job);
     if (diff.last) {
@@ -163,7 +163,7 @@ std::shared_ptr<const k8s_sd::ScrapeJob> ServedJobs::config(std::string_view nam
     return it == jobs_.end() ? nullptr : it->second.config;
 }
 
-/// Any thread: only asks the manager.
+/// Any thread: only queries the manager.
 std::string ServedJobs::why_incomplete(std::string_view name) const {
     for (const k8s_sd::JobStatus& job : manager_.status()) {
         if (job.name == name) return in_words(job);

@@ -18,65 +18,65 @@
 
 namespace bridge {
 
-/// What another configuration has done to the jobs: their names, sorted.
+/// The effect of a new configuration on the jobs: their names, sorted.
 struct JobChanges {
     std::vector<std::string> added{};
     std::vector<std::string> changed{};
     std::vector<std::string> removed{};
 };
 
-/// All jobs of a configuration: discovers, and gives each job its diffs. Its functions are for one
-/// strand; the jobs work on strands of their own.
+/// All jobs of a configuration: runs their discovery and passes its diffs to them. Used on one
+/// strand; the jobs have strands of their own.
 class ServedJobs {
  public:
     /// \param strand   of the caller
-    /// \param workers  whose threads work on the jobs
+    /// \param workers  the executor of the jobs' threads
     /// \param metrics  outlives the jobs
     ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
                const ServeOptions&, BridgeMetrics& metrics);
 
-    /// Makes these the jobs; what is not touched goes on.
-    /// \returns what cannot be used, in words
+    /// Replaces the jobs; unchanged ones continue.
+    /// \returns the unusable parts of the configuration, in words
     std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
     /// By the last apply().
     const JobChanges& changes() const noexcept { return changes_; }
-    /// The jobs that the configuration has besides, but with mistakes.
+    /// The other jobs of the configuration, left out because of mistakes.
     const LeftOut& left_out() const noexcept { return left_out_; }
-    /// In words: there is no such job, perhaps because it is left out.
+    /// Why a job is missing, in words; it may be left out because of a mistake.
     std::string why_missing(const std::string& name) const;
     /// Null if the configuration has no such job.
     std::shared_ptr<ServedJob> find(std::string_view name) const;
     std::vector<std::string_view> names() const;
-    /// What the configuration says of the job; null if there is no such job.
+    /// The configuration of the job; null if there is no such job.
     std::shared_ptr<const k8s_sd::ScrapeJob> config(std::string_view name) const;
-    /// How the jobs are discovered.
+    /// The discovery status of the jobs.
     std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
-    /// The jobs whose lists are not complete yet, and in words what each waits for.
+    /// The jobs with incomplete lists, and the reason for each, in words.
     std::map<std::string, std::string> incomplete() const;
-    /// In words, a line each: the jobs whose lists are not complete yet, and will be. If none can
-    /// be served before the configuration is mended, all of them.
+    /// One a line, in words: the jobs with lists not yet complete but expected. If no job can be
+    /// served without a correction of the configuration, all of them.
     std::string not_ready() const;
-    /// In words, a line each: the jobs that cannot be served before the configuration is mended,
-    /// beside others that can.
+    /// One a line, in words: the jobs in need of a correction of the configuration, if other jobs
+    /// can be served.
     std::string failed() const;
-    /// In words, a line each: the jobs with targets of before a restart, see WarmStart.
+    /// One a line, in words: the jobs with targets stored before a restart, see WarmStart.
     std::string unconfirmed() const;
-    /// In words, a line each: the jobs whose lists are complete but of an earlier configuration, in
-    /// part at least, as the present one has not been listed.
+    /// One a line, in words: the jobs with lists of an earlier configuration, at least in part,
+    /// because the present one has not been listed.
     std::string stale() const;
     std::map<std::string, JobMetrics> metrics() const;
     const ChangeHistory& history() const noexcept { return history_; }
-    /// Ends everything, so that the executors have nothing left to do.
+    /// Stops everything, so that the executors run out of work.
     void stop();
 
  private:
     struct Entry {
         std::shared_ptr<ServedJob> job;
-        bool usable = false;  ///< each of its configurations is
-        bool begun = false;   ///< it has had a diff
+        bool usable = false;  ///< each of its configurations is usable
+        bool begun = false;   ///< it has received a diff
         std::shared_ptr<const k8s_sd::ScrapeJob> config{};
         k8s_sd::TimePoint since{};
-        k8s_sd::TimePoint configured{};  ///< when its discovery became what it is
+        k8s_sd::TimePoint configured{};  ///< when its discovery was last changed
     };
 
     void apply(k8s_sd::ScrapeJob, bool usable);
@@ -95,8 +95,8 @@ class ServedJobs {
     LeftOut left_out_;
     JobChanges changes_;
     std::map<std::string, Entry, std::less<>> jobs_;
-    /// Those that the configuration no longer has, whose last diffs have not come. One that comes
-    /// back before gets no first diff: it goes on with the targets that it has.
+    /// Removed jobs with an outstanding last diff. A job added again before that gets no first
+    /// diff: it continues with its present targets.
     std::map<std::string, Entry, std::less<>> leaving_;
     k8s_sd::DiscoveryManager manager_;
 };

@@ -9,10 +9,10 @@
 
 namespace bridge {
 
-/// Gets the exception that a part of an answer has thrown.
+/// Receives the exception thrown while handling a request.
 using OnFailure = std::function<void(const std::exception_ptr&)>;
 
-/// Runs a part of an answer. What it throws goes to `failed`: it ends this answer, not the program.
+/// Runs a part of a request. Its exceptions go to `failed`: they end this request, not the program.
 template <class Part>
 void attempt(const OnFailure& failed, Part&& part) noexcept {
     try {
@@ -21,29 +21,29 @@ void attempt(const OnFailure& failed, Part&& part) noexcept {
         try {
             failed(std::current_exception());
         } catch (...) {
-            // There is no memory for an error message. Without an answer the connection closes.
+            // There is no memory for an error message. Without a response the connection closes.
         }
     }
 }
 
-/// Work of a client's choosing that can take long, such as compiling its regular expressions. Runs
-/// one piece at a time, in a thread of its own, so that the server goes on meanwhile. Any thread.
+/// Runs potentially long work requested by a client, such as compiling its regular expressions. It
+/// runs one piece at a time in its own thread, so that the server stays responsive. Any thread.
 class SlowWork {
  public:
-    /// \param program  has something to do for as long as there are pieces
+    /// \param program  kept busy as long as there are pieces
     explicit SlowWork(boost::asio::any_io_executor program) : program_(std::move(program)) {}
-    /// Waits for the piece that runs.
+    /// Waits for the running piece.
     ~SlowWork() { pool_.join(); }
     SlowWork(const SlowWork&) = delete;
     SlowWork& operator=(const SlowWork&) = delete;
 
-    /// \param piece   takes less than a second: the program does not end before it has
-    /// \param failed  gets what the piece throws, or a Stopped
+    /// \param piece   takes less than a second, because the end of the program waits for it
+    /// \param failed  receives an exception of the piece, or a Stopped
     void run(std::function<void()> piece, OnFailure failed);
-    /// Pieces that have not begun fail.
+    /// Makes queued pieces fail.
     void stop() { stopped_ = true; }
 
-    /// The program ends.
+    /// Reported when the program ends.
     struct Stopped : std::exception {
         const char* what() const noexcept override { return "the program is ending"; }
     };

@@ -10,13 +10,13 @@ namespace bridge {
 
 namespace {
 
-/// Whether it is worth telling before the reader's time is over.
+/// Whether to respond before the reader's time is over.
 bool is_news(const ListAnswer& answer, const ListRequest& request) {
     if (answer.body) return !is_known(*answer.body, request.known);
     return answer.why != Refusal::incomplete;
 }
 
-/// How often readers that are gone are looked for.
+/// The interval between searches for disconnected readers.
 constexpr std::chrono::seconds sweep_interval{1};
 
 bool is_gone(const ListRequest& request) { return request.gone && *request.gone; }
@@ -30,11 +30,11 @@ bool is_known(const ListBody& body, std::string_view tags) {
 void WaitingReaders::add(ListRequest request, OnList on_list, TimePoint now, const Look& look) {
     std::chrono::nanoseconds wait = request.wait;
     ListAnswer answer;
-    // Who has just been answered and asks again does not make lists follow every change.
+    // A reader asking again right after a response must not make lists follow every change.
     const bool later = changed_ && !may_look(now) && wait.count() > 0 && !request.known.empty();
     if (!later) {
         answer = look(request);
-        // With nobody else who waits, all that there is has been looked at.
+        // Without other waiting readers, no evaluation is outstanding.
         if (waiting_.empty()) changed_ = false;
         if (!answer.body) wait = request.patience;
         if (is_news(answer, request) || wait.count() <= 0) return on_list(answer);
@@ -48,7 +48,7 @@ void WaitingReaders::add(ListRequest request, OnList on_list, TimePoint now, con
         return on_list(answer);
     }
     const TimePoint until = now + std::chrono::duration_cast<Duration>(wait);
-    // The first one for a while.
+    // The first one after a time without such readers.
     if (request.gone && can_go_++ == 0) swept_ = now;
     waiting_.emplace(until, Waiting{std::move(request), std::move(on_list)});
 }
@@ -83,8 +83,8 @@ void WaitingReaders::tell_news(TimePoint now, const Look& look) {
     });
 }
 
-/// Nobody is refused for the sake of those who are gone. A pace for that, too: who is refused may
-/// ask again at once.
+/// Drops disconnected readers before refusing anyone. At most once per pace: a refused reader may
+/// try again at once.
 bool WaitingReaders::full(TimePoint now) {
     if (waiting_.size() >= most_ && now >= swept_ + pace_) forget_gone(now);
     return waiting_.size() >= most_;

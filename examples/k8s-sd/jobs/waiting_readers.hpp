@@ -10,29 +10,29 @@
 
 namespace bridge {
 
-/// Who waits for a list of one job: for the first complete one, or for another one than it knows.
-/// Only lists that are waited for are looked at, and again and again only at a pace, however fast
-/// they change. Who is gone is forgotten within a second. Not thread-safe; no clock of its own.
+/// Readers waiting for a list of one job: for the first complete one, or for a change. Only awaited
+/// lists are evaluated, and at a limited rate, however fast they change. A disconnected reader is
+/// dropped within a second. Not thread-safe; it has no clock.
 class WaitingReaders {
  public:
     using TimePoint = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::steady_clock::duration;
-    /// What is to be answered now.
+    /// Computes the present response.
     using Look = std::function<ListAnswer(const ListRequest&)>;
 
-    /// \param most  further ones are not kept waiting
-    /// \param pace  the least time from one look at changed lists to the next
+    /// \param most  the limit of waiting readers
+    /// \param pace  the minimum interval between evaluations of changed lists
     WaitingReaders(std::size_t most, Duration pace) : most_(most), pace_(pace) {}
 
-    /// Answers at once if there is news for the reader, or if it does not wait.
+    /// Answers at once if the list is new to the reader, or if it does not wait.
     void add(ListRequest, OnList, TimePoint now, const Look&);
-    /// Lists may be other ones now.
+    /// Lists may have changed.
     void changed() { changed_ = true; }
-    /// When work() has something to do.
+    /// When to call work() next.
     std::optional<TimePoint> due() const;
-    /// Answers those for whom there is news, and those whose time is over.
+    /// Answers the readers of changed lists, and expired ones.
     void work(TimePoint now, const Look&);
-    /// Answers all.
+    /// Answers all readers.
     void end(const Look&);
 
     std::size_t size() const noexcept { return waiting_.size(); }
@@ -50,11 +50,11 @@ class WaitingReaders {
 
     const std::size_t most_;
     const Duration pace_;
-    std::multimap<TimePoint, Waiting> waiting_;  ///< by the end of their time
-    bool changed_ = false;                       ///< since the last look
+    std::multimap<TimePoint, Waiting> waiting_;  ///< by deadline
+    bool changed_ = false;                       ///< since the last evaluation
     TimePoint looked_{};
-    std::size_t can_go_ = 0;  ///< of those who wait: who can be gone
-    TimePoint swept_{};       ///< when they were last looked for
+    std::size_t can_go_ = 0;  ///< waiting readers with a known connection
+    TimePoint swept_{};       ///< the last search for disconnected ones
 };
 
 }  // namespace bridge

@@ -14,26 +14,26 @@
 
 namespace bridge {
 
-/// A collector that targets are allocated to.
+/// A collector with allocated targets.
 struct Collector {
     std::string name{};  ///< its `collector_id`: the name of its pod
-    std::string node{};  ///< that it runs on; empty: not known
+    std::string node{};  ///< of this pod; empty: unknown
     auto operator<=>(const Collector&) const = default;
 };
 
-/// How targets are allocated, by the names of the OpenTelemetry operator.
+/// The allocation strategy, by its name in the OpenTelemetry operator.
 enum class Allocation : std::uint8_t {
     consistent_hashing,  ///< by the address before relabelling
     per_node,            ///< to the collector on the target's node
 };
 
-/// Who has which targets. Immutable; thread-safe.
+/// The owners of targets. Immutable; thread-safe.
 class Collectors {
  public:
     struct Options {
         Allocation allocation = Allocation::consistent_hashing;
-        /// Of Allocation::per_node: whether a target without a collector on its node, or without a
-        /// node, is allocated by consistent hashing. Else nobody has it.
+        /// For Allocation::per_node: whether a target without a collector on its node, or without a
+        /// node, is allocated by consistent hashing. Otherwise it has no owner.
         bool fallback = false;
     };
 
@@ -43,20 +43,20 @@ class Collectors {
     /// Sorted by name.
     const std::vector<Collector>& members() const noexcept { return members_; }
     bool contains(std::string_view name) const noexcept;
-    /// Null: nobody has it.
+    /// Null: the target has no owner.
     const Collector* owner(const ListedTarget&) const noexcept;
 
  private:
     const std::vector<Collector> members_;
     const Options options_;
     std::optional<ConsistentHashing> hashing_;
-    std::map<std::string_view, const Collector*> by_node_;  ///< into members_
+    std::map<std::string_view, const Collector*> by_node_;  ///< points into members_
 };
 
 using CollectorsPtr = std::shared_ptr<const Collectors>;
 
-/// The present allocation, and earlier ones that are still in use: who had a target keeps it for a
-/// while, until its new owner scrapes it. Immutable; thread-safe.
+/// The present allocation, and earlier ones during a handover: the previous owner of a target keeps
+/// it until the new owner scrapes it. Immutable; thread-safe.
 class AllocationView {
  public:
     /// \param allocations  the present one first; at least one
@@ -66,7 +66,7 @@ class AllocationView {
     const Collectors& present() const noexcept { return *allocations_.front(); }
     /// Whether the collector has targets, or may have some.
     bool contains(std::string_view name) const noexcept;
-    /// Who has the target, each once.
+    /// The owners of the target, each once.
     std::vector<std::string_view> owners(const ListedTarget&) const;
 
  private:

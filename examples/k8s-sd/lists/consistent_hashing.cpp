@@ -16,7 +16,7 @@ constexpr double load_factor = 1.1;
 
 std::uint64_t hash_of(std::string_view text) noexcept { return XXH64(text.data(), text.size(), 0); }
 
-/// Of the eight bytes of the number, the least significant one first.
+/// The hash of the number's eight bytes in little-endian order.
 std::uint64_t hash_of(std::uint64_t partition) noexcept {
     std::array<char, sizeof partition> bytes{};
     for (char& byte : bytes) {
@@ -29,7 +29,7 @@ std::uint64_t hash_of(std::uint64_t partition) noexcept {
 using Ring = std::map<std::uint64_t, std::uint32_t>;
 
 Ring ring_of(const std::vector<std::string>& members) {
-    // Where two hashes are the same the last one counts, so the order is that of the names.
+    // Of equal hashes the last one wins, so insert in the order of the names.
     std::vector<std::uint32_t> order(members.size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](auto a, auto b) { return members[a] < members[b]; });
@@ -52,7 +52,7 @@ ConsistentHashing::ConsistentHashing(const std::vector<std::string>& members) {
     for (std::size_t partition = 0; partition < partitions; ++partition) {
         auto place = ring.lower_bound(hash_of(std::uint64_t{partition}));
         if (place == ring.end()) place = ring.begin();
-        // All together have more room than there are partitions.
+        // The total capacity exceeds the number of partitions, so the loop ends.
         while (loads[place->second] >= most) {
             if (++place == ring.end()) place = ring.begin();
         }

@@ -1,6 +1,6 @@
 #include "lists/list_body.hpp"
 
-#define ZLIB_CONST  // what is compressed is not changed
+#define ZLIB_CONST  // the compressed input is const
 #include <openssl/evp.h>
 #include <zlib.h>
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace bridge {
 
 namespace {
 
-/// Labels are texts of strangers, who must not find two lists with one tag.
+/// A cryptographic hash, because labels are untrusted: two lists must not get the same tag.
 std::string content_hash(std::string_view bytes) {
     constexpr char digits[] = "0123456789abcdef";
     constexpr std::size_t enough = 16;
@@ -31,7 +31,7 @@ std::string content_hash(std::string_view bytes) {
     return text;
 }
 
-/// Lists repeat themselves so much that the fastest level is good enough.
+/// Lists are so repetitive that the fastest level is sufficient.
 std::string compressed(std::string_view bytes) {
     z_stream stream{};
     constexpr int gzip_format = 15 + 16;
@@ -42,7 +42,7 @@ std::string compressed(std::string_view bytes) {
     }
     const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, deflateEnd);
     std::string result(1024, '\0');
-    // zlib counts in 32 bits, so that both sides are given in pieces.
+    // zlib counts in 32 bits, so pass input and output in chunks.
     constexpr std::size_t most = std::size_t{1} << 30;
     std::size_t made = 0;
     std::size_t given = 0;

@@ -11,26 +11,26 @@ namespace bridge {
 
 using SharedText = std::shared_ptr<const std::string>;
 
-/// How many bytes of lists anybody holds: who serves them, and who is being sent them. Any thread.
+/// The bytes of all lists in memory, including those being sent. Any thread.
 using HeldBytes = std::shared_ptr<std::atomic<std::size_t>>;
 
-/// A text that is counted as long as anybody holds it.
-/// \param held  null: it is not counted
+/// A text counted in `held` as long as it is referenced.
+/// \param held  null: not counted
 SharedText counted_text(std::string text, const HeldBytes& held);
 
-/// The bytes of a list, for all its readers. Immutable but for what is made once when it is asked
-/// for; thread-safe.
+/// The bytes of a list, for all its readers. Immutable except for results computed on demand;
+/// thread-safe.
 class ListBody {
  public:
     /// \param held  see counted_text(); it counts the compressed bytes, too
     explicit ListBody(std::string bytes, HeldBytes held = {});
 
     const SharedText& bytes() const noexcept { return bytes_; }
-    /// The same, compressed: always the same bytes.
+    /// The compressed bytes: always the same ones.
     SharedText gzip() const;
-    /// A hash of the bytes, the same in every process, in quotes: an ETag.
+    /// An ETag: a hash of the bytes, the same in every process, in quotes.
     const std::string& tag() const noexcept { return tag_; }
-    /// The tag of gzip(), which is another sequence of bytes.
+    /// The tag of gzip(): it is a different sequence of bytes.
     const std::string& gzip_tag() const noexcept { return gzip_tag_; }
     const HeldBytes& held() const noexcept { return held_; }
 

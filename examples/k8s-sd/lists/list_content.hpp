@@ -9,12 +9,12 @@
 
 namespace bridge {
 
-/// What a list shows of targets.
+/// The content of a list.
 enum class ListForm : std::uint8_t {
-    discovered,  ///< all labels, as a discovery of its own would show them: the reader has rules
-    relabelled,  ///< what the reader needs to scrape: it needs no rules
-    urls,        ///< URLs, and the labels of the series only: for readers that relabel nothing
-    collector,   ///< all labels of what the rules keep, with the address: for OpenTelemetry
+    discovered,  ///< all labels, like the reader's own discovery: the reader has rules
+    relabelled,  ///< the labels needed for scraping: the reader needs no rules
+    urls,        ///< URLs and the labels of the series: for readers without any relabelling
+    collector,   ///< all labels of targets kept by the rules, with the address: for OpenTelemetry
 };
 inline constexpr std::size_t list_form_count = 4;  ///< number of values of ListForm
 
@@ -25,11 +25,11 @@ constexpr std::string_view to_string(ListForm form) noexcept {
     return names[static_cast<std::size_t>(form)];
 }
 
-/// A form, and what the reader changes about it.
+/// A form with the reader's modifications.
 struct ListContent {
     ListForm form = ListForm::discovered;
-    /// If there are any: of `discovered`, only these `__meta_*` labels; with `relabelled`, these,
-    /// too. The other forms have none.
+    /// If not empty: `discovered` has only these `__meta_*` labels; `relabelled` has them in
+    /// addition. Empty in the other forms.
     MetaNames meta{};
     auto operator<=>(const ListContent&) const = default;
 };

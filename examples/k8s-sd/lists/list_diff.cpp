@@ -11,14 +11,14 @@ namespace {
 constexpr std::string_view before_targets = R"({"targets":[)";
 constexpr std::string_view before_labels = R"(],"labels":)";
 
-/// Past the end of a JSON string.
+/// The position after a JSON string.
 std::size_t end_of_string(std::string_view text, std::size_t begin) {
     std::size_t end = begin + 1;
     while (text[end] != '"') end += text[end] == '\\' ? 2U : 1U;
     return end + 1;
 }
 
-/// A group of a list: its line, taken apart when it is needed.
+/// A group of a list: a line, parsed lazily.
 class Group {
  public:
     explicit Group(std::string_view line) : line_(line), at_(before_targets.size()) {
@@ -32,7 +32,7 @@ class Group {
         labels.remove_suffix(1);
         return labels;
     }
-    /// The next target, a JSON string; empty: there is none left.
+    /// The next target, a JSON string; empty: none is left.
     std::string_view target() const {
         if (at_ >= end_of_targets_) return {};
         return line_.substr(at_, end_of_string(line_, at_) - at_);
@@ -45,13 +45,13 @@ class Group {
     std::size_t end_of_targets_ = 0;
 };
 
-/// The lines of a list that are groups.
+/// The groups of a list, one a line.
 class Groups {
  public:
     explicit Groups(std::string_view body) : rest_(body) {
         next();  // the bracket
     }
-    /// Empty: there is none left.
+    /// Empty: no group is left.
     std::string_view line() const { return line_; }
     void next() {
         const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -67,7 +67,7 @@ class Groups {
     std::string_view line_;
 };
 
-/// A list that targets are put into, in its order.
+/// A list under construction, in the order of its targets.
 class Side {
  public:
     void add(std::string_view target, std::string_view labels) {
@@ -98,7 +98,7 @@ class Side {
     std::string_view labels_;
 };
 
-/// Of two groups with equal labels.
+/// Compares two groups with equal labels.
 void compare(Group from, Group to, Side& removed, Side& added) {
     while (!from.target().empty() || !to.target().empty()) {
         const std::string_view a = from.target();

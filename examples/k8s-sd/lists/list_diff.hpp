@@ -5,14 +5,14 @@
 
 namespace bridge {
 
-/// What a reader of a list takes out, then puts in, to have another one. Both are lists themselves,
-/// without line breaks.
+/// The difference of two lists: a reader first removes targets, then adds targets. Both members are
+/// lists themselves, without line breaks.
 struct ListDiff {
     std::string removed = "[]";
     std::string added = "[]";
 };
 
-/// \param from, to  the bytes of two bodies, as Listing joins them
+/// \param from, to  the bytes of two bodies in the format of Listing
 ListDiff diff_of(std::string_view from, std::string_view to);
 
 }  // namespace bridge

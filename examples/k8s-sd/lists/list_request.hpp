@@ -14,35 +14,35 @@
 
 namespace bridge {
 
-/// What a reader asks of a job.
+/// A reader's request to a job.
 struct ListRequest {
     ListContent content{};
     Selection selection{};
-    std::chrono::nanoseconds patience{};  ///< how long it waits for the first complete list
-    std::string known{};                  ///< lists it has: tags, as If-None-Match tells them
-    std::chrono::nanoseconds wait{};      ///< how long it waits for another list than these
-    /// True as soon as the reader is gone: it need not be answered. Null: it never is.
+    std::chrono::nanoseconds patience{};  ///< the maximum wait for the first complete list
+    std::string known{};                  ///< tags of known lists, in the format of If-None-Match
+    std::chrono::nanoseconds wait{};      ///< the maximum wait for a list other than these
+    /// True once the reader has disconnected: no response is needed. Null: unknown.
     std::shared_ptr<const std::atomic<bool>> gone{};
 };
 
-/// Why there is no list, or no other one than the reader knows.
+/// Why there is no list, or no new one.
 enum class Refusal : std::uint8_t {
-    none,        ///< there is; or its time was over
+    none,        ///< there is a list, or the time was over
     incomplete,  ///< not yet
-    limit,       ///< too much is in use
-    ended,       ///< the job is gone, or the program ends
+    limit,       ///< a limit is reached
+    ended,       ///< the job was removed, or the program ends
 };
 
-/// A list, or why there is none.
+/// A list, or the reason for its absence.
 struct ListAnswer {
     ListBodyPtr body{};
     std::string refusal{};  ///< in words
     Refusal why = Refusal::none;
-    std::string warning{};  ///< what may be wrong with the request, in words
+    std::string warning{};  ///< a possible mistake in the request, in words
 };
 using OnList = std::function<void(const ListAnswer&)>;
 
-/// Whether one of the tags, given as in If-None-Match, is that of the list.
+/// Whether the tags, in the format of If-None-Match, include the list's.
 bool is_known(const ListBody&, std::string_view tags);
 
 }  // namespace bridge

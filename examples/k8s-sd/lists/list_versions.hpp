@@ -12,8 +12,8 @@
 
 namespace bridge {
 
-/// What is used again soon, by name, within bounds: the oldest is forgotten first.
-/// \tparam Value  a shared_ptr; null where nothing is found
+/// A bounded cache by name; the oldest value is dropped first.
+/// \tparam Value  a shared_ptr; null if nothing is found
 template <class Value>
 class Recent {
  public:
@@ -49,14 +49,14 @@ class Recent {
     std::deque<std::string> order_;
 };
 
-/// The name of a list's content, the same in every process: its tag without quotes.
+/// The version of a list, the same in every process: its tag without quotes.
 std::string_view version_of(const ListBody&);
 
-/// What readers of streams were sent, so that who comes back, or follows, gets a diff, which is
-/// made once for all. Thread-safe.
+/// The lists recently sent on streams: a reconnecting or following reader gets a diff instead of a
+/// whole list. A diff is computed once for all readers. Thread-safe.
 class ListVersions {
  public:
-    /// What may be kept, in number and bytes.
+    /// Limits of the cache, in number and bytes.
     struct Limits {
         std::size_t lists = 1'000;
         std::size_t list_bytes = std::size_t{64} << 20;
@@ -67,7 +67,7 @@ class ListVersions {
     explicit ListVersions(const Limits&);
 
     void keep(const ListBodyPtr&);
-    /// Null: it is not known any more.
+    /// Null: no longer known.
     ListBodyPtr find(const std::string& version) const;
     /// `"from":"…","version":"…","removed":[…],"added":[…]`
     SharedText diff(const ListBody& from, const ListBody& to);

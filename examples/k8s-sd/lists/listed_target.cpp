@@ -21,7 +21,7 @@ using k8s_sd::TargetGroup;
 using Label = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view address_label = "__address__";
-/// Of the Prometheus operator: the target is on every shard.
+/// A label of the Prometheus operator: the target is on every shard.
 constexpr std::string_view on_all_shards_label = "__tmp_disable_sharding";
 
 /// The labels of one target of a group, sorted by name; its own before those of the group.
@@ -63,7 +63,7 @@ std::string_view node_with(Value&& value) {
     return {};
 }
 
-/// The same where nothing else is asked of its labels, which take long to sort.
+/// The same for a group, without the costly sorting of all labels.
 std::string_view node_of(const TargetGroup& group, std::size_t index) {
     const k8s_sd::Labels own = group[index];
     const k8s_sd::Labels common = group.labels();
@@ -81,10 +81,10 @@ std::string_view node_of(std::span<const Label> labels) {
 
 namespace {
 
-/// Makes the text of a ListedTarget; the labels come in the order of their names.
+/// Makes the text of a ListedTarget; the labels must come in the order of their names.
 class TextWriter {
  public:
-    /// The label, if lists of the job have it.
+    /// Adds the label if lists of the job include it.
     void add(const ScrapeConfig& config, std::string_view name, std::string_view value) {
         if (is_listed_name(config, name)) return add(name, value);
         ++left_out_;
@@ -110,7 +110,7 @@ class TextWriter {
     std::size_t left_out_ = 0;
 };
 
-/// Where the job's setting and the target's are the same, the reader has it from its own job.
+/// Whether the target's setting equals the job's: the reader has it in its own job.
 bool is_default(const ScrapeTarget& target, const ScrapeConfig& config, std::string_view name) {
     if (name == "instance") return target.get("instance") == target.get(address_label);
     if (name == "__scrape_interval__") return target.scrape_interval() == config.scrape_interval;
@@ -122,7 +122,7 @@ bool is_default(const ScrapeTarget& target, const ScrapeConfig& config, std::str
     return false;
 }
 
-/// Hidden labels that a scraper obeys; the last ones are vmagent's.
+/// Hidden labels with an effect on scraping; the last ones are vmagent's.
 bool steers_scrape(std::string_view name) {
     constexpr std::array names = {"__metrics_path__",   "__scheme__",       "__scrape_interval__",
                                   "__scrape_timeout__", "__sample_limit__", "__series_limit__",
@@ -187,10 +187,10 @@ std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr& group
         if (const auto* scraped = std::get_if<k8s_sd::ScrapeTargetPtr>(&built)) {
             target.share_key = share_key_of(**scraped, job);
         } else if (meta.empty()) {
-            // What the rules drop is on one shard, too: the reader may have other rules.
+            // Assign dropped targets to a shard, too: the reader may have other rules.
             target.share_key = k8s_sd::share_key(job, target.text);
         } else {
-            // It is on the same shard whichever labels the reader wants.
+            // The shard must not depend on the labels selected by the reader.
             target.share_key = k8s_sd::share_key(job, discovered_target(labels, config, {}).text);
         }
         target.node = node_of(labels);
@@ -212,7 +212,7 @@ ListedTarget collector_target(const TargetGroup& group, std::size_t index) {
 
 namespace {
 
-/// The labels that the list shows, sorted by name.
+/// The labels in the list, sorted by name.
 std::vector<Label> shown_labels(const ScrapeTarget& target, const ScrapeConfig& config,
                                 const ListContent& content) {
     std::vector<Label> labels;

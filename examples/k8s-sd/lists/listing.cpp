@@ -9,8 +9,8 @@ namespace bridge {
 
 namespace {
 
-/// Joins targets, given in their order, to the text that http_sd and file_sd take: neighbours with
-/// equal labels are one group, a group is a line.
+/// Joins targets, in order, to a text for http_sd and file_sd: adjacent targets with equal labels
+/// form a group, and a group is a line.
 class Joiner {
  public:
     explicit Joiner(std::size_t bytes) { text_.reserve(bytes); }
@@ -95,7 +95,7 @@ void Listing::remove(const ListedTarget& target) {
     for (auto& [division, divided] : divisions_) {
         for (const std::string& name : divided.divider.parts_of(target)) {
             const auto part = divided.parts.find(name);
-            // Half as many comparisons as to erase by the key.
+            // Half as many comparisons as erasing by key.
             part->second.targets.erase(part->second.targets.find(&target));
             part->second.bytes -= target.text.size();
             part->second.change = change_;
@@ -207,7 +207,7 @@ void Listing::update(View& view, const std::vector<const Part*>& parts, TimePoin
     }
     make_room(view, bytes, now);
     std::string text = join(parts, bytes);
-    // What has changed back is no change: readers keep the compressed body, too.
+    // Keep the body if the text is unchanged: its compressed form stays cached.
     if (view.body && *view.body->bytes() == text) return;
     set_body(view, std::make_shared<const ListBody>(std::move(text), metrics_.held));
 }
@@ -218,8 +218,8 @@ void Listing::set_body(View& view, ListBodyPtr body) {
     body_bytes_ += view.bytes();
 }
 
-/// \param view   whose body is to be replaced
-/// \param bytes  of the new one, about \throws LimitReached
+/// \param view   the view with the body to replace
+/// \param bytes  approximate size of the new body \throws LimitReached
 void Listing::make_room(View& view, std::size_t bytes, TimePoint now) {
     const auto full = [&] { return body_bytes_ - view.bytes() + bytes > limits_.body_bytes; };
     if (full()) sweep(now);
@@ -229,7 +229,7 @@ void Listing::make_room(View& view, std::size_t bytes, TimePoint now) {
     }
     const auto held = [&] { return *metrics_.held + bytes > limits_.held_bytes; };
     if (held()) sweep(now);
-    // The old body goes before the new one comes, unless a reader has it.
+    // Release the old body before making the new one, unless a reader holds it.
     if (held()) set_body(view, nullptr);
     if (!held()) return;
     throw LimitReached(
@@ -259,7 +259,7 @@ std::string Listing::join(const std::vector<const Part*>& parts, std::size_t byt
     return text;
 }
 
-/// \param is_forgotten  asked with a division, and when it or a selection of it was asked for
+/// \param is_forgotten  called with a division, and its last use or that of one of its selections
 template <class Predicate>
 void Listing::forget(Predicate is_forgotten) {
     std::erase_if(views_, [&](const auto& view) {
@@ -272,7 +272,7 @@ void Listing::forget(Predicate is_forgotten) {
     });
 }
 
-/// There is one allocation at a time: nobody asks for an earlier one again.
+/// There is one allocation at a time: earlier ones are never requested again.
 void Listing::forget_other_collectors(const Division& division) {
     forget([&](const Division& other, TimePoint) { return other.collectors && other != division; });
 }
@@ -282,7 +282,7 @@ bool Listing::forget_unused(TimePoint now) {
     return !divisions_.empty();
 }
 
-/// To make room. At a pace: where everything is in use, a refusal is to be cheap.
+/// Makes room, at most at a fixed rate: if everything is in use, a refusal must be cheap.
 void Listing::sweep(TimePoint now) {
     constexpr std::chrono::seconds pace{1};
     if (now < next_sweep_) return;

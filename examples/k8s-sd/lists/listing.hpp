@@ -19,42 +19,42 @@
 
 namespace bridge {
 
-/// How much one list may cost, and all of them.
+/// Limits of one list, and of all lists.
 struct ListLimits {
-    std::size_t contents = 8;  ///< choices of `__meta_*` labels that are in use, of a job
-    /// Where there is no room for another choice, one makes room that nobody has asked for in so
-    /// long: two and a half intervals of a usual reader.
+    std::size_t contents = 8;  ///< choices of `__meta_*` labels in use, for each job
+    /// If there is no room for another choice, it replaces one not requested for so long: two and
+    /// a half intervals of a usual reader.
     std::chrono::steady_clock::duration choice_idle = std::chrono::seconds(150);
-    /// The same for one that was asked for once only: the reader has restarted with another one.
+    /// The same for a choice requested only once: its reader has restarted with another one.
     std::chrono::steady_clock::duration choice_idle_once = std::chrono::seconds(90);
-    std::size_t divisions = 8;                      ///< ways to divide it that are in use
-    std::size_t views = 10'000;                     ///< selections that are in use
-    std::size_t body_bytes = std::size_t{1} << 30;  ///< of these selections
-    /// Of all lists, and of older ones that readers are still being sent, see HeldBytes.
+    std::size_t divisions = 8;                      ///< divisions of the list in use
+    std::size_t views = 10'000;                     ///< selections in use
+    std::size_t body_bytes = std::size_t{1} << 30;  ///< bytes of these selections
+    /// Bytes of all lists, and of older ones still being sent, see HeldBytes.
     std::size_t held_bytes = std::size_t{4} << 30;
-    /// A selection that nobody has asked for in so long is no longer in use.
+    /// A selection is in use until it was not requested for so long.
     std::chrono::steady_clock::duration forget_after = std::chrono::minutes(10);
 };
 
-/// More is in use than ListLimits allow; the text says what.
+/// A limit of ListLimits is reached; the text names it.
 class LimitReached : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
 };
 
-/// What lists cost since the start. Any thread.
+/// The cost of lists since the start. Any thread.
 struct ListMetrics {
-    std::atomic<std::uint64_t> serialised{0};        ///< targets whose text was made
+    std::atomic<std::uint64_t> serialised{0};        ///< serialised targets
     std::atomic<std::uint64_t> left_out_labels{0};   ///< of these; see is_listed_name()
-    std::atomic<std::uint64_t> bodies{0};            ///< that were joined
+    std::atomic<std::uint64_t> bodies{0};            ///< joined bodies
     std::atomic<std::uint64_t> body_bytes{0};        ///< of these
-    std::atomic<std::uint64_t> body_nanoseconds{0};  ///< that this took
-    /// Those that are held now. Readers may have them for longer than the program counts.
+    std::atomic<std::uint64_t> body_nanoseconds{0};  ///< time for joining them
+    /// Bytes of bodies in memory. Shared: readers may hold bodies longer than these metrics live.
     const HeldBytes held = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
-/// A list of targets, and the parts of it that readers select. A body is joined when it is asked
-/// for, and only if the targets of its parts have changed. Not thread-safe.
+/// A list of targets, and the parts of it selected by readers. A body is joined on request, and
+/// only if the targets of its parts have changed. Not thread-safe.
 class Listing {
  public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -62,22 +62,22 @@ class Listing {
     /// \param metrics  must outlive it
     Listing(const ListLimits& limits, ListMetrics& metrics) : limits_(limits), metrics_(metrics) {}
 
-    /// From now on the key stands for these targets; none: it is forgotten.
+    /// Sets the targets of the key; empty: removes it.
     void replace(const std::string& key, std::vector<ListedTarget> targets);
-    /// The selected targets: the same object as long as they are the same. Selections without a
-    /// target, of which anybody can think up any number, share one.
+    /// The selected targets: the same object as long as they are the same. Empty selections share
+    /// one body, because readers can request any number of them.
     /// \throws LimitReached
     ListBodyPtr body(const Selection&, TimePoint now);
-    /// How many targets are selected.
+    /// The number of selected targets.
     /// \throws LimitReached
     std::size_t count(const Selection&, TimePoint now);
-    /// The tag of that body, if it can be told without making it: empty where the targets have
-    /// changed since somebody asked, nullopt where the selection is not in use.
+    /// The tag of that body, if it is known without joining it: empty if the targets have changed
+    /// since the last request, nullopt if the selection is not in use.
     std::optional<std::string> known_tag(const Selection&) const;
-    /// Whether a target is on the node of the selection, where it names one: of a selection that
-    /// body() was called for.
+    /// Whether some target is on the selection's node, if it has one. \pre body() was called for
+    /// the selection
     bool has_node(const Selection&) const;
-    /// Forgets the selections that are no longer in use. \returns whether the list is in use
+    /// Drops unused selections. \returns whether the list is in use
     bool forget_unused(TimePoint now);
 
  private:
@@ -92,16 +92,16 @@ class Listing {
     struct Part {
         std::set<const ListedTarget*, ByText> targets;
         std::size_t bytes = 0;
-        std::uint64_t change = 0;  ///< the last one that touched it
+        std::uint64_t change = 0;  ///< the last change affecting the part
     };
     struct Divided {
         Divider divider;
-        std::map<std::string, Part> parts{};  ///< that are not empty
+        std::map<std::string, Part> parts{};  ///< without empty ones
         TimePoint asked{};
     };
     static std::vector<std::uint64_t> changes_of(const Divided&, const Selection&);
     struct View {
-        std::vector<std::uint64_t> changes;  ///< of the parts, when the body was joined
+        std::vector<std::uint64_t> changes;  ///< of the parts at the time of joining the body
         ListBodyPtr body;
         TimePoint asked{};
 
@@ -131,7 +131,7 @@ class Listing {
     std::map<Selection, View> views_;
     std::uint64_t change_ = 0;
     std::size_t body_bytes_ = 0;  ///< of all views
-    ListBodyPtr empty_;           ///< null: nobody has asked for one
+    ListBodyPtr empty_;           ///< null: not requested yet
     TimePoint next_sweep_ = TimePoint::min();
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_patterns = 64;
 constexpr std::size_t most_bytes = 2048;
 
-/// prom_to_otlp.go of the receiver reads these.
+/// The names read by prom_to_otlp.go of the receiver.
 constexpr std::array otel_names = {"__meta_kubernetes_endpoint_node_name",
                                    "__meta_kubernetes_namespace",
                                    "__meta_kubernetes_node_name",
@@ -29,7 +29,7 @@ bool can_be_in_pattern(char c) {
            c == '*';
 }
 
-/// Whether it has one `*` at most, and can match a name that begins with the prefix.
+/// Whether the text has at most one `*`, and can match a name with the prefix.
 bool is_pattern(std::string_view text) {
     const std::size_t star = text.find('*');
     const std::string_view begin = text.substr(0, star);

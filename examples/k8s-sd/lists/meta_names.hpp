@@ -7,43 +7,41 @@
 
 namespace bridge {
 
-/// Names of labels of discovery begin with it.
+/// The prefix of discovery labels.
 inline constexpr std::string_view meta_prefix = "__meta_";
 
-/// Names of labels of discovery (`__meta_*`), as a reader gives them: 64 in 2048
-/// bytes at most.
+/// Names of discovery labels (`__meta_*`) selected by a reader: at most 64 in 2048 bytes.
 class MetaNames {
  public:
-    MetaNames() = default;  ///< none are given
-    /// \param text  names separated by commas, in each one `*` at most, which stands for any
-    ///              characters; or `otel`: those that OpenTelemetry's receiver makes resource
-    ///              attributes of
+    MetaNames() = default;  ///< no names
+    /// \param text  names separated by commas, each with at most one `*` for any characters; or
+    ///              `otel`: the names used by OpenTelemetry's receiver for resource attributes
     /// \throws support::UsageError
     explicit MetaNames(std::string_view text);
 
     bool empty() const noexcept { return patterns_.empty(); }
     bool match(std::string_view name) const;
-    /// As text that gives the same names, the same for all texts that give the same patterns.
+    /// A canonical text: equal patterns have the same text, and it parses to the same names.
     std::string text() const;
     auto operator<=>(const MetaNames&) const = default;
 
  private:
     friend class UnusedNames;
 
-    std::vector<std::string> patterns_;  ///< sorted, each once
+    std::vector<std::string> patterns_;  ///< sorted and unique
 };
 
-/// Names of a choice that no label has had so far: perhaps they are misspelt.
+/// Names of a choice without a matching label so far: they may be misspelt.
 class UnusedNames {
  public:
     UnusedNames() = default;
-    /// None of `otel`, which is not for one role alone.
+    /// Ignores the names of `otel`, because no role has all of them.
     explicit UnusedNames(const MetaNames&);
 
     bool empty() const noexcept { return patterns_.empty(); }
-    /// There is a label of this name.
+    /// A label of this name exists.
     void saw(std::string_view name);
-    /// Separated by commas.
+    /// The names, separated by commas.
     std::string text() const;
 
  private:

@@ -16,16 +16,16 @@ namespace bridge {
 namespace {
 
 constexpr unsigned most_shards = 4096;
-/// Each of them costs as much as the list.
+/// Each replica costs as much as the list.
 constexpr unsigned most_replicas = 4;
 
 std::string node_part(const std::string& node) { return "node " + node; }
 std::string collector_part(std::string_view name) { return "collector " + std::string(name); }
-/// Of the targets that no collector has.
+/// The part of targets without a collector.
 constexpr const char* unassigned_part = "unassigned";
 std::string shard_part(std::string_view number) { return "shard " + std::string(number); }
 
-/// What the query says, before it is put together.
+/// The parameters of a query before they are combined.
 struct Given {
     std::optional<unsigned> shard;  ///< also of `member`
     std::optional<unsigned> shards;

@@ -17,7 +17,7 @@ class FleetView;
 
 namespace bridge {
 
-/// What a reader asks for cannot be answered; the text says what is allowed.
+/// An invalid request; the text explains valid ones.
 class BadRequest : public std::invalid_argument {
  public:
     using std::invalid_argument::invalid_argument;
@@ -25,42 +25,42 @@ class BadRequest : public std::invalid_argument {
 
 /// A way to divide the targets of a list into parts.
 struct Division {
-    unsigned shards = 0;    ///< by their share keys, into so many; 0: not at all
-    unsigned replicas = 1;  ///< shards that have each target
-    bool by_node = false;   ///< by their nodes; only those without a node by shards, then
-    /// By collectors, and by nothing else; null: not. Compared by identity.
+    unsigned shards = 0;    ///< number of shards, by share key; 0: none
+    unsigned replicas = 1;  ///< shards with each target
+    bool by_node = false;   ///< by node; with shards only for targets without a node
+    /// By collectors only; null: otherwise. Compared by identity.
     AllocationViewPtr collectors{};
     auto operator<=>(const Division&) const = default;
 };
 
-/// Tells in which parts of a division a target is.
+/// Determines the parts of a division for each target.
 class Divider {
  public:
     explicit Divider(const Division&);
 
-    /// The names of the parts, as Selection::parts() calls them.
+    /// The names of the target's parts, as in Selection::parts().
     std::vector<std::string> parts_of(const ListedTarget&) const;
 
  private:
     const Division division_;
-    /// Its members are the numbers of the shards. Null: there are none.
+    /// The members are the numbers of the shards. Null: no shards.
     std::shared_ptr<const k8s_sd::FleetView> shards_;
 };
 
-/// Which targets of a list a reader wants.
+/// The targets of a list selected by a reader.
 struct Selection {
     Division division{};
-    unsigned shard = 0;       ///< where the division has shards
-    std::string node{};       ///< where it is by nodes
-    std::string collector{};  ///< where it is by collectors
-    bool unassigned = false;  ///< there: those that no collector has
+    unsigned shard = 0;       ///< if the division has shards
+    std::string node{};       ///< if it is by nodes
+    std::string collector{};  ///< if it is by collectors
+    bool unassigned = false;  ///< likewise: the targets without a collector
     auto operator<=>(const Selection&) const = default;
 
-    /// The parts of the division that make it up, one or two.
+    /// The parts of the division in this selection, one or two.
     std::vector<std::string> parts() const;
 };
 
-/// What the query of a request asks for.
+/// The query of a request for a list.
 struct ListQuery {
     ListContent content{};
     Selection selection{};
@@ -69,7 +69,7 @@ struct ListQuery {
 
 /// Reads `shard`, `member`, `shards`, `replicas`, `node`, `rest`, `form`, `meta`, `keep_meta` and
 /// `hold`.
-/// \param form  the usual one of the list: `discovered` or `relabelled`
+/// \param form  the default of the list: `discovered` or `relabelled`
 /// \throws BadRequest
 ListQuery read_list_query(const support::Query&, ListForm form);
 

@@ -9,15 +9,15 @@
 
 namespace bridge {
 
-/// Which list was last sent on each connection. Thread-safe.
+/// The last list sent on each connection. Thread-safe.
 class SentLists {
  public:
-    /// \param most  connections that are remembered; the oldest ones are forgotten
+    /// \param most  the number of connections; the oldest ones are dropped
     explicit SentLists(std::size_t most) : most_(most) {}
 
-    /// The tag; empty if the last answer was to another target, or is forgotten.
+    /// The tag; empty if the last response was for another target, or was dropped.
     std::string last(std::uint64_t connection, std::string_view target) const;
-    /// \param target  of the request, which may be long
+    /// \param target  of the request; it may be long
     void sent(std::uint64_t connection, std::string_view target, std::string tag);
 
  private:

@@ -45,7 +45,7 @@ ListedTarget UniqueTargets::text_of(const Source& source) const {
     return collector_target(*source.group, source.index);
 }
 
-/// What comes is added before what was there goes: of what stays nothing changes in the list.
+/// Adds the new targets before removing the old ones: the list does not change for common ones.
 void UniqueTargets::replace(Listing& listing, const std::string& key,
                             const k8s_sd::TargetGroupPtr& group, k8s_sd::TargetBuilder& builder) {
     std::vector<Place> now;

@@ -14,29 +14,29 @@
 
 namespace bridge {
 
-/// The list of collectors: targets as they were discovered, without those that the rules drop, and
-/// of those that are the same after relabelling only one: the one whose text has the least hash. So
-/// every replica shows the same one, whatever its history. Not thread-safe.
+/// The list of collectors: discovered targets without those dropped by the rules and, of targets
+/// equal after relabelling, only the one with the least hash. Every replica therefore lists the
+/// same one, whatever its history. Not thread-safe.
 class UniqueTargets {
  public:
     /// \param metrics  must outlive it
     explicit UniqueTargets(ListMetrics& metrics) : metrics_(metrics) {}
 
-    /// From now on the key stands for the targets of this group; null: for none.
+    /// Sets the targets of the key to those of this group; null: removes them.
     void replace(Listing&, const std::string& key, const k8s_sd::TargetGroupPtr&,
                  k8s_sd::TargetBuilder&);
-    /// Forgets everything.
+    /// Removes everything.
     void clear();
 
  private:
-    /// Of texts of strangers, which must not collide.
+    /// Cryptographic, because the texts are untrusted and must not collide.
     using Hash = std::array<unsigned char, 16>;
     struct Source {
         k8s_sd::TargetGroupPtr group;
         std::size_t index = 0;
     };
-    /// Those that are the same after relabelling, by the hash of their text: the first one is
-    /// listed. Texts are long, so that they are not kept.
+    /// Targets equal after relabelling, by the hash of their text: the first one is listed. The
+    /// texts are long, so they are not stored.
     using Candidates = std::multimap<Hash, Source>;
     /// By the hash of the labels after relabelling.
     using Identities = std::map<Hash, Candidates>;

@@ -4,7 +4,7 @@
 
 namespace bridge {
 
-/// A file of the folder `page`, as it was when the program was built.
+/// A file of the folder `page`, embedded at build time.
 /// \param name  "index.html", "app.js" or "app.css"
 std::string_view page_file(std::string_view name) noexcept;
 

@@ -19,7 +19,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-/// Nothing but what this server serves, and nobody may frame it. Labels are texts of strangers.
+/// Only content of this server, and no framing: labels are untrusted.
 constexpr const char* security_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

@@ -7,10 +7,10 @@
 
 namespace bridge {
 
-/// The page: / and its files. Who does not ask for HTML gets a summary in words.
-/// \param jobs       outlives them; asked on the server's executor
-/// \param directory  where the files are read at each request, for who works on them; empty: those
-///                   of the program
+/// The page: / and its files. Clients that do not accept HTML get a summary as text.
+/// \param jobs       outlives the routes; used on the server's executor
+/// \param directory  read the files from here at each request, for development; empty: the
+///                   built-in ones
 void add_page_routes(support::HttpRoutes&, const ServedJobs& jobs, const std::string& directory);
 
 }  // namespace bridge

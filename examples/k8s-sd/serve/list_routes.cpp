@@ -25,7 +25,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-/// In seconds, as Prometheus and vmagent tell it; nullopt: the reader does not, or no usual one.
+/// In seconds, as sent by Prometheus and vmagent; nullopt: missing or implausible.
 std::optional<double> interval_of(const HttpServer::Request& request) {
     constexpr double longest = 86'400;
     const auto text = request.header("X-Prometheus-Refresh-Interval-Seconds");
@@ -35,14 +35,14 @@ std::optional<double> interval_of(const HttpServer::Request& request) {
     return interval;
 }
 
-/// No reader waits longer for a list to change.
+/// The maximum wait of a reader for a change.
 constexpr std::chrono::seconds longest_wait{300};
-/// Of a reader that waits; longer ones are no tags of ours.
+/// Limit for tags of a waiting reader; the server's own tags are shorter.
 constexpr std::size_t longest_tags = 256;
 
-/// How a reader waits, if it does.
+/// How a reader waits.
 struct Waiting {
-    bool head_only = false;                           ///< it does not take the list
+    bool head_only = false;                           ///< the body is not wanted
     std::optional<std::chrono::seconds> preferred{};  ///< a long poll
     bool held = false;                                ///< `hold=1`
     std::uint64_t connection = 0;
@@ -60,7 +60,7 @@ std::optional<std::chrono::seconds> preferred_wait(const HttpServer::Request& re
     return std::nullopt;
 }
 
-/// As RFC 7234 writes a warning that is not about caches. Texts may have what a client has sent.
+/// A Warning header of RFC 7234, not about caches. The words may contain client input.
 std::string warning_header(std::string_view words) {
     constexpr std::size_t longest = 400;
     std::string text = "299 - \"";
@@ -75,7 +75,7 @@ class ListRoutes {
  public:
     ListRoutes(const ServedJobs& jobs, BridgeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
 
-    /// \param relabelled  of /sd/{job}/targets
+    /// \param relabelled  for /sd/{job}/targets
     void answer(const HttpRoutes::Asked& asked, bool relabelled,
                 const HttpServer::Respond& respond) const {
         const auto job = jobs_.find(asked.names[0]);
@@ -106,7 +106,7 @@ class ListRoutes {
     }
 
  private:
-    /// How long the reader waits for another list, and than which.
+    /// Sets how long the reader waits for a change, and the tags it knows.
     void wait(ListRequest& request, Waiting& waiting, const HttpServer::Request& asked) const {
         const auto tags = asked.header(field::if_none_match);
         waiting.preferred = preferred_wait(asked);
@@ -125,7 +125,7 @@ class ListRoutes {
         }
     }
 
-    /// Who asks for which list, without the answer. Who waits does not ask more often than that.
+    /// The request, without the response. A waiting reader cannot poll more often than this.
     static ListPoll poll_of(const HttpRoutes::Asked& asked, const ListRequest& request,
                             const Waiting& waiting) {
         ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.content);
@@ -150,7 +150,7 @@ class ListRoutes {
                                            form = request.content.form, reader = std::move(reader),
                                            waiting, poll = poll_of(asked, request, waiting),
                                            respond](const ListAnswer& answer) {
-                    // Who may not wait must not ask again at once.
+                    // A reader refused for the limit must not try again at once.
                     const bool later =
                         !answer.body || (waiting.preferred && answer.why == Refusal::limit);
                     HttpServer::Reply reply =
@@ -204,7 +204,7 @@ OnList guarded(const HttpServer::Respond& respond, OnList on_list) {
 HttpServer::Reply missing_job_reply(const ServedJobs& jobs, const std::string& name,
                                     const std::string& hint) {
     const std::string why = jobs.why_missing(name);
-    // Some agents take a list that is not there for an empty one.
+    // Some agents treat a missing list as an empty one.
     if (jobs.left_out().why(name)) return later_reply(why);
     return text_reply(404, why + hint + "\n");
 }
@@ -234,7 +234,7 @@ HttpServer::Reply list_reply(const ListBody& body, const Reader& reader) {
         reply.status = 304;
         return reply;
     }
-    // Prometheus takes this type only.
+    // Prometheus accepts only this type.
     reply.headers.emplace_back(field::content_type, "application/json");
     if (gzip) reply.headers.emplace_back(field::content_encoding, "gzip");
     reply.body = gzip ? body.gzip() : body.bytes();

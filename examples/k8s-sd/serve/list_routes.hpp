@@ -11,32 +11,32 @@
 
 namespace bridge {
 
-/// What a reader of lists can do with an answer.
+/// The headers of a reader relevant for the response.
 struct Reader {
     std::string if_none_match;    ///< the header
     std::string accept_encoding;  ///< the header
 };
 
-/// 503: the reader keeps what it has, and tries again soon.
+/// 503: the reader keeps its targets and retries soon.
 support::HttpServer::Reply later_reply(const std::string& reason);
 
-/// There is no such job: 404, or 503 if it is left out because of a mistake.
-/// \param hint  is added to 404
+/// The job is missing: 404, or 503 if it is left out because of a mistake.
+/// \param hint  appended for 404
 support::HttpServer::Reply missing_job_reply(const ServedJobs&, const std::string& name,
                                              const std::string& hint = {});
 
-/// Who asks, for Consumers; without the selection and the answer.
+/// The reader, for Consumers; without the selection and the response.
 ListPoll poll_of(const support::HttpServer::Request&, const std::string& job, const ListContent&);
 
-/// How long the reader waits for an answer: its interval, as Prometheus and vmagent tell it, less
-/// what the answer may take.
+/// How long the reader waits for a response: its interval, as sent by Prometheus and vmagent, less
+/// the time for the response itself.
 std::chrono::nanoseconds patience_of(const support::HttpServer::Request&);
 
-/// A list as this reader gets it: 200, compressed if it likes, or 304.
+/// The response with a list for this reader: 200, compressed if accepted, or 304.
 support::HttpServer::Reply list_reply(const ListBody&, const Reader&);
 
-/// The same, but where it throws, the reader is told to come later: all that can fail there is
-/// memory, which is missing for one answer.
+/// Wraps the callback: an exception turns into a response to retry later. Only a lack of memory for
+/// one response can cause it.
 OnList guarded(const support::HttpServer::Respond&, OnList);
 
 /// The lists of the jobs: /sd/{job} and /sd/{job}/targets. For the parameters see routes().

@@ -24,7 +24,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-/// Takes a parameter out of the query. \throws BadRequest if it is there twice
+/// Takes a parameter out of the query. \throws BadRequest if it occurs twice
 std::optional<std::string> take(support::Query& query, std::string_view name) {
     std::optional<std::string> value;
     for (auto& parameter : query) {
@@ -42,7 +42,7 @@ ListForm form_of(const std::string& list) {
     throw BadRequest("list: \"" + list + "\" is not allowed; allowed are targets, discovered");
 }
 
-/// Other versions than ours are none.
+/// Ignores versions not made by this program.
 std::string version_in(std::string_view text) {
     if (text.starts_with('"') && text.ends_with('"') && text.size() > 1) {
         text = text.substr(1, text.size() - 2);
@@ -53,11 +53,11 @@ std::string version_in(std::string_view text) {
     return ours ? std::string(text) : std::string();
 }
 
-/// Readers of a server that ends do not come back all at once.
+/// Spreads the reconnects after the end of a server.
 std::chrono::milliseconds retry_of(std::uint64_t connection) {
     constexpr std::uint64_t least = 2'000;
     constexpr std::uint64_t spread = 3'000;
-    constexpr std::uint64_t step = 619;  // neighbours are far from each other
+    constexpr std::uint64_t step = 619;  // consecutive connections are far apart
     return std::chrono::milliseconds(least + connection * step % spread);
 }
 
@@ -72,7 +72,7 @@ class WatchRoutes {
         } catch (const BadRequest& e) {
             reply = text_reply(400, std::string(e.what()) + "\n");
         }
-        // Jobs that there are not are counted for themselves.
+        // Requests for missing jobs are counted separately.
         if (reply.status != 404) metrics_.count_watch(reply.status);
         return reply;
     }
@@ -95,7 +95,7 @@ class WatchRoutes {
             return missing_job_reply(jobs_, *name);
         }
         if (metrics_.watch_readers >= watch.job->options().watch_readers) return full(watch);
-        // Browsers put it there when they come back to a URL that has an older one.
+        // Browsers send it when they reconnect to a URL with an older version.
         const auto last_event = asked.request.header("Last-Event-ID");
         watch.after = version_in(last_event.empty() ? after.value_or("") : last_event);
         const bool sse =
@@ -104,7 +104,7 @@ class WatchRoutes {
         watch.heartbeat = watch.job->options().heartbeat;
         watch.poll = poll_of(asked.request, *name, watch.content);
         watch.poll.selection = wanted.selection;
-        // `k8s-sd follow` says so.
+        // `k8s-sd follow` identifies itself.
         watch.poll.kind =
             watch.poll.agent == "k8s-sd-follow" ? ReaderKind::file : ReaderKind::stream;
         watch.poll.interval = std::chrono::duration<double>(watch.heartbeat).count();

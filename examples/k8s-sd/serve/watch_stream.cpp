@@ -14,9 +14,9 @@ namespace {
 
 using support::HttpServer;
 
-/// Of one piece: so much is copied for a reader at a time.
+/// The size of one piece, copied for a reader at a time.
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
-/// Who needs longer to take an event comes back for a new one.
+/// A reader too slow for this limit must reconnect.
 constexpr std::chrono::minutes longest_event{5};
 
 std::string string_of(std::string_view text) {
@@ -44,7 +44,7 @@ void WatchStream::next(OnPiece on_piece) {
                     [weak = weak_from_this(), on_piece = std::move(on_piece)](const auto& answer) {
                         const auto self = weak.lock();
                         if (!self) return;
-                        // Without memory for an event the stream ends; the reader comes back.
+                        // Without memory for an event the stream ends; the reader reconnects.
                         attempt([&](const auto&) { on_piece(nullptr); },
                                 [&] {
                                     self->on_answer(answer);
@@ -54,7 +54,7 @@ void WatchStream::next(OnPiece on_piece) {
 }
 
 ListRequest WatchStream::request() const {
-    // At first the reader is told that it is up to date, even if nothing has changed.
+    // The first event confirms the reader's version, even if nothing has changed.
     return {watch_.content,   watch_.selection,
             watch_.heartbeat, begun_ ? '"' + version_ + '"' : std::string(),
             watch_.heartbeat, watch_.gone};
@@ -83,7 +83,7 @@ void WatchStream::tell_list(const ListBodyPtr& list) {
     }
 }
 
-/// Without a version: there is no complete list yet, and the reader is told why.
+/// Without a complete list, the heartbeat contains the reason instead of a version.
 void WatchStream::tell_heartbeat(const ListAnswer& answer) {
     const std::string more = answer.body ? R"("version":)" + answer.body->tag()
                                          : R"("reason":)" + string_of(answer.refusal);
@@ -95,7 +95,7 @@ void WatchStream::tell_end(const std::string& reason) {
     begin("end", R"({"type":"end","reason":)" + string_of(reason) + "}", nullptr, {});
 }
 
-/// \param text  is between `json` and `rest`; its line breaks are left out
+/// \param text  goes between `json` and `rest`, without its line breaks
 void WatchStream::begin(std::string_view type, std::string json, SharedText text,
                         std::string rest) {
     event_ = {std::move(json), std::move(text), 0, std::move(rest) + "\n", now()};
@@ -114,7 +114,7 @@ void WatchStream::begin(std::string_view type, std::string json, SharedText text
     event_.after += '\n';
 }
 
-/// The next piece of the event; null: there is none left.
+/// The next piece of the event; null: none left.
 HttpServer::Text WatchStream::piece() {
     if (event_.after.empty()) return nullptr;
     if (now() - event_.begun > longest_event) {

@@ -16,28 +16,28 @@
 
 namespace bridge {
 
-/// How the events of a stream are written.
+/// The format of a stream's events.
 enum class EventFormat : std::uint8_t {
-    ndjson,  ///< a line of JSON each
-    sse,     ///< Server-Sent Events, as browsers read them
+    ndjson,  ///< one line of JSON each
+    sse,     ///< Server-Sent Events, for browsers
 };
 
-/// What a reader watches.
+/// The request of a reader.
 struct Watch {
     std::shared_ptr<ServedJob> job;
     ListContent content{};
     Selection selection{};
-    std::string after{};  ///< the version that the reader has; empty: none
+    std::string after{};  ///< the reader's version; empty: none
     EventFormat format = EventFormat::ndjson;
     std::chrono::nanoseconds heartbeat{};
-    std::chrono::milliseconds retry{};  ///< when to come back; for sse
-    ListPoll poll{};                    ///< who it is
-    support::HttpServer::Gone gone{};   ///< the reader is
+    std::chrono::milliseconds retry{};  ///< the delay of reconnects; for sse
+    ListPoll poll{};                    ///< the reader
+    support::HttpServer::Gone gone{};   ///< the reader has disconnected
 };
 
-/// A list and its changes, for one reader: first all of it, then what has changed since the reader
-/// took the last event. Nothing is queued: a slow reader gets fewer, larger diffs.
-/// What it holds of a list is shared by all readers: the one that was sent last.
+/// A list and its changes, for one reader: first the whole list, then the changes since the last
+/// event it has taken. Nothing is queued: a slow reader gets fewer, larger diffs. All readers share
+/// the last sent list.
 class WatchStream final : public support::HttpServer::Stream,
                           public std::enable_shared_from_this<WatchStream> {
  public:
@@ -50,11 +50,11 @@ class WatchStream final : public support::HttpServer::Stream,
     void next(OnPiece) override;
 
  private:
-    /// The event that the reader is taking: its ends, and a text that others share.
+    /// The event being sent: its own ends and a shared text.
     struct Event {
         std::string before;
         SharedText text;
-        std::size_t taken = 0;  ///< of the text
+        std::size_t taken = 0;  ///< bytes of the text
         std::string after;
         k8s_sd::TimePoint begun;
     };
@@ -71,10 +71,10 @@ class WatchStream final : public support::HttpServer::Stream,
     const Watch watch_;
     const std::shared_ptr<ListVersions> versions_;
     BridgeMetrics& metrics_;
-    std::string version_;  ///< that the reader has, or says that it has
+    std::string version_;  ///< the reader's version, as sent or as claimed by it
     ListBodyPtr sent_;     ///< of this version, if it is known
-    bool begun_ = false;   ///< something was sent
-    bool end_ = false;     ///< nothing follows
+    bool begun_ = false;   ///< an event was sent
+    bool end_ = false;     ///< no event follows
     Event event_;
 };
 

@@ -13,26 +13,26 @@
 
 namespace bridge {
 
-/// One change of the targets that are scraped.
+/// One change of the scraped targets.
 struct TargetChange {
     std::uint64_t seq = 0;  ///< its number among the changes of all jobs, from 1
     std::int64_t time = 0;  ///< Unix time in milliseconds
     std::string job{};
     std::string_view kind{};  ///< "added", "changed" or "removed"
-    std::string id{};         ///< of the target; empty: of many
+    std::string id{};         ///< of the target; empty: many targets
     std::string address{};
     std::string object{};
     std::string what{};    ///< in words
-    std::string reason{};  ///< why it is no target any more, in words; empty: not known
+    std::string reason{};  ///< why the target was removed, in words; empty: unknown
 };
 using TargetChangePtr = std::shared_ptr<const TargetChange>;
 
-/// A text of ChangeHistory::id_of(), of any process.
+/// A parsed ChangeHistory::id_of(), of any process.
 struct ChangeId {
     std::string epoch{};
     std::uint64_t seq = 0;
 };
-/// nullopt: it is none.
+/// nullopt: malformed.
 std::optional<ChangeId> read_change_id(std::string_view text);
 
 /// The newest changes of each job, and of all together. Any thread.
@@ -43,28 +43,28 @@ class ChangeHistory {
 
     ChangeHistory();
 
-    /// Tells this history from that of an earlier process: later ones are greater, as texts.
+    /// Identifies the history of this process: later processes have greater epochs, as texts.
     const std::string& epoch() const noexcept { return epoch_; }
-    /// The number of a change, as others know it: "<epoch>-<number>".
+    /// The external id of a change: "<epoch>-<number>".
     std::string id_of(std::uint64_t seq) const { return epoch_ + "-" + std::to_string(seq); }
 
-    /// Changes of one job; `seq`, `time` and `job` are filled in.
+    /// Adds changes of one job; fills in `seq`, `time` and `job`.
     void add(const std::string& job, std::vector<TargetChange>);
-    /// The job is gone.
+    /// The job was removed.
     void forget(const std::string& job);
 
     /// Some changes, newest first.
     struct Page {
         std::vector<TargetChangePtr> changes{};
-        std::optional<std::uint64_t> next{};  ///< older ones come before this number
-        std::uint64_t lost = 0;               ///< older ones that are no longer known
+        std::optional<std::uint64_t> next{};  ///< older changes have numbers below this one
+        std::uint64_t lost = 0;               ///< older changes already dropped
     };
-    /// \param job     empty: of all
-    /// \param before  of the numbers below this one
+    /// \param job     empty: all jobs
+    /// \param before  return changes with lower numbers
     Page page(const std::string& job, std::uint64_t before, std::size_t limit) const;
-    /// Those behind this number, oldest first.
+    /// The changes after this number, oldest first.
     std::vector<TargetChangePtr> since(std::uint64_t seq, std::size_t limit) const;
-    /// The number of the last change; 0: there was none.
+    /// The number of the last change; 0: none.
     std::uint64_t newest() const;
 
  private:

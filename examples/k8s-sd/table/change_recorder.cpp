@@ -14,7 +14,7 @@ namespace {
 using k8s_sd::ScrapeTarget;
 using k8s_sd::ScrapeTargetPtr;
 
-constexpr std::size_t most_labels = 5;   // that a change tells
+constexpr std::size_t most_labels = 5;   // described in a change
 constexpr std::size_t most_bytes = 100;  // of a value
 
 bool same_place(const ScrapeTarget& a, const ScrapeTarget& b) {
@@ -26,7 +26,7 @@ std::string shown(std::string_view value) {
     return std::string(cut(value, most_bytes)) + "…";
 }
 
-/// The labels that differ.
+/// Describes the labels with different values.
 std::string difference(const ScrapeTarget& before, const ScrapeTarget& now) {
     std::string text;
     std::size_t told = 0;
@@ -88,7 +88,7 @@ TargetChange ChangeRecorder::all_in_one(bool first) const {
                     std::to_string(stopped_.total) + " have gone or changed"};
 }
 
-/// What stops and starts at the same place of an object has changed.
+/// A target stopped and started at the same index of a group counts as changed.
 std::vector<TargetChange> ChangeRecorder::one_by_one(const WhyGone& why_gone) const {
     std::vector<TargetChange> changes;
     std::vector<ScrapeTargetPtr> gone = stopped_.targets;

@@ -10,8 +10,8 @@
 
 namespace bridge {
 
-/// Makes changes of what a pool starts and stops at one time. Many at a time are one change, so
-/// that the first list of a job does not push out all others. Not thread-safe.
+/// Records the targets started and stopped together by a pool. A large batch counts as one change,
+/// so that the first list of a job does not displace all others. Not thread-safe.
 class ChangeRecorder {
  public:
     static constexpr std::size_t most_at_a_time = 100;
@@ -23,9 +23,9 @@ class ChangeRecorder {
 
     void started(const k8s_sd::ScrapeTargetPtr&);
     void stopped(const k8s_sd::ScrapeTargetPtr&);
-    /// That was all at one time.
-    /// \param full     a provider has told its targets for the first time
-    /// \param why_gone  of a target that has stopped, in words
+    /// Ends a batch.
+    /// \param full     a provider has delivered its targets for the first time
+    /// \param why_gone  the reason for a stopped target, in words
     void finish(bool full, const WhyGone& why_gone);
 
  private:

@@ -11,24 +11,24 @@
 
 namespace bridge {
 
-/// Finds which rule drops a target, at the price of relabelling it once. Not thread-safe.
+/// Finds the rule dropping a target, for the cost of relabelling it once. Not thread-safe.
 class DroppingRule {
  public:
     explicit DroppingRule(const k8s_sd::ScrapeConfig&);
 
-    /// \param discovered  before the rules, with the job's defaults
+    /// \param discovered  labels before the rules, with the job's defaults
     /// \returns the index of the rule; nullopt if none drops it
     std::optional<std::size_t> find(const k8s_sd::LabelMap& discovered);
 
  private:
-    /// Rules up to one that can drop.
+    /// Rules up to one with a dropping action.
     struct Part {
         std::size_t last;
         k8s_sd::Relabeler rules;
     };
 
     std::vector<Part> parts_;
-    k8s_sd::MutableLabels labels_;  // kept for its memory
+    k8s_sd::MutableLabels labels_;  // member only to reuse its memory
 };
 
 }  // namespace bridge

@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// Appends JSON to a text, and knows where commas belong.
+/// Appends JSON to a text, with commas between values.
 class JsonWriter {
  public:
     /// \param out  outlives the writer
@@ -56,13 +56,13 @@ class JsonWriter {
         return end('}');
     }
     JsonWriter& null() { return raw("null"); }
-    /// What is JSON already.
+    /// Appends a JSON text.
     JsonWriter& raw(std::string_view json) {
         separate();
         out_ += json;
         return *this;
     }
-    /// Of the whole text, in bytes.
+    /// The size of the whole text, in bytes.
     std::size_t size() const noexcept { return out_.size(); }
     template <class Value>
     JsonWriter& member(std::string_view key, const Value& of_key) {

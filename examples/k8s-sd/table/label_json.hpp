@@ -7,10 +7,10 @@
 
 namespace bridge {
 
-/// Reads JSON that somebody has sent. \throws BadRequest
+/// Reads JSON sent by a client. \throws BadRequest
 boost::json::value read_json(std::string_view text);
 
-/// A label set of JSON; labels without a value are left out. \throws BadRequest
+/// Reads a label set; labels with an empty value are dropped. \throws BadRequest
 k8s_sd::LabelMap read_labels(const boost::json::value&);
 k8s_sd::LabelMap read_labels(std::string_view json);
 

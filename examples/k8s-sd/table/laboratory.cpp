@@ -12,12 +12,12 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t most_examples = 5;  // of each effect
+constexpr std::size_t most_examples = 5;  // for each effect
 constexpr std::size_t most_taken = 5000;
 constexpr std::size_t most_rules = 1000;
 constexpr std::size_t most_rule_bytes = std::size_t{256} << 10;
 
-/// Of all texts of a rule, and what each takes besides.
+/// The size of all texts of a rule, with an overhead for each.
 std::size_t bytes_of_rule(const k8s_sd::RelabelRule& rule) {
     constexpr std::size_t of_each = 16;
     std::size_t bytes = 0;
@@ -42,7 +42,7 @@ TargetState state_of(const k8s_sd::BuiltTarget& built) {
                                                               : TargetState::dropped;
 }
 
-/// As relabelling steps are written.
+/// In the format of relabelling steps.
 void write_difference(JsonWriter& json, const k8s_sd::ScrapeTarget& before,
                       const k8s_sd::ScrapeTarget& after) {
     std::vector<k8s_sd::RelabelStep::Change> changes;
@@ -70,7 +70,7 @@ std::vector<k8s_sd::RelabelRule> read_tried_rules(std::string_view yaml,
     if (rules.size() > most_rules) {
         throw BadRequest("rules: there can be " + std::to_string(most_rules) + " at most");
     }
-    // An anchor of YAML makes much text of little.
+    // A short text can become long with YAML aliases.
     std::size_t bytes = 0;
     for (const k8s_sd::RelabelRule& rule : rules) bytes += bytes_of_rule(rule);
     if (bytes > most_rule_bytes) {
@@ -118,7 +118,7 @@ void Laboratory::compare(const TakenTarget& row) {
     }
 }
 
-/// Of a target that several rows have, the first one.
+/// If several rows make a target, the first one is the example.
 void Laboratory::add_example(Effect effect, std::uint64_t hash, const TakenTarget& row,
                              const k8s_sd::BuiltTarget& after) {
     std::vector<Example>& examples = examples_[effect];
@@ -153,8 +153,8 @@ void Laboratory::read_examples(const TargetTable& table) {
     }
 }
 
-/// A target that several rows have is lost if all of them lose it; it has changed if none keeps it
-/// and one becomes another.
+/// A target made by several rows is lost if all of them lose it; it has changed if none keeps it
+/// and at least one becomes another target.
 bool Laboratory::has(Effect effect, std::uint64_t hash) const {
     const Side& side = (effect == gained ? after_ : before_).at(hash);
     return effect == changed ? !side.none && !side.same : side.none;

@@ -17,24 +17,23 @@
 
 namespace bridge {
 
-/// What rules of a client's choosing may cost: see RelabelLimits. Values may be as long as in a
-/// job.
+/// The limits for rules sent by a client, see RelabelLimits. Values may be as long as in a job.
 inline constexpr k8s_sd::RelabelLimits tried_limits{.regex_bytes = std::size_t{256} << 10,
                                                     .instructions = std::size_t{32} << 10,
                                                     .made_bytes = std::size_t{4} << 20,
                                                     .regex_steps = 100'000'000};
 
-/// The same for the rules of a job, which are compiled already.
+/// The limits for the rules of a job; these are already compiled.
 inline constexpr k8s_sd::RelabelLimits own_rules_limits{.made_bytes = tried_limits.made_bytes,
                                                         .regex_steps = tried_limits.regex_steps};
 
-/// A list of rules as YAML, within the limits. Can take a tenth of a second.
-/// \param config  of the job whose rules they take the place of
+/// Reads a list of rules in YAML, within the limits. Can take a tenth of a second.
+/// \param config  of the job; the rules replace its own
 /// \throws k8s_sd::ConfigError, BadRequest
 std::vector<k8s_sd::RelabelRule> read_tried_rules(std::string_view yaml,
                                                   const k8s_sd::ScrapeConfig& config);
 
-/// A target of a job's table, for other threads.
+/// A copy of a target in a job's table, for other threads.
 struct TakenTarget {
     explicit TakenTarget(const TargetRow& row)
         : group(row.group),
@@ -52,51 +51,51 @@ struct TakenTarget {
     k8s_sd::ScrapeTargetPtr target;
 };
 
-/// What other rules would make of the targets of a job. It changes nothing.
-/// Rules may be slow: the table is only read to take targets, so that they can be tried on in
-/// another thread. Not thread-safe.
+/// Shows the effect of other rules on the targets of a job, without changing anything. Rules may be
+/// slow: the table is only read to take targets, so that another thread can try the rules on them.
+/// Not thread-safe.
 class Laboratory {
  public:
-    /// \throws k8s_sd::ConfigError for rules that cannot be used
+    /// \throws k8s_sd::ConfigError for unusable rules
     explicit Laboratory(k8s_sd::ScrapeConfig with_rules,
                         const k8s_sd::RelabelLimits& limits = tried_limits)
         : builder_(std::move(with_rules), {}, limits) {}
 
-    /// What becomes of one target.
+    /// Tries the rules on one target.
     void try_on(const TakenTarget& target) {
         explanation_ = builder_.explain(*target.group, target.index);
     }
     void try_on(const k8s_sd::LabelMap& labels) { explanation_ = builder_.explain(labels); }
 
-    /// Takes more of all targets, a few thousand at most, as long as there is time.
-    /// \returns whether there are more
+    /// Takes more of all targets, at most a few thousand, as long as there is time.
+    /// \returns whether some remain
     bool take(const TargetTable&, const GoesOn& has_time);
-    /// What becomes of those that were taken, as long as there is time.
-    /// \returns whether there are more of them
+    /// Tries the taken targets as long as there is time.
+    /// \returns whether some remain
     bool try_on_taken(const GoesOn& has_time);
-    /// There is no time for the rest.
+    /// Skips the rest, for lack of time.
     void give_up() noexcept { given_up_ = true; }
-    /// Behind all: reads the rows of the examples, and forgets those that are gone.
+    /// Called last: reads the rows of the examples, and drops removed ones.
     void read_examples(const TargetTable&);
 
-    /// As JSON.
+    /// The result as JSON.
     std::string text() const;
 
  private:
     enum Effect : std::uint8_t { gained, lost, changed };
     static constexpr std::array<const char*, 3> effect_names{"gained", "lost", "changed"};
-    /// What rows with one scraped target, or that would have it, have on the other side.
+    /// The other side of the rows with this scraped target, before or after the change.
     struct Side {
         bool none = true;   ///< no row has a target
         bool same = false;  ///< a row has the same target
     };
-    /// Of targets, which several rows can have, by their hashes.
+    /// By the hash of a target; several rows can make the same one.
     using Sides = std::unordered_map<std::uint64_t, Side>;
     struct Example {
         std::uint64_t hash;
         TakenTarget target;
         std::string outcome;  ///< members of an object, as JSON
-        std::string row{};    ///< an object, as JSON; empty: it is gone
+        std::string row{};    ///< an object, as JSON; empty: removed
     };
 
     void compare(const TakenTarget&);
@@ -112,7 +111,7 @@ class Laboratory {
     bool measured_ = false, given_up_ = false;
     RowReader reader_{};
     std::vector<TakenTarget> taken_{};
-    std::size_t tried_ = 0;  ///< of these
+    std::size_t tried_ = 0;  ///< number of these already tried
     Sides before_{}, after_{};
     std::array<std::vector<Example>, effect_names.size()> examples_{};
 };

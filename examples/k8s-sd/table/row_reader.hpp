@@ -8,21 +8,21 @@
 
 namespace bridge {
 
-/// Whether there is time for one more row: asked behind each.
+/// Whether there is time for one more row; called after each row.
 using GoesOn = std::function<bool()>;
 
-/// Goes through the rows of one job, from first to last, in steps between which the table may
-/// change: no row that stays is left out or comes twice.
+/// Reads the rows of one job in order, in steps. The table may change between steps: each remaining
+/// row is still read exactly once.
 class RowReader {
  public:
-    RowReader() = default;  ///< from the first row on
-    /// \param equal  of the rows at this position: how many are left out
+    RowReader() = default;  ///< starts at the first row
+    /// \param equal  how many rows at this position to skip
     RowReader(TargetPosition position, std::size_t equal)
         : at_(std::move(position)), equal_(equal) {}
 
     /// Reads rows as long as there is time.
-    /// \param each  bool(const TargetRow&, std::size_t n): the row, which is the nth at its
-    ///              position, from 1; false: stop behind it
+    /// \param each  bool(const TargetRow&, std::size_t n): the row, the nth at its position, from
+    ///              1; false: stop after it
     /// \returns whether there are more
     template <class Each>
     bool read(const TargetTable& table, const GoesOn& has_time, Each&& each) {

@@ -9,19 +9,19 @@
 
 namespace bridge {
 
-/// What a rule does, for people: "drop if __meta_kubernetes_pod_phase matches Succeeded|Failed".
+/// A rule in words: "drop if __meta_kubernetes_pod_phase matches Succeeded|Failed".
 std::string in_words(const k8s_sd::RelabelRule&);
 
-/// The rule as an entry of `relabel_configs`: what it says besides defaults.
+/// The rule as an entry of `relabel_configs`, without default values.
 std::string to_yaml(const k8s_sd::RelabelRule&);
-/// All of them, each on lines of its own; parse_relabel_configs() reads the same rules again.
+/// All rules, each on lines of its own; parse_relabel_configs() restores the same rules.
 std::string to_yaml(const std::vector<k8s_sd::RelabelRule>&);
 
-/// For YAML, which JSON is.
+/// Quotes texts for YAML as JSON strings; JSON is valid YAML.
 std::string quoted(std::string_view text);
 std::string quoted(const std::vector<std::string>& texts);
 
-/// As Prometheus' API writes a rule.
+/// Writes a rule in the format of Prometheus' API.
 void write_rule(JsonWriter&, const k8s_sd::RelabelRule&);
 
 }  // namespace bridge

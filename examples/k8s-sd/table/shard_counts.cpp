@@ -15,7 +15,7 @@ std::vector<std::size_t> ShardCounts::Way::owners(std::uint64_t key, unsigned re
     return result;
 }
 
-/// In the order of their numbers; the view has them in that of their names.
+/// Ordered by number; the view orders its members by name.
 void ShardCounts::Way::write(JsonWriter& json, std::size_t on_all) const {
     json.name("members").begin('[');
     for (const std::string& name : shard_names(static_cast<unsigned>(view.size()))) {
@@ -30,7 +30,7 @@ ShardCounts::ShardCounts(unsigned shards, unsigned replicas, std::optional<unsig
     if (to) then_.emplace(*to);
 }
 
-/// A target moves if a shard gets it that did not have it.
+/// A target moves if a shard gains it.
 void ShardCounts::add(const TargetRow& row, const std::string& job) {
     if (row.state != TargetState::active) return;
     ++total_;
@@ -63,7 +63,7 @@ std::string ShardCounts::text() const {
         then_->write(json, on_all_);
         json.end('}');
     }
-    // Every target has an owner by this rule.
+    // Every target has a shard.
     json.name("unassigned").begin('[').end(']').end('}');
     return text;
 }

@@ -12,19 +12,19 @@
 
 namespace bridge {
 
-/// How the active targets are divided into shards, and what another number of shards would change.
+/// The division of active targets into shards, and the effect of another number of shards.
 class ShardCounts {
  public:
-    /// \param replicas  shards that have each target
-    /// \param to        another number of shards
+    /// \param replicas  the number of shards with each target
+    /// \param to        another number of shards, for comparison
     ShardCounts(unsigned shards, unsigned replicas, std::optional<unsigned> to);
 
     void add(const TargetRow&, const std::string& job);
-    /// As JSON.
+    /// The result as JSON.
     std::string text() const;
 
  private:
-    /// One way to divide them.
+    /// One division into shards.
     struct Way {
         explicit Way(unsigned shards);
 
@@ -32,7 +32,7 @@ class ShardCounts {
         void write(JsonWriter&, std::size_t on_all) const;
 
         k8s_sd::FleetView view;
-        std::vector<std::size_t> targets;  ///< of each member of the view
+        std::vector<std::size_t> targets;  ///< by member of the view
     };
 
     const unsigned replicas_;

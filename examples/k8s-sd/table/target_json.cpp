@@ -9,7 +9,7 @@ namespace {
 
 using Change = k8s_sd::RelabelStep::Change;
 
-/// The changes that the predicate picks, as an object.
+/// Writes the changes selected by the predicate, as an object.
 template <class Picks, class Write>
 void write_some(JsonWriter& json, const char* name, const std::vector<Change>& changes,
                 Picks&& picks, Write&& write) {
@@ -22,7 +22,7 @@ void write_some(JsonWriter& json, const char* name, const std::vector<Change>& c
     json.end('}');
 }
 
-/// Writes members of a row, and knows whether something of them was left out.
+/// Writes members of a row, and records whether any text was truncated or left out.
 class RowWriter {
  public:
     explicit RowWriter(JsonWriter& json) : json_(json) {}
@@ -30,7 +30,7 @@ class RowWriter {
     void text(std::string_view name, std::string_view text) {
         json_.member(name, shown(text, shown_bytes));
     }
-    /// What is known of an active target only.
+    /// Writes the members available for active targets only.
     void target(const TargetRow& row) {
         text("url", row.target ? row.target->url() : std::string());
         const k8s_sd::ScrapeLabels labels =
@@ -87,7 +87,7 @@ std::string_view cut(std::string_view text, std::size_t bytes) {
         return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
     };
     std::size_t end = bytes;
-    // Of what is no UTF-8 there is no begin of a character to be found.
+    // Limit the search: text other than UTF-8 may have no start of a character.
     for (int back = 0; back < 3 && end != 0 && continues(end); ++back) --end;
     return text.substr(0, continues(end) ? bytes : end);
 }

@@ -12,36 +12,36 @@
 
 namespace bridge {
 
-/// The Kubernetes object that a target is of: "pod/shop/web-1"; its source where it is of none.
+/// The Kubernetes object of a target: "pod/shop/web-1"; its source if it has no object.
 std::string object_of(const k8s_sd::TargetGroup&, std::size_t index);
 
-/// What a row shows of texts and labels, which can be long: a page of rows is read at once.
+/// The limits of texts and labels in a row, because a page of rows is transferred at once.
 inline constexpr std::size_t shown_bytes = 400;  ///< of a text
 inline constexpr std::size_t shown_labels = 12;
 inline constexpr std::size_t shown_value_bytes = 200;  ///< of a label
 
-/// The begin of a text, so many bytes at most, without a part of a character at its end.
+/// The start of a text, at most so many bytes, without a partial character at its end.
 std::string_view cut(std::string_view text, std::size_t bytes = shown_bytes);
 
-/// A target, as a line of the page.
+/// A target as a row of the page.
 void write_row(JsonWriter&, const TargetTable&, const TargetRow&, const TargetOwners& = {});
 /// The members of this object, without its braces.
 void write_row_members(JsonWriter&, const TargetTable&, const TargetRow&);
 
-/// What the account of a target shows of steps, in bytes, about: each has all labels.
+/// The approximate limit for the steps of one target, in bytes: each step has all labels.
 inline constexpr std::size_t shown_steps_bytes = std::size_t{4} << 20;
-/// Of a label set, as JSON, about.
+/// The approximate size of a label set as JSON.
 std::size_t bytes_of(const k8s_sd::LabelMap&);
 
-/// What each rule made of a target, as changes and as the labels then; of the rules behind one that
-/// dropped it nothing: the member `steps`. Also `steps_left_out`, where there is no room for all.
+/// The effect of each rule on a target, as changes and as the resulting labels, up to a dropping
+/// rule: the member `steps`. Adds `steps_left_out` if there is no room for all.
 void write_steps(JsonWriter&, const k8s_sd::TargetExplanation&,
                  const std::vector<k8s_sd::RelabelRule>&);
 
 /// Changes of labels: the members `added`, `changed` and `removed` of an object.
 void write_changes(JsonWriter&, const std::vector<k8s_sd::RelabelStep::Change>&);
 
-/// The labels after some steps: what there was before, changed.
+/// Applies some steps to the labels before them.
 void apply(k8s_sd::LabelMap&, const k8s_sd::RelabelStep&);
 
 }  // namespace bridge

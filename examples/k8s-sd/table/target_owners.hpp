@@ -12,22 +12,22 @@
 
 namespace bridge {
 
-/// The collectors that have an active target; none: nobody scrapes it. The views are into the view.
+/// The collectors with an active target; empty: it is not scraped. The names refer to the view.
 std::vector<std::string_view> collectors_of(const TargetRow&, const AllocationView&);
 
-/// Says of active targets who has them: shards, as somebody divides them, and collectors.
+/// The owners of active targets: shards, for a requested division, and collectors.
 class TargetOwners {
  public:
-    TargetOwners() = default;  ///< says nothing
+    TargetOwners() = default;  ///< writes nothing
 
     void divide(unsigned shards, unsigned replicas);
-    /// \param view  null: it is not known yet who the collectors are
+    /// \param view  null: the collectors are unknown so far
     void allocate(AllocationViewPtr view) {
         collectors_ = std::move(view);
         allocates_ = true;
     }
 
-    /// Writes `owners` and `collectors`, as far as they are asked for.
+    /// Writes `owners` and `collectors` if requested.
     void write(JsonWriter&, const TargetRow&, const std::string& job) const;
 
  private:
@@ -37,7 +37,7 @@ class TargetOwners {
     AllocationViewPtr collectors_{};
 };
 
-/// The names of so many shards, as the lists call them.
+/// The names of so many shards, as in the lists.
 std::vector<std::string> shard_names(unsigned shards);
 
 }  // namespace bridge

@@ -97,8 +97,8 @@ TargetPage::RowValues TargetPage::values_of(Facet facet, const std::string& job,
     }
 }
 
-/// A facet counts what the other facets and the query choose, so that more of its values can be
-/// chosen.
+/// A facet counts the rows matching the query and the other facets, so that more of its values can
+/// be selected.
 void TargetPage::look(const std::string& job, const TargetTable& table, const TargetRow& row,
                       std::size_t number) {
     std::array<RowValues, facet_count> values;
@@ -123,7 +123,7 @@ void TargetPage::look(const std::string& job, const TargetTable& table, const Ta
     if (!more_ && !is_shown_before(job, row, number)) show(job, table, row, number);
 }
 
-/// Whether it is on a page before this one.
+/// Whether the row is on an earlier page.
 bool TargetPage::is_shown_before(const std::string& job, const TargetRow& row,
                                  std::size_t number) const {
     if (!request_.after) return false;

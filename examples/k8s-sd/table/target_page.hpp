@@ -18,43 +18,43 @@
 
 namespace bridge {
 
-/// A place in the targets of all jobs: behind a row of a page.
+/// A position in the targets of all jobs: after a row of a page.
 struct TargetCursor {
     std::string job{};
     TargetPosition position{};
-    std::uint32_t equal = 1;  ///< how many rows at this position are behind it
+    std::uint32_t equal = 1;  ///< the number of rows at this position before the cursor
 
     /// For URLs.
     std::string text() const;
 };
-/// \throws BadRequest for what TargetCursor::text() did not make
+/// \throws BadRequest unless the text is from TargetCursor::text()
 TargetCursor read_cursor(std::string_view text);
 
-/// What targets are chosen and counted by.
+/// The properties for selecting and counting targets.
 enum class Facet : std::uint8_t { state, job, ns, node, reason };
 inline constexpr std::size_t facet_count = 5;  ///< number of values of Facet
 
-/// The name of a facet, as a parameter has it.
+/// The name of a facet, as in parameters.
 constexpr std::string_view to_string(Facet facet) noexcept {
     constexpr std::string_view names[facet_count] = {"state", "job", "namespace", "node", "reason"};
     return names[static_cast<std::size_t>(facet)];
 }
 
-/// Of collectors: the state of an active target that none of them has, besides "active".
+/// With collectors: the state of an active target without any, besides "active".
 inline constexpr std::string_view unowned_state = "unowned";
 
-/// Which targets somebody wants to see.
+/// Selects targets.
 struct TargetFilter {
     using Values = std::set<std::string, std::less<>>;
 
     TargetQuery query{};
-    std::array<Values, facet_count> wanted{};  ///< of each facet; none: any value
-    AllocationViewPtr collectors{};            ///< null: there are none, or none is known
+    std::array<Values, facet_count> wanted{};  ///< by facet; empty: any value
+    AllocationViewPtr collectors{};            ///< null: none, or unknown
 
     Values& of(Facet facet) { return wanted[static_cast<std::size_t>(facet)]; }
 };
 
-/// What a page is to show.
+/// The parameters of a page.
 struct PageRequest {
     TargetFilter filter{};
     std::size_t limit = 50;
@@ -62,23 +62,23 @@ struct PageRequest {
     bool facets = false;
 };
 
-/// One page of the targets of some jobs, which it is given one after the other in their order.
+/// One page of the targets of some jobs, read one after the other in order.
 class TargetPage {
  public:
-    /// So many values of a facet are counted; of an endless number of reasons not all.
+    /// The number of counted values of a facet; further values are not counted.
     static constexpr std::size_t max_values = 10'000;
-    /// Of the rows, which are fewer then.
+    /// The size limit of the rows; a page may have fewer rows because of it.
     static constexpr std::size_t max_bytes = std::size_t{256} << 10;
 
     explicit TargetPage(PageRequest request) : request_(std::move(request)) {}
 
-    /// Reads rows of the job as long as there is time. \returns whether there are more: ask again,
-    /// when the job may have changed.
+    /// Reads rows of the job as long as there is time. \returns whether there are more: then call
+    /// it again, even if the job has changed
     bool read(const std::string& job, const TargetTable&, const GoesOn& has_time);
-    /// Groups of the job are missing.
+    /// Adds groups not yet read in the job's table.
     void missing(std::size_t groups) noexcept { missing_ += groups; }
     bool has_all_groups() const noexcept { return missing_ == 0; }
-    /// As JSON. \param all  whether all jobs were read
+    /// The page as JSON. \param all  whether all jobs were read
     std::string text(bool all = true) const;
 
  private:
@@ -89,12 +89,12 @@ class TargetPage {
         }
     };
     using Counts = boost::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
-    /// What a row has of a facet.
+    /// The values of a facet in a row.
     using RowValues = std::array<std::string_view, 2>;
 
     RowValues values_of(Facet, const std::string& job, const TargetTable&, const TargetRow&) const;
     void look(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
-    /// \param number  of the row, at its position
+    /// \param number  the row's number at its position
     bool is_shown_before(const std::string& job, const TargetRow&, std::size_t number) const;
     void show(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
     void count(Counts&, const RowValues&) const;
@@ -103,9 +103,9 @@ class TargetPage {
     const PageRequest request_;
     std::string rows_;
     std::size_t shown_ = 0, total_ = 0, missing_ = 0;
-    TargetCursor last_{};    ///< behind the last row that is shown
-    bool more_ = false;      ///< there are rows behind it
-    std::string reading_{};  ///< the job that `reader_` reads
+    TargetCursor last_{};    ///< the position after the last row shown
+    bool more_ = false;      ///< there are rows after it
+    std::string reading_{};  ///< the job being read by `reader_`
     RowReader reader_{};
     std::array<Counts, facet_count> counts_{};
 };

@@ -17,7 +17,7 @@ constexpr int max_instructions = 4096;  // of an expression
 
 constexpr std::string_view meta = "__meta_kubernetes_";
 
-/// Names that people use, and what Kubernetes' labels are called.
+/// Common short names, and the names of Kubernetes' labels for them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> usual_names = {
     {{"pod", "pod_name"}, {"service", "service_name"}, {"container", "pod_container_name"}}};
 
@@ -38,9 +38,9 @@ std::string_view discovered(const TargetRow& row, std::string_view prefix, std::
 char upper(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// A word that is looked for in any case. In linear time, as texts can be long and words chosen to
-/// take long (Knuth, Morris and Pratt): where a character differs it is known how much of the word
-/// ends there all the same.
+/// A case-insensitive search for a word. Linear time (Knuth, Morris and Pratt), because texts can
+/// be long and a client can choose words with a slow naive search: after a mismatch the borders
+/// table gives the matched length.
 class Word {
  public:
     explicit Word(std::string word) : word_(std::move(word)), borders_(word_.size()) {
@@ -53,7 +53,7 @@ class Word {
     bool is_in(std::string_view text) const noexcept {
         std::size_t matched = 0;
         for (auto at = text.begin(); at != text.end() && matched < word_.size();) {
-            // Most characters begin no word.
+            // Skip quickly: most characters do not begin the word.
             if (matched == 0) at = std::find_if(at, text.end(), begins_);
             if (at != text.end()) matched = behind(lower(*at++), matched);
         }
@@ -61,13 +61,13 @@ class Word {
     }
 
  private:
-    /// So much of the word ends with this character, where so much ended before it.
+    /// The matched length after this character, from the matched length before it.
     std::size_t behind(char c, std::size_t matched) const noexcept {
         while (matched != 0 && word_[matched] != c) matched = borders_[matched - 1];
         return word_[matched] == c ? matched + 1 : matched;
     }
 
-    /// Whether a character is the first one of the word.
+    /// Matches the first character of the word.
     struct Begins {
         char lower = '\0', upper = '\0';
         bool operator()(char c) const noexcept { return c == lower || c == upper; }
@@ -75,11 +75,11 @@ class Word {
 
     std::string word_;
     Begins begins_{};
-    std::vector<std::size_t> borders_;  ///< of each begin of the word: how much of it ends it, too
+    std::vector<std::size_t> borders_;  ///< by prefix length: its longest border
 };
 
-/// Whether the predicate holds for one of the texts that say what a target is: its address, its
-/// object, and its labels, both those after relabelling and those that were discovered.
+/// Whether the predicate holds for one of a target's texts: its address, its object, and its
+/// labels, both the discovered ones and those after relabelling.
 template <class Predicate>
 bool any_text(const TargetRow& row, Predicate&& holds) {
     if (holds(row.address) || holds(row.group->source()) || holds(row.ns) || holds(row.node)) {
@@ -113,7 +113,7 @@ std::string_view label_of(const TargetRow& row, const TargetTable& table, std::s
     return {};
 }
 
-/// Reads a query from its begin to its end.
+/// Parses a query.
 class TargetQuery::Reader {
  public:
     Reader(std::string_view text, QueryBudget& budget) : text_(text), budget_(budget) {}
@@ -155,7 +155,7 @@ class TargetQuery::Reader {
         return matcher(std::move(name), *compare, value(), value_at);
     }
 
-    /// What stands there without quotes.
+    /// Reads an unquoted text.
     std::string plain(std::string_view stops) {
         const std::size_t begin = at_;
         while (at_ < text_.size() && !is_separator(text_[at_]) &&
@@ -165,7 +165,7 @@ class TargetQuery::Reader {
         return std::string(text_.substr(begin, at_ - begin));
     }
 
-    /// As in Go and PromQL, as far as people need it: \" \' \\ \n \t.
+    /// Supports the common escapes of Go and PromQL: \" \' \\ \n \t.
     std::string quoted() {
         const std::size_t begin = at_;
         const char quote = text_[at_++];
@@ -204,14 +204,15 @@ class TargetQuery::Reader {
         return in_quotes ? quoted() : plain({});
     }
 
-    /// What an expression looks at: it can take so long as it is large, for each byte.
+    /// The part of a text matched by an expression: each byte may cost as much as the expression is
+    /// large.
     static re2::StringPiece begin_of(std::string_view text) {
         return {text.data(), std::min(text.size(), max_matched_bytes)};
     }
 
-    /// Large ones, and those that would take much memory, are refused.
+    /// Refuses large expressions, and expressions with a large memory need.
     Regex compiled(const std::string& pattern, std::size_t at) {
-        // Its text is read before it is compiled.
+        // Charge for the text before compiling it.
         spend(pattern.size(), at);
         re2::RE2::Options options;
         options.set_log_errors(false);

@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// A query that cannot be read; the text says why.
+/// An invalid query; the text explains the mistake.
 class QueryError : public std::invalid_argument {
  public:
     QueryError(const std::string& text, std::size_t at) : std::invalid_argument(text), at_(at) {}
@@ -21,30 +21,30 @@ class QueryError : public std::invalid_argument {
     std::size_t at_;
 };
 
-/// The value of a label of a target: after relabelling where there is one, else as discovered;
-/// "namespace", "pod", "service", "container" and "node" are known of every target. Empty: none.
-/// The view is into the row or the name of the job.
+/// The value of a target's label: after relabelling if present, otherwise as discovered;
+/// "namespace", "pod", "service", "container" and "node" exist for every target. Empty: none. The
+/// view refers to the row or the name of the job.
 std::string_view label_of(const TargetRow&, const TargetTable&, std::string_view name);
 
-/// What the expressions of one question may be compiled to, however many queries it has.
+/// The limit of the compiled expressions in one request, for all its queries together.
 struct QueryBudget {
     std::size_t instructions = 8192;
 };
 
-/// What somebody looks for in the targets: matchers such as `namespace="shop", pod=~"web-.*"`,
-/// words and `/expressions/`, all of which must hold. Cheap to copy; thread-safe.
+/// A query for targets: matchers such as `namespace="shop", pod=~"web-.*"`, words and
+/// `/expressions/`, combined with AND. Cheap to copy; thread-safe.
 class TargetQuery {
  public:
     static constexpr std::size_t max_bytes = 4096;  ///< of a query
-    static constexpr std::size_t max_terms = 32;    ///< that it is made of
+    static constexpr std::size_t max_terms = 32;    ///< in a query
     static constexpr std::size_t max_word_bytes = 256;
     static constexpr std::size_t max_matched_bytes =
-        4096;  ///< of a text; an expression sees no more
+        4096;  ///< of a text; expressions match only its start
 
     TargetQuery() = default;  ///< every target
     /// \throws QueryError
     explicit TargetQuery(std::string_view text);
-    /// One of several of a question.
+    /// One of several queries in a request.
     TargetQuery(std::string_view text, QueryBudget& budget);
 
     bool matches(const TargetRow&, const TargetTable&) const;

@@ -97,13 +97,13 @@ void TargetTable::remove(k8s_sd::ProviderId provider, std::string_view source) {
     groups_.erase(known);
 }
 
-/// Goes on with a group. Memory of the key and of the rows' views is that of the group.
-/// \returns how many targets it has read
+/// Continues with a group. The key and the views of the rows refer to the group.
+/// \returns the number of targets read
 std::size_t TargetTable::read(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group,
                               std::size_t targets) {
     Group& made = groups_[Key(provider, group->source())];
     made.group = group;
-    // Where there was no memory for them, they are made the next time.
+    // After a lack of memory the rows are created on the next call.
     if (made.rows.size() != group->size()) made.rows = std::vector<TargetRow>(group->size());
     const std::size_t end = std::min(made.rows.size(), made.built + targets);
     const std::size_t count = end - made.built;
@@ -136,7 +136,7 @@ void TargetTable::build(TargetRow& row, const k8s_sd::TargetGroupPtr& group) {
     if (row.target) add_same(row);
 }
 
-/// Of targets that are the same the first one in the order is active, whatever came first.
+/// Of equal targets the first one in the order is active, in whatever order they were added.
 void TargetTable::add_same(TargetRow& row) {
     const auto place = same_.insert(row);
     const auto next = std::next(place);

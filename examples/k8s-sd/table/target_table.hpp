@@ -22,12 +22,12 @@
 
 namespace bridge {
 
-/// What has become of a discovered target.
+/// The outcome for a discovered target.
 enum class TargetState : std::uint8_t {
-    active,     ///< it is scraped
+    active,     ///< scraped
     dropped,    ///< by a rule
-    failed,     ///< it cannot be scraped
-    duplicate,  ///< it would be the same as another one that is active
+    failed,     ///< cannot be scraped
+    duplicate,  ///< equal to an active target
 };
 inline constexpr std::size_t target_state_count = 4;  ///< number of values of TargetState
 
@@ -38,7 +38,7 @@ constexpr std::string_view to_string(TargetState state) noexcept {
     return names[static_cast<std::size_t>(state)];
 }
 
-/// Where a target stands in the order of a job's targets, which no change of others moves.
+/// The position of a target in the order of its job's targets, independent of other targets.
 struct TargetPosition {
     std::string address{};
     std::uint64_t id = 0;
@@ -53,14 +53,14 @@ struct TargetRow : boost::intrusive::set_base_hook<boost::intrusive::tag<struct 
 
     const k8s_sd::TargetGroup* group = nullptr;
     std::uint32_t index = 0;       ///< in the group
-    std::uint32_t rule = no_rule;  ///< that dropped it
+    std::uint32_t rule = no_rule;  ///< the rule dropping the target
     std::uint64_t id = 0;          ///< a hash of the job and the discovered labels
     TargetState state = TargetState::dropped;
     std::string_view address{};              ///< as discovered
     std::string_view ns{};                   ///< its namespace
-    std::string_view node{};                 ///< on which it runs
-    k8s_sd::ScrapeTargetPtr target{};        ///< of active ones and duplicates
-    std::unique_ptr<std::string> failure{};  ///< of failed ones: what is wrong
+    std::string_view node{};                 ///< its node
+    k8s_sd::ScrapeTargetPtr target{};        ///< of active targets and duplicates
+    std::unique_ptr<std::string> failure{};  ///< the error of a failed target
 };
 
 /// By address, then by id.
@@ -83,16 +83,16 @@ struct OrderOfRows {
     }
 };
 
-/// How many targets there are, by what became of them.
+/// The numbers of targets, by outcome.
 struct RowCounts {
     std::array<std::size_t, target_state_count> by_state{};
-    std::vector<std::size_t> by_rule{};  ///< dropped ones
+    std::vector<std::size_t> by_rule{};  ///< of dropped targets
 
     std::size_t of(TargetState state) const { return by_state[static_cast<std::size_t>(state)]; }
 };
 
-/// All discovered targets of a job, in an order of their own, and what became of each. It is made
-/// in slices, and follows changes at once. Not thread-safe; no I/O.
+/// All discovered targets of a job, in a fixed order, with the outcome of each. Built in slices;
+/// follows changes at once. Not thread-safe; no I/O.
 class TargetTable {
  public:
     using Groups = std::vector<std::pair<k8s_sd::ProviderId, k8s_sd::TargetGroupPtr>>;
@@ -102,44 +102,44 @@ class TargetTable {
             boost::intrusive::tag<InOrder>, boost::intrusive::optimize_size<true>>>,
         boost::intrusive::compare<OrderOfRows>>;
 
-    /// \param builder  of the job, with the same rules until the end; outlives it
-    /// \param groups   that there are now: advance() reads them
+    /// \param builder  of the job, with unchanged rules; outlives the table
+    /// \param groups   the present ones; advance() reads them
     TargetTable(k8s_sd::TargetBuilder& builder, Groups groups);
     TargetTable(const TargetTable&) = delete;
     TargetTable& operator=(const TargetTable&) = delete;
 
-    /// Reads so many targets at most. \returns whether all have been read
+    /// Reads at most so many targets. \returns whether all have been read
     bool advance(std::size_t targets);
     bool complete() const noexcept { return unread_.empty(); }
     std::size_t unread_groups() const noexcept { return unread_.size(); }
 
-    /// A larger group that changes is read by advance().
+    /// The limit for updating a changed group at once; advance() reads larger ones.
     static constexpr std::size_t most_at_once = 1000;
 
-    /// The group is new, or has changed.
+    /// Adds or updates a group.
     void put(k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);
     void remove(k8s_sd::ProviderId, std::string_view source);
 
     const Order& rows() const noexcept { return order_; }
-    /// The first row at the position or behind it.
+    /// The first row at or after the position.
     Order::const_iterator from(const TargetPosition&) const;
     /// Null if no target has this id.
     const TargetRow* find(std::uint64_t id) const;
     const RowCounts& counts() const noexcept { return counts_; }
     const k8s_sd::ScrapeConfig& config() const noexcept { return builder_.config(); }
     k8s_sd::TargetBuilder& builder() const noexcept { return builder_; }
-    /// Why it is not scraped, in words; empty for an active one. Targets have the same words if
-    /// they have the same reason.
+    /// Why the target is not scraped, in words; empty for an active one. Equal reasons have equal
+    /// words.
     std::string_view reason(const TargetRow&) const;
-    /// The rule that dropped it, in words; empty if none did.
+    /// The rule dropping the target, in words; empty if none did.
     std::string_view rule_text(const TargetRow&) const;
 
  private:
     using Key = std::pair<k8s_sd::ProviderId, std::string_view>;
     struct Group {
         k8s_sd::TargetGroupPtr group;
-        std::vector<TargetRow> rows;  ///< as many as the group has
-        std::size_t built = 0;        ///< of them; the first ones
+        std::vector<TargetRow> rows;  ///< one for each target of the group
+        std::size_t built = 0;        ///< the number of completed rows, at the start
     };
     struct Sameness {
         bool operator()(const TargetRow& a, const TargetRow& b) const noexcept;
@@ -161,17 +161,17 @@ class TargetTable {
     DroppingRule dropping_;
     std::vector<std::string> rule_texts_, rule_reasons_;
     RowCounts counts_;
-    std::map<Key, k8s_sd::TargetGroupPtr> unread_;  ///< or read in part
+    std::map<Key, k8s_sd::TargetGroupPtr> unread_;  ///< or partly read
     std::map<Key, Group> groups_;
-    Order order_;  // ends before the rows
-    Same same_;    // the same; of rows with a target
+    Order order_;  // declared after the rows, so destroyed before them
+    Same same_;    // likewise; contains rows with a target
 };
 
-/// See TargetRow::id. \param labels  as discovered_labels() gives them
+/// See TargetRow::id. \param labels  the result of discovered_labels()
 std::uint64_t target_id(std::string_view job, std::span<const LabelView> labels);
 /// In 16 hexadecimal digits.
 std::string id_text(std::uint64_t id);
-/// The same, read; 0, which is no id, where it is none.
+/// Parses id_text(); 0, never a valid id, for malformed text.
 std::uint64_t read_id(std::string_view text);
 
 }  // namespace bridge

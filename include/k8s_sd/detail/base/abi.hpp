@@ -1,6 +1,6 @@
 #pragma once
 
-// What a host must have in common with the library. Every public header whose bodies are compiled
+// Requirements that a host shares with the library. Every public header with bodies compiled
 // elsewhere includes this one.
 
 #include <boost/version.hpp>
@@ -15,8 +15,8 @@
 #error "k8s_sd needs Boost 1.81 or newer"
 #endif
 
-// The compiled targets hide what is not part of the interface. K8S_SD_SHARED is set by the target
-// of a shared library, for the library and for its hosts; not by a host that includes src.hpp.
+// The compiled targets hide everything outside the interface. The target of a shared library sets
+// K8S_SD_SHARED, for the library and for its hosts; a host that includes src.hpp does not set it.
 #ifdef K8S_SD_SHARED
 #define K8S_SD_EXPORT __attribute__((visibility("default")))
 #else
@@ -28,8 +28,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Names the version of Boost in a symbol. Types of Boost are part of the interface, so a host that
-/// was compiled with another version must not link: it asks for a name that the library lacks.
+/// Encodes the Boost version in a symbol name. Boost types are part of the interface, so a host
+/// compiled with another version must fail to link: the library does not define its symbol.
 #define K8S_SD_BOOST_TAG K8S_SD_JOIN(library_was_built_with_boost_, BOOST_VERSION)
 K8S_SD_EXPORT extern const char K8S_SD_BOOST_TAG;
 

@@ -11,7 +11,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whom an object is for: a set of small numbers.
+/// The set of views that an object matches, as small numbers.
 class Audience {
  public:
     void add(std::size_t party) {
@@ -32,19 +32,19 @@ class Audience {
 
  private:
     static constexpr std::size_t bits = 64;
-    std::vector<std::uint64_t> words_;  // the last one is not zero
+    std::vector<std::uint64_t> words_;  // the last word is not zero
 };
 
-/// Keeps each audience once, under a number that is small enough for every object to carry it.
+/// Interns each set once, under a number small enough to be stored in every object.
 class AudienceTable {
  public:
     using Id = std::uint16_t;
-    /// Of the empty audience.
+    /// The id of the empty set.
     static constexpr Id nobody = 0;
-    /// How many there may be besides the empty one. The number behind them is never given.
+    /// Maximum number of sets besides the empty one. The number after the last is never assigned.
     static constexpr std::size_t capacity = 65534;
 
-    /// Nothing if the table is full.
+    /// \returns nullopt if the table is full
     std::optional<Id> id_of(const Audience& audience) {
         if (audience.empty()) return nobody;
         if (const auto it = ids_.find(audience); it != ids_.end()) return it->second;
@@ -58,8 +58,8 @@ class AudienceTable {
         return id != nobody && audiences_[id - 1U].has(party);
     }
     std::size_t size() const noexcept { return ids_.size(); }
-    /// Frees the other numbers.
-    /// \param used  by number: whether an object carries it
+    /// Frees all other numbers.
+    /// \param used  indexed by number: whether an object carries it
     void keep_only(const std::vector<bool>& used) {
         boost::unordered::erase_if(ids_, [&](const auto& known) {
             if (used[known.second]) return false;
@@ -86,7 +86,7 @@ class AudienceTable {
     }
 
     std::vector<Audience> audiences_;  // by number, from 1
-    std::vector<Id> free_;             // numbers that were given before
+    std::vector<Id> free_;             // freed numbers
     boost::unordered_flat_map<Audience, Id, boost::hash<Audience>> ids_;
 };
 

@@ -10,8 +10,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Exponential delays with jitter: each is drawn from [d, 2d], and d doubles up to the maximum.
-/// Jitter only lengthens, and does so at the maximum, too: clients which failed together do not
-/// come back together.
+/// Jitter only lengthens a delay, also at the maximum, and keeps clients from retrying in lockstep.
 class Backoff {
  public:
     Backoff(Duration min, Duration max, std::uint64_t seed)

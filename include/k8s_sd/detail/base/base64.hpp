@@ -9,13 +9,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The longest text that `size` symbols of base64 can stand for.
+/// Upper bound of the decoded size of `size` base64 symbols.
 constexpr std::size_t base64_room(std::size_t size) noexcept { return size / 4 * 3 + size % 4; }
 
 inline constexpr std::string_view base64_alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The values of the symbols; 64 for everything else.
+/// The values of the symbols; 64 for every other character.
 constexpr std::array<std::uint8_t, 256> base64_values() noexcept {
     std::array<std::uint8_t, 256> values{};
     values.fill(64);
@@ -25,7 +25,7 @@ constexpr std::array<std::uint8_t, 256> base64_values() noexcept {
     return values;
 }
 
-/// Base64 with padding. `Bytes` is where it stays: CleansedBytes for a secret.
+/// Base64 with padding. `Bytes` is the result type: CleansedBytes for a secret.
 template <class Bytes = std::string>
 Bytes encode_base64(std::string_view bytes) {
     const auto byte = [&](std::size_t i) -> unsigned {
@@ -43,8 +43,8 @@ Bytes encode_base64(std::string_view bytes) {
     return result;
 }
 
-/// Decodes base64 (RFC 4648, with padding) to `out`, which has base64_room(text.size()) bytes.
-/// Line breaks and blanks are skipped. \returns the size; nullopt for what is not base64
+/// Decodes base64 (RFC 4648, with padding) into `out`, a buffer of base64_room(text.size()) bytes.
+/// Skips line breaks and blanks. \returns the decoded size; nullopt if the text is not base64
 inline std::optional<std::size_t> decode_base64(std::string_view text, char* out) noexcept {
     static constexpr auto values = base64_values();
     unsigned bits = 0;

@@ -4,7 +4,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The text without the byte order mark that some programs, most of Windows, write before UTF-8.
+/// Strips the byte order mark. Some programs, most of them on Windows, write it before UTF-8.
 constexpr std::string_view without_byte_order_mark(std::string_view text) noexcept {
     constexpr std::string_view mark = "\xef\xbb\xbf";
     if (text.starts_with(mark)) text.remove_prefix(mark.size());

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-/// Memory for what must not stay behind: tokens, passwords, keys, the data of Secrets.
+/// Memory wiped before it is freed: for tokens, passwords, keys and the data of Secrets.
 namespace k8s_sd::inline v0::detail {
 
-/// Overwrites with zeros, also where a compiler can see that nobody reads them.
+/// Overwrites with zeros. The volatile pointer keeps the compiler from removing a dead store.
 inline void cleanse(void* memory, std::size_t size) noexcept {
     static void* (*const volatile overwrite)(void*, int, std::size_t) = std::memset;
     if (size > 0) overwrite(memory, 0, size);
@@ -30,7 +30,7 @@ struct CleansingAllocator {
     bool operator==(const CleansingAllocator&) const = default;
 };
 
-/// A vector because a short std::string lives in the object itself, past any allocator.
+/// A vector, because a short std::string stores its characters inline, outside any allocator.
 using CleansedBytes = std::vector<char, CleansingAllocator<char>>;
 
 }  // namespace k8s_sd::inline v0::detail

@@ -11,18 +11,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Calls a host: on its executor, as if by post, one call at a time. What a call tells is taken
-/// when it begins, so the newest state wins, however long the host has kept others waiting.
+/// Calls a host on its executor, as if by post, one call at a time. A call takes its state when it
+/// begins. Updates are therefore coalesced: a slow host skips intermediate states.
 class Delivery {
  public:
-    /// What there is to tell. Owns the delivery.
+    /// Supplies the state to deliver. Owns the delivery.
     class Source {
      public:
-        /// Makes the next call if one is due, on the delivery's strand. It may throw: what was
-        /// taken counts as told.
-        /// \returns whether there was one
+        /// Makes the next call if one is due, on the delivery's strand. If the callback throws,
+        /// the state taken for the call counts as delivered.
+        /// \returns whether a call was made
         virtual bool tell_next(TimePoint now) = 0;
-        /// When the next call is due; nullopt: there is nothing to tell. Any thread.
+        /// When the next call is due; nullopt if there is nothing to deliver. Any thread.
         virtual std::optional<TimePoint> next_due(TimePoint now) = 0;
 
      protected:
@@ -30,9 +30,9 @@ class Delivery {
     };
     using Strand = asio::strand<asio::any_io_executor>;
 
-    /// \param origin          where changes come from: it has a turn after each turn of calls, in
-    ///                        which changes are collected
-    /// \param calls_per_turn  then other handlers of the host have theirs
+    /// \param origin          the executor of the producer; after each batch of calls a handler
+    ///                        runs there, so that the producer can collect further changes
+    /// \param calls_per_turn  maximum calls a batch; then other handlers of the host may run
     Delivery(const asio::any_io_executor& host, asio::any_io_executor origin,
              std::shared_ptr<Clock> clock, int calls_per_turn);
     Delivery(const Delivery&) = delete;
@@ -40,10 +40,10 @@ class Delivery {
     ~Delivery();
 
     // Any thread.
-    /// There is something to tell, or something to tell earlier than before.
+    /// Schedules a poll of the source: it has something to deliver, or its due time moved earlier.
     void wake(std::shared_ptr<Source>);
-    /// From now on at most a call that has begun is running, provided that a source looks at
-    /// cancelled() before each call. Returns whether this was the first time.
+    /// Once this returns, at most one call is still running, provided that the source checks
+    /// cancelled() before each call. Returns true on the first cancellation.
     bool cancel(std::shared_ptr<Source>) noexcept;
     bool cancelled() const noexcept { return cancelled_; }
     const Strand& strand() const noexcept { return strand_; }
@@ -58,18 +58,18 @@ class Delivery {
     const std::shared_ptr<Clock> clock_;
     const int calls_per_turn_;
     std::atomic<bool> cancelled_ = false;
-    std::atomic<bool> awake_ = false;  // run() will look at what there is
-    std::unique_ptr<Timer> timer_;     // of the strand
+    std::atomic<bool> awake_ = false;  // run() is queued and will poll the source
+    std::unique_ptr<Timer> timer_;     // used on the strand only
 };
 
-/// The least time between two calls. The first one does not wait.
+/// The minimum interval between two calls. The first call does not wait.
 class Pace {
  public:
     explicit Pace(Duration interval = {}) : interval_(interval) {}
     void set_interval(Duration interval) noexcept { interval_ = interval; }
     void called(TimePoint now) noexcept { last_ = now; }
     bool begun() const noexcept { return last_.has_value(); }
-    /// When the next call may be made; not before `now`.
+    /// The earliest time of the next call; not before `now`.
     TimePoint due(TimePoint now) const noexcept {
         return last_ ? std::max(now, due_after(*last_, interval_)) : now;
     }

@@ -21,19 +21,19 @@ void Delivery::wake(std::shared_ptr<Source> source) {
 
 bool Delivery::cancel(std::shared_ptr<Source> source) noexcept {
     if (cancelled_.exchange(true)) return false;
-    // A timer has to be destroyed where it is used.
+    // Destroy the timer on the strand, where it is used.
     asio::post(strand_, [this, source = std::move(source)] { timer_.reset(); });
     return true;
 }
 
 void Delivery::run(const std::shared_ptr<Source>& source) {
-    awake_.exchange(false);  // before looking at what there is: what comes later wakes again
+    awake_.exchange(false);  // before polling the source: a later change wakes again
     if (cancelled_) return;
     const TimePoint now = clock_->now();
     const std::optional<TimePoint> due = source->next_due(now);
     if (!due) return;
     if (*due > now) return run_at(*due, source);
-    awake_ = true;  // until it has rested, also after a call that throws
+    awake_ = true;  // until the handler on origin_ has run, also after a call that throws
     struct Rest {
         Delivery* delivery;
         const std::shared_ptr<Source>& source;

@@ -4,131 +4,131 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Everything in which Prometheus 3.5 and vmagent 1.145 differ, each fact under a name. No other
-/// code asks which dialect it serves. A comment says what the one does for whom the rule holds,
-/// then what the other does.
+/// All differences between Prometheus 3.5 and vmagent 1.145, one named flag each. No other code
+/// checks the dialect itself. Each comment first describes the product for which the flag is true,
+/// then the other one.
 struct DialectRules {
     // Configuration.
 
-    /// Prometheus refuses it beside a URL or a kubeconfig file; vmagent does not mind.
+    /// Prometheus refuses it beside a URL or a kubeconfig file; vmagent accepts it.
     bool refuses_own_namespace_outside_a_pod;
-    /// Prometheus watches it besides the listed namespaces; vmagent only where none is listed.
+    /// Prometheus watches it besides the listed namespaces; vmagent only if none is listed.
     bool adds_own_namespace_to_listed_ones;
-    /// Prometheus takes one selector a kind; vmagent joins several.
+    /// Prometheus accepts one selector a kind; vmagent joins several.
     bool refuses_repeated_selectors;
-    /// Prometheus refuses selectors for kinds that the role does not need; vmagent ignores them.
+    /// Prometheus refuses selectors for kinds that the role does not use; vmagent ignores them.
     bool refuses_unused_selectors;
-    /// Prometheus refuses `api_server: ""`; vmagent takes it for in-cluster access.
+    /// Prometheus refuses `api_server: ""`; vmagent reads it as in-cluster access.
     bool refuses_empty_api_server;
-    /// Prometheus takes headers, proxies, `follow_redirects: false` and `enable_http2: false` for
-    /// options of a server given by URL; vmagent takes them anywhere.
+    /// Prometheus accepts headers, proxies, `follow_redirects: false` and `enable_http2: false`
+    /// only for a server given by URL; vmagent accepts them anywhere.
     bool http_options_need_api_server;
-    /// vmagent reaches a server that is given by URL through the proxies of the environment;
-    /// Prometheus only with `proxy_from_environment`. Both do so for a kubeconfig file.
+    /// vmagent reaches a server given by URL through the proxies of the environment; Prometheus
+    /// only with `proxy_from_environment`. Both use them for a kubeconfig file.
     bool uses_proxies_of_environment;
-    /// vmagent ignores credentials and TLS options where no server is given by URL; Prometheus
+    /// vmagent ignores credentials and TLS options unless the server is given by URL; Prometheus
     /// refuses them.
     bool ignores_credentials_without_api_server;
-    /// vmagent puts the values of environment variables where a file says `%{NAME}`; Prometheus
+    /// vmagent expands `%{NAME}` in a file to the value of an environment variable; Prometheus
     /// does not.
     bool expands_variables;
     /// vmagent has relabel_configs and metric_relabel_configs in `global`; Prometheus does not.
     bool has_global_rules;
-    /// Files of `scrape_config_files` are lists of jobs to vmagent; to Prometheus mappings like the
-    /// main file.
+    /// In vmagent files of `scrape_config_files` are lists of jobs; in Prometheus they are mappings
+    /// like the main file.
     bool job_files_are_lists;
-    /// In such files paths are relative to the directory of the main file to vmagent; to Prometheus
-    /// to that of the file itself.
+    /// In such files vmagent resolves paths relative to the directory of the main file; Prometheus
+    /// relative to the directory of the file itself.
     bool job_files_have_directory_of_main_file;
-    /// vmagent takes endpointslices for role endpointslice, but in a selector for nothing at all;
-    /// Prometheus knows no such role.
+    /// vmagent accepts endpointslices as an alias of role endpointslice, but ignores it in a
+    /// selector; Prometheus has no such role.
     bool has_role_endpointslices;
 
     // Relabelling.
 
-    /// Prometheus takes null for an empty text; vmagent for a key that is missing.
+    /// Prometheus reads null as an empty text; vmagent as a missing key.
     bool reads_null_as_empty_text;
-    /// vmagent takes an empty action for the default; Prometheus refuses it.
+    /// vmagent treats an empty action as the default; Prometheus refuses it.
     bool empty_action_is_default;
     /// Prometheus refuses fields that an action does not use; vmagent ignores them.
     bool refuses_unused_fields;
     /// Prometheus hashes with MD5; vmagent with XXH64.
     bool hashmod_is_md5;
-    /// vmagent puts the value of a label where a replacement says `{{label}}`; Prometheus does not.
+    /// vmagent replaces `{{label}}` in a replacement by the label's value; Prometheus does not.
     bool expands_label_references;
-    /// vmagent takes every regex that means `.*` for the default one, whose group is the whole
-    /// source; to Prometheus `.*` has no group.
+    /// vmagent treats every regex equivalent to `.*` as the default one, with the whole source as
+    /// its group; in Prometheus `.*` has no group.
     bool takes_dot_star_for_default_regex;
-    /// vmagent compiles a regex also without anchors, and refuses `a)|(b`; Prometheus does not.
+    /// vmagent also compiles a regex without anchors, and refuses `a)|(b`; Prometheus does not.
     bool compiles_regex_without_anchors;
     /// vmagent refuses keep, drop, hashmod, lowercase and uppercase without source labels (the
-    /// first two only without `if`); to Prometheus the source is empty.
+    /// first two only without `if`); in Prometheus the source is then empty.
     bool needs_source_labels;
-    /// Prometheus refuses a source label without name, and a labelmap that can only make such; in
-    /// vmagent the one is empty, and the other copies nothing.
+    /// Prometheus refuses a source label without name, and a labelmap that can only produce such
+    /// labels; in vmagent the former is empty, and the latter copies nothing.
     bool refuses_nameless_labels;
-    /// vmagent's labelmap copies empty values too, over what was there; Prometheus' does not.
+    /// vmagent's labelmap also copies empty values, over existing labels; Prometheus' does not.
     bool labelmap_copies_empty_values;
-    /// vmagent drops a target when a rule has taken its last label; in Prometheus the next rule may
-    /// give it new ones.
+    /// vmagent drops a target when a rule has removed its last label; in Prometheus the next rule
+    /// may add new ones.
     bool drops_what_has_no_label_left;
 
     // Scrape targets.
 
-    /// vmagent reads "1.5s", "90" (seconds), "1s1h", "1H" and "-1s"; Prometheus needs units, from
-    /// long to short, and nothing below 0.
+    /// vmagent reads "1.5s", "90" (seconds), "1s1h", "1H" and "-1s"; Prometheus requires units,
+    /// from long to short, and refuses negative durations.
     bool reads_lax_durations;
     /// vmagent writes "1m0s", as Go does; Prometheus "1m".
     bool writes_durations_as_go;
-    /// Prometheus cuts a default timeout in `global` to the interval there, so that jobs inherit it
-    /// cut; in vmagent they inherit what is written.
+    /// Prometheus caps a default timeout in `global` at the interval there, and jobs inherit the
+    /// capped value; in vmagent they inherit the configured one.
     bool cuts_global_timeout;
-    /// vmagent takes a job's scheme in any case and writes it in lower case; Prometheus takes
+    /// vmagent accepts a job's scheme in any case and writes it in lower case; Prometheus accepts
     /// `http` and `https` only.
     bool lowers_case_of_scheme;
-    /// Prometheus refuses a scrape timeout above the interval; vmagent cuts a job's to the
-    /// interval, and takes a target's.
+    /// Prometheus refuses a scrape timeout above the interval; vmagent caps a job's timeout at the
+    /// interval, and accepts a target's.
     bool refuses_timeout_above_interval;
-    /// To vmagent a label of a target that is empty before relabelling hides the job's default, and
-    /// is there, empty, for the rules; to Prometheus it is none.
+    /// In vmagent a target label with an empty value before relabelling hides the job's default,
+    /// and rules see it as present but empty; in Prometheus it counts as absent.
     bool keeps_empty_labels;
     /// vmagent sorts the labels before relabelling; Prometheus does not.
     bool sorts_labels_before_relabelling;
-    /// Where rules have deleted scheme, path, interval or timeout, vmagent falls back to "http",
-    /// "/metrics" and the job's times; Prometheus does not.
+    /// If rules have deleted scheme, path, interval or timeout, vmagent falls back to "http",
+    /// "/metrics" and the job's durations; Prometheus does not.
     bool falls_back_to_defaults;
-    /// vmagent joins a target's URL from the labels as they are, takes scheme and path from an
-    /// address that has them, and puts the default port into `instance` only; Prometheus wants
-    /// host and port, and encodes them.
+    /// vmagent concatenates a target's URL from the labels without encoding, takes scheme and path
+    /// from the address if it has them, and adds the default port to `instance` only; Prometheus
+    /// requires host and port, and encodes them.
     bool joins_urls_as_they_are;
 
     // Targets from elsewhere.
 
-    /// Prometheus refuses a list of http_sd with unknown keys, with null as a group or with an
-    /// empty label name, and a type other than application/json; vmagent ignores all that. Also of
-    /// files: null as a group and empty label names.
+    /// Prometheus refuses an http_sd list with unknown keys, with null as a group, with an empty
+    /// label name, or with a type other than application/json; vmagent ignores all of these. In
+    /// files, Prometheus refuses null as a group and empty label names.
     bool refuses_bad_target_lists;
-    /// Prometheus takes files that are called .json, .yml or .yaml, and reads .json as JSON; to
-    /// vmagent all files are YAML, which JSON is as well.
+    /// Prometheus accepts the file extensions .json, .yml and .yaml, and reads .json as JSON;
+    /// vmagent reads every file as YAML, a superset of JSON.
     bool reads_target_files_by_extension;
-    /// Where a file of targets cannot be used any more, vmagent drops its targets; Prometheus keeps
-    /// them.
+    /// If a target file becomes unusable, vmagent drops its targets; Prometheus keeps them.
     bool drops_targets_of_bad_files;
-    /// vmagent takes the label `__address__` of a static group, or one of a file, for the address
-    /// of its targets; Prometheus takes the targets.
+    /// vmagent uses the label `__address__` of a static group, or of a group in a file, as the
+    /// address of its targets; Prometheus uses the targets.
     bool address_label_replaces_targets;
-    /// Prometheus refuses a job without rules that has a static target with a slash; to vmagent it
-    /// may be a URL.
+    /// Prometheus refuses a job without rules if a static target contains a slash; vmagent accepts
+    /// a URL there.
     bool refuses_slash_in_static_targets;
-    /// vmagent tells `__meta_filepath` relative to the directory of its configuration; Prometheus
-    /// as it opens the file.
+    /// vmagent writes `__meta_filepath` relative to the directory of its configuration; Prometheus
+    /// writes the path used to open the file.
     bool writes_relative_file_paths;
 
     // Role node.
 
-    /// vmagent passes over a type whose first address is empty; Prometheus takes the empty address.
+    /// vmagent skips an address type if its first address is empty; Prometheus uses the empty
+    /// address.
     bool skips_empty_node_addresses;
-    /// vmagent attaches at least the name of a node that it does not know; Prometheus nothing.
+    /// vmagent attaches at least the name of an unknown node; Prometheus attaches nothing.
     bool attaches_name_of_unknown_node;
 
     // Role pod.
@@ -147,47 +147,48 @@ struct DialectRules {
 
     // Role ingress.
 
-    /// To Prometheus the TLS host "*" covers hosts of one DNS label; to vmagent none.
+    /// In Prometheus the TLS host "*" matches hosts of one DNS label; in vmagent it matches none.
     bool lone_wildcard_covers_one_label;
-    /// vmagent makes a target of a rule that has `http` without paths; Prometheus does not.
+    /// vmagent makes a target of a rule with `http` but without paths; Prometheus does not.
     bool http_rule_without_paths_is_a_target;
 
     // Roles endpoints and endpointslice.
 
-    /// Prometheus writes a target reference without kind; vmagent leaves it out.
+    /// Prometheus writes a target reference without kind; vmagent omits it.
     bool writes_references_without_kind;
-    /// Prometheus has one cache for each configured namespace and finds no pod of another one;
-    /// vmagent does.
+    /// Prometheus has one cache for each configured namespace and finds no pod in another
+    /// namespace; vmagent does.
     bool finds_pods_in_own_namespace_only;
-    /// vmagent gives an endpoint the namespace label of a pod of another one; Prometheus does not.
+    /// For a pod in another namespace, vmagent writes the pod's namespace label to the endpoint;
+    /// Prometheus does not.
     bool writes_namespace_of_pod_elsewhere;
     /// vmagent finds the node and namespace to attach through the endpoint's pod or service;
     /// Prometheus through the endpoint itself.
     bool attaches_through_pod_or_service;
-    /// vmagent takes the type and address of a service as well as its name, labels and annotations,
-    /// with which Prometheus is content.
+    /// vmagent attaches the type and address of a service besides its name, labels and
+    /// annotations; Prometheus attaches only the latter.
     bool endpoints_get_service_type;
-    /// vmagent passes over ports of init containers that are no sidecars (in role endpointslice
-    /// only as targets of their own); Prometheus does not.
+    /// vmagent skips ports of init containers other than sidecars (in role endpointslice only as
+    /// targets of their own); Prometheus does not.
     bool skips_ports_of_init_containers;
-    /// vmagent writes the reference to the pod at ports that no endpoint covers; Prometheus not.
+    /// vmagent writes the pod reference for ports without an endpoint; Prometheus does not.
     bool uncovered_ports_refer_to_pod;
 
     // Role endpoints.
 
-    /// Prometheus writes the protocol of the endpoint's port as that of the container's port;
-    /// vmagent writes the container's own.
+    /// Prometheus writes the protocol of the endpoint's port as the protocol of the container's
+    /// port; vmagent writes the container's own.
     bool container_port_has_protocol_of_endpoint;
 
     // Role endpointslice.
 
-    /// vmagent takes a condition that is not set for false; Prometheus leaves it out.
+    /// vmagent writes a condition that is not set as false; Prometheus omits it.
     bool writes_unset_conditions;
     /// Prometheus writes the zone of an endpoint; vmagent does not.
     bool writes_zone;
-    /// Prometheus reads deprecatedTopology; vmagent only what v1beta1 calls topology, as both do.
+    /// Prometheus reads deprecatedTopology; vmagent does not. Both read `topology` of v1beta1.
     bool writes_topology;
-    /// vmagent takes a port without number for 0; Prometheus writes neither port nor label.
+    /// vmagent uses 0 for a port without number; Prometheus writes neither port nor label.
     bool missing_port_number_is_zero;
 };
 

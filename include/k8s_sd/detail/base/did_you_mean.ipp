@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// How many letters to insert, delete or replace.
+/// Levenshtein distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -31,7 +31,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
     constexpr std::size_t longest_word = 64;  // bounds the work for hostile words
     if (word.size() < 3 || word.size() > longest_word) return {};
-    // Of three letters, two others make another word.
+    // Two replaced letters of three make a different word.
     const std::size_t most_mistakes = std::min<std::size_t>(2, (word.size() + 1) / 3);
     const std::string wanted = lower_case(word);
     std::string_view nearest;

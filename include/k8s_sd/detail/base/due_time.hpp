@@ -4,7 +4,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// When a wait that begins at `start` ends; a wait that is too long for the clock never does.
+/// The end of a wait that begins at `start`, saturated at TimePoint::max().
 constexpr TimePoint due_after(TimePoint start, Duration wait) noexcept {
     return wait > TimePoint::max() - start ? TimePoint::max() : start + wait;
 }

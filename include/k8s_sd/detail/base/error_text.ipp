@@ -19,21 +19,21 @@ bool is_of_system(const boost::system::error_code& ec) {
 
 std::string with_small_first_letter(std::string text) {
     const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
-    // Not of an abbreviation such as "RPC".
+    // Keep an abbreviation such as "RPC".
     if (text.size() > 1 && is_capital(text[0]) && !is_capital(text[1])) {
         text[0] = static_cast<char>(text[0] - 'A' + 'a');
     }
     return text;
 }
 
-/// "bad decrypt (Provider routines)": whose routines these are helps nobody.
+/// "bad decrypt (Provider routines)": the name of the OpenSSL library does not help the reader.
 std::string without_routines(std::string text) {
     const std::size_t begin = text.rfind(" (");
     if (begin != std::string::npos && text.ends_with("routines)")) text.resize(begin);
     return text;
 }
 
-/// What the thrower has put before the text of the code. Asio puts names of system calls there.
+/// The context before the text of the code. Asio puts names of system calls there.
 std::string place_of(const boost::system::system_error& error) {
     std::string_view text = error.what();
     const std::string code = error.code().what();

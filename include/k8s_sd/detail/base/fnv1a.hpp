@@ -6,8 +6,8 @@
 namespace k8s_sd::inline v0::detail {
 
 /// FNV-1a with 64 bits: the hash of `shardRange` in Kubernetes' shardSelector (KEP-5866). The same
-/// in every process and version, and therefore not for tables whose keys others choose.
-/// \param hash  of what came before
+/// in every process and version, and therefore unsuitable for tables with foreign keys.
+/// \param hash  state after the preceding text
 constexpr std::uint64_t fnv1a64(std::string_view text,
                                 std::uint64_t hash = 0xcbf2'9ce4'8422'2325U) noexcept {
     for (const char c : text) {

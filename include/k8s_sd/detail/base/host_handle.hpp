@@ -17,10 +17,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The state behind a handle that tells its host what changes: by a callback, or to whoever reads
-/// the next diff. It runs until it is cancelled. What there is to tell is the derived class's; it
-/// is called under the mutex where its functions say so, the host never is.
-/// \tparam Diff  what one call tells; an empty one by default
+/// The state behind a handle. It delivers changes to its host, either by a callback or to the
+/// pending reader of the next diff, and runs until it is cancelled. The derived class supplies the
+/// diffs; its functions are called under the mutex where they say so, the host never is.
+/// \tparam Diff  the content of one delivery; empty if default-constructed
 template <class Diff>
 class HostHandle : public Delivery::Source,
                    public Reader<Diff>::Owner,
@@ -84,7 +84,7 @@ class HostHandle : public Delivery::Source,
     void set_status_callback(StatusCallback callback) {
         auto shared = std::make_shared<const StatusCallback>(std::move(callback));
         if (!*shared) shared = nullptr;
-        // The one before is destroyed without the mutex: what it owns may call this object.
+        // The previous callback is destroyed without the mutex: its captures may call this object.
         const std::lock_guard lock(mutex_);
         status_callback_.swap(shared);
     }
@@ -100,16 +100,16 @@ class HostHandle : public Delivery::Source,
             operation = std::move(operation_);
             reader = take_reader();
         }
-        // Without the mutex: a context that ends destroys handlers at once, and with them perhaps
-        // what calls this object.
+        // Complete without the mutex: a context being destroyed destroys handlers at once, and
+        // their captures may call this object.
         synced_->finish(asio::error::operation_aborted);
         if (reader) reader->fail(asio::error::operation_aborted);
         if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
     }
 
  protected:
-    /// \param origin     where changes come from, see Delivery
-    /// \param is_called  the host has a callback; else it reads
+    /// \param origin     the executor of the producer, see Delivery
+    /// \param is_called  true: the host has a callback; false: it reads with async_next()
     HostHandle(const asio::any_io_executor& executor, asio::any_io_executor origin,
                const std::shared_ptr<Clock>& clock, std::shared_ptr<Metrics> metrics,
                Duration least_interval, bool is_called)
@@ -120,21 +120,21 @@ class HostHandle : public Delivery::Source,
           pace_(least_interval),
           waiting_(clock, std::move(metrics)) {}
 
-    // Of the derived class, under the mutex.
+    // Implemented by the derived class; called under the mutex.
     virtual void begin() = 0;
     virtual void end() noexcept = 0;
     virtual bool has_news() const = 0;
-    /// Only if it has news.
+    /// \pre has_news()
     virtual Diff take_news() = 0;
-    /// What was taken is on its way to the host.
+    /// The diff just taken is being delivered.
     virtual void on_delivery() {}
-    // Without the mutex.
-    /// Calls the host's callback.
+    // Called without the mutex.
+    /// Invokes the host's callback.
     virtual void call(const Diff& diff) = 0;
 
-    /// Changes have come; under the mutex.
+    /// Updates the waiting time after changes; under the mutex.
     void note_changes() { waiting_.note(has_news()); }
-    /// There is something to tell.
+    /// Schedules a delivery.
     void wake() { delivery_.wake(this->shared_from_this()); }
     void on_first_state() {
         synced_->finish({});
@@ -149,7 +149,7 @@ class HostHandle : public Delivery::Source,
         wake();
     }
     bool cancelled() const noexcept { return delivery_.cancelled(); }
-    /// The derived object, kept alive.
+    /// A shared_ptr to the derived object; it owns the whole object.
     template <class Derived>
     std::shared_ptr<Derived> self_as(Derived* derived) {
         return {this->shared_from_this(), derived};
@@ -158,7 +158,7 @@ class HostHandle : public Delivery::Source,
     mutable std::mutex mutex_;
 
  private:
-    /// What the host is told of a status.
+    /// The part of a status reported to the host.
     struct ToldStatus {
         bool synced = false;
         error_code error;
@@ -200,15 +200,15 @@ class HostHandle : public Delivery::Source,
         return true;
     }
 
-    /// Where the reader's handler is called: until then the news is still there, and a read that
-    /// was cancelled meanwhile has lost nothing.
+    /// Runs on the executor of the read's handler. The diff is taken only here, so that a read
+    /// cancelled meanwhile loses nothing.
     void hand_over(const ReaderPtr& reader) {
         Diff diff;
         {
             const std::lock_guard lock(mutex_);
             if (reader_ != reader) return;
             is_offered_ = false;
-            if (!has_news()) return;  // it has changed back
+            if (!has_news()) return;  // the change was reverted
             diff = take_diff(clock_->now());
             take_reader();
         }
@@ -239,7 +239,7 @@ class HostHandle : public Delivery::Source,
         return pace_.due(now);
     }
 
-    /// \returns whether the host was told something new
+    /// \returns whether the callback was called with a new status
     bool tell_status() {
         std::shared_ptr<const StatusCallback> callback;
         {
@@ -261,12 +261,12 @@ class HostHandle : public Delivery::Source,
     Delivery delivery_;
     const bool is_called_;
     const std::shared_ptr<SyncWaits> synced_ = std::make_shared<SyncWaits>();
-    ToldStatus told_status_;  // of the delivery's strand
+    ToldStatus told_status_;  // used on the delivery's strand only
 
     // Guarded by the mutex.
     std::unique_ptr<RunOperation> operation_;
-    ReaderPtr reader_;         // null: nobody reads
-    bool is_offered_ = false;  // hand_over() is on its way to the reader
+    ReaderPtr reader_;         // null: no read is pending
+    bool is_offered_ = false;  // hand_over() is posted to the reader
     std::shared_ptr<const StatusCallback> status_callback_;
     bool status_changed_ = false;
     bool begun_ = false;

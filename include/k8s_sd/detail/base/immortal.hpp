@@ -4,8 +4,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A static object that exit() does not destroy: detached threads of the library go on while exit()
-/// destroys the others. tests/package/headers/check_statics.py finds those that it would destroy.
+/// A static object never destroyed by exit(): detached threads of the library still run while
+/// exit() destroys the others. tests/package/headers/check_statics.py finds all other statics.
 template <class T>
 class Immortal {
  public:

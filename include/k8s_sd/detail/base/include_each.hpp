@@ -4,8 +4,8 @@
 //   #define K8S_SD_EACH_FOLDER k8s_sd/detail/kinds
 //   #include "k8s_sd/detail/base/include_each.hpp"        // k8s_sd/detail/kinds/node.hpp, ...
 //
-// A header is named after the first argument of its row. An #include cannot come from a macro, but
-// what it includes can: here from the n-th row. The headers must not include this file in turn.
+// A header is named after the first argument of its row. A macro cannot expand to an #include
+// directive, but to its operand: here the n-th row's path. The headers must not include this file.
 
 #ifdef K8S_SD_EACH_ROW
 

@@ -9,20 +9,20 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// An escape sequence of JSON at the start of a text.
+/// A JSON escape sequence at the start of a text.
 struct JsonEscape {
-    std::size_t size = 0;  ///< 0: the text ends before it can be told
+    std::size_t size = 0;  ///< 0: more input is needed
     bool lone = false;     ///< half a surrogate pair
 };
 
-/// \param text  begins with a backslash. What is no escape is the parser's to refuse.
+/// \param text  begins with a backslash. The parser itself refuses invalid escapes.
 inline JsonEscape json_escape(std::string_view text) noexcept {
     constexpr std::size_t size = 6;  // \uXXXX
     constexpr std::size_t pair = 2 * size;
     const auto hexadecimal = [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
     };
-    // 'd' and the first digit behind it; what is wrong further on does not matter here.
+    // 'd' and the digit after it; an error in later characters does not matter here.
     const auto surrogate = [&](std::size_t at, std::string_view digits) {
         return (text[at] == 'd' || text[at] == 'D') && digits.find(text[at + 1]) != digits.npos;
     };
@@ -44,13 +44,13 @@ inline JsonEscape json_escape(std::string_view text) noexcept {
     return complete ? JsonEscape{pair} : JsonEscape{size, true};
 }
 
-/// Hands JSON on with U+FFFD for each escape of half a surrogate pair, as Go reads it. The parser
+/// Forwards JSON with U+FFFD for each escape of half a surrogate pair, as Go decodes it. The parser
 /// would refuse the whole document. Only an escape at the end of a chunk is copied.
 class SurrogateFilter {
  public:
     void clear() noexcept { held_.clear(); }
 
-    /// \param next  takes the text; an error ends the call
+    /// \param next  receives the text; an error ends the call
     template <class Next>
     error_code feed(std::string_view bytes, const Next& next) {
         while (!held_.empty() && !bytes.empty()) {
@@ -76,7 +76,7 @@ class SurrogateFilter {
         }
         return next(bytes);
     }
-    /// At the end of the body: what was left over.
+    /// At the end of the body: forwards the incomplete escape, if any.
     template <class Next>
     error_code finish(const Next& next) {
         return next(std::exchange(held_, {}));
@@ -98,10 +98,10 @@ class SurrogateFilter {
         return {};
     }
 
-    std::string held_;  // an escape that the chunk before ended in, at most 11 bytes
+    std::string held_;  // an incomplete escape at the end of the last chunk, at most 11 bytes
 };
 
-/// The same for a whole document.
+/// The same filter for a whole document.
 inline std::string without_lone_surrogates(std::string_view json) {
     std::string mended;
     const auto append = [&](std::string_view part) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-/// The forms of names that Kubernetes has taken over from DNS (RFC 1123).
+/// The forms of names adopted by Kubernetes from DNS (RFC 1123).
 namespace k8s_sd::inline v0::detail {
 
 /// Lower-case letters, digits and inner hyphens.
@@ -20,8 +20,8 @@ constexpr bool is_dns_label(std::string_view text) noexcept {
     return text.size() <= 63 && is_dns_label_text(text);
 }
 
-/// The form of the names of most objects and of the prefixes of label keys. Kubernetes does not
-/// limit the parts between the dots to 63 characters, only the whole.
+/// The form of the names of most objects and of the prefixes of label keys. Kubernetes limits only
+/// the whole, not the parts between the dots to 63 characters.
 constexpr bool is_dns_subdomain(std::string_view text) noexcept {
     if (text.size() > 253) return false;
     for (;;) {

@@ -8,8 +8,8 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// One write, so that lines of several threads do not mix; one line, whatever a peer put into
-/// the text.
+/// A single write, so that lines of several threads do not interleave. Control characters become
+/// blanks, so that foreign text cannot start another line.
 void write_to_standard_error(LogLevel level, std::string_view text) {
     std::string line = "k8s_sd: ";
     line.append(to_string(level)).append(": ");

@@ -19,7 +19,7 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// A value of a label between quotes.
+/// Appends a label value as it stands between quotes.
 void append_escaped(std::string& text, std::string_view value) {
     for (const char c : value) {
         if (c == '\\' || c == '"') text += '\\';
@@ -27,13 +27,13 @@ void append_escaped(std::string& text, std::string_view value) {
     }
 }
 
-/// Writes samples, the lines about a metric before its first one.
+/// Writes samples, and the HELP and TYPE lines before the first sample of a metric.
 class TextWriter {
  public:
     explicit TextWriter(const MetricLabels& labels) : common_(labels) {}
 
     using Label = std::pair<std::string_view, std::string_view>;
-    /// \param own  labels besides the common ones; one without a name is none
+    /// \param own  labels besides the common ones; a label without a name is skipped
     template <class Number>
     void sample(const MetricDescription& metric, std::initializer_list<Label> own, Number value) {
         if (std::exchange(last_, metric.name) != metric.name) describe(metric);
@@ -65,7 +65,7 @@ class TextWriter {
         return {digits.data(),
                 std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
     }
-    /// Whole numbers without an exponent, as far as a double has each of them.
+    /// Writes whole numbers without an exponent, up to 2^53.
     static std::string number(double value) {
         constexpr double exact = 9007199254740992;
         if (std::abs(value) <= exact && value == std::trunc(value)) {
@@ -115,7 +115,7 @@ std::string to_prometheus_text(const Metrics& metrics, const MetricLabels& label
 
 std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoint now,
                                const MetricLabels& labels) {
-    // Those who share a watch have the same status.
+    // Views of a shared watch report the same status; emit it once.
     std::vector<WatchStatus> single;
     std::set<std::pair<std::string_view, std::string_view>> seen;
     std::copy_if(

@@ -11,7 +11,7 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// The greatest hash of the range: 2^64 itself has no place in 64 bits.
+/// The greatest hash of the range; the exclusive bound 2^64 does not fit into 64 bits.
 std::uint64_t greatest(const HashRange& range) noexcept { return range.last - 1; }
 
 /// "0x00000000000000ff"
@@ -83,7 +83,7 @@ double ObjectShare::fraction() const noexcept {
     constexpr double all = 18446744073709551616.0;  // 2^64
     if (is_all()) return 1;
     double sum = 0;
-    // Sums that wrap around are right: no range is everything.
+    // An unsigned difference that wraps around is still right: no range here covers all hashes.
     for (const HashRange& range : ranges_) sum += static_cast<double>(range.last - range.first);
     return sum / all;
 }

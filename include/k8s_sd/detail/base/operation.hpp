@@ -18,13 +18,13 @@ namespace k8s_sd::inline v0::detail {
 
 namespace asio = boost::asio;
 
-/// The handler of an operation while that is running, with what keeps its executor busy.
+/// The handler of a running operation, with tracked work for its executor.
 template <class... Results>
 class Operation {
  public:
     using Handler = asio::any_completion_handler<void(error_code, Results...)>;
 
-    /// \param owner  its cancel() is called when the operation is cancelled by its slot
+    /// \param owner  its cancel() is called on cancellation through the handler's slot
     template <class Owner>
     Operation(Handler handler, const asio::any_io_executor& host, std::weak_ptr<Owner> owner)
         : host_(host),
@@ -45,7 +45,7 @@ class Operation {
             complete_here(std::move(op), ec, std::move(results)...);
         });
     }
-    /// The same from within post().
+    /// Completes the operation from within post().
     static void complete_here(std::unique_ptr<Operation> operation, error_code ec,
                               Results... results) {
         operation->slot().clear();
@@ -56,7 +56,7 @@ class Operation {
     /// Calls the function on the executor of the handler.
     template <class Function>
     void post(Function function) const {
-        // Copies: the function may own the operation.
+        // Copies, because the function may own the operation.
         const auto host = host_;
         const auto executor = executor_;
         asio::post(host, asio::bind_executor(executor, std::move(function)));

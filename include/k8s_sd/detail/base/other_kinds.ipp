@@ -18,13 +18,12 @@ namespace {
 // Object keeps its kind in 14 bits.
 constexpr std::size_t most_other_kinds = 16'000;
 
-/// Found without a lock: whoever has a Kind was given it by whoever wrote the entry.
+/// Read without a lock: a valid Kind was returned by other_kind(), after it stored the entry.
 std::array<std::atomic<const detail::OtherKind*>, most_other_kinds> other_kinds;
 
 using ResourceKey = std::tuple<std::string, std::string, std::string, std::string, bool>;
 
-/// They are never given back, and not destroyed at the end of the program either: a thread may
-/// still be running.
+/// Never freed, not even at the end of the program: a thread may still be running.
 struct NamedKind {
     explicit NamedKind(const ResourceKey& texts) : key(texts) {
         const auto& [kind, group, version, plural, namespaced] = key;

@@ -7,8 +7,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Numbers as LEB128, and texts behind their length, of bytes of which nothing is known. After a
-/// mistake it has failed for good, and everything that it gives is empty.
+/// Reads LEB128 numbers and length-prefixed texts from untrusted bytes. The first malformed value
+/// makes the reader fail for good; after it, every result is empty.
 class PackedReader {
  public:
     explicit PackedReader(std::string_view bytes) : left_(bytes) {}
@@ -27,7 +27,7 @@ class PackedReader {
         fail();
         return 0;
     }
-    /// Of what takes at least a byte each: there cannot be more.
+    /// A number of items of at least one byte each; it fails if they exceed the remaining bytes.
     std::size_t count() {
         const std::size_t count = number();
         if (count <= left_.size()) return count;

@@ -6,8 +6,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A `T` of each process: a child that the host forks gets one of its own. The threads are not in
-/// the child, and its copy of a mutex may be locked for ever. Never destroyed. Thread-safe.
+/// One `T` per process: a child forked by the host gets its own. The child has none of the
+/// parent's threads, and its copy of a mutex may stay locked. Never destroyed. Thread-safe.
 template <class T>
 class PerProcess {
  public:

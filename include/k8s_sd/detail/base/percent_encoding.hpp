@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-/// Percent-encoding as Go's net/url does it.
+/// Percent-encoding like Go's net/url.
 namespace k8s_sd::inline v0::detail {
 
-/// Leaves letters, digits, "-_.~" and what is in `plain` as it is.
+/// Keeps letters, digits, "-_.~" and the characters of `plain` unescaped.
 inline void append_escaped(std::string& out, std::string_view text, std::string_view plain) {
     static constexpr std::string_view hex = "0123456789ABCDEF";
     static constexpr std::string_view unreserved = "-_.~";
@@ -23,7 +23,7 @@ inline void append_escaped(std::string& out, std::string_view text, std::string_
     }
 }
 
-/// Appends a name or value of a query: url.QueryEscape.
+/// Appends a name or value of a query, like url.QueryEscape.
 inline void append_query_text(std::string& out, std::string_view text) {
     std::size_t begin = 0;
     for (std::size_t space = 0; (space = text.find(' ', begin)) != std::string_view::npos;) {

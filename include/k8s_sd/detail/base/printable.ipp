@@ -5,7 +5,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-// The start of the text, not longer than that and not cut inside a character.
+// The start of the text, at most `longest` bytes and not cut inside a character.
 std::string_view start_of(std::string_view text, std::size_t longest) noexcept {
     if (text.size() <= longest) return text;
     std::size_t end = longest;
@@ -13,8 +13,8 @@ std::string_view start_of(std::string_view text, std::size_t longest) noexcept {
     return text.substr(0, end);
 }
 
-/// Characters that move what stands around them: controls of two bytes (U+0080 to U+009F), line and
-/// paragraph separators, and those that turn the direction of writing.
+/// Characters with an effect on the text around them: controls of two bytes (U+0080 to U+009F),
+/// line and paragraph separators, and bidirectional controls.
 bool moves_text(std::string_view character) noexcept {
     if (character.size() == 1) return is_control(character[0]);
     if (character.size() == 2) return character >= "\xc2\x80" && character <= "\xc2\x9f";

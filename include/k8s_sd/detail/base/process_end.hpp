@@ -7,12 +7,12 @@ namespace k8s_sd::inline v0::detail {
 struct ProcessEnd;
 
 /// From now on exit() first waits until no DetachedThread is busy, at most half a second. exit()
-/// works backwards: what has been made before this call is destroyed after the wait, and what is
+/// runs in reverse order: it destroys statics made before this call after the wait, and statics
 /// made later before it.
 void wait_at_exit();
 
-/// Marks a thread that nobody joins. exit() waits for it while it is busy, and then it never runs
-/// again: so it uses no static object that exit() has destroyed.
+/// Marks a thread that is never joined. exit() waits while the thread is busy, and then stops it
+/// for good, so that it uses no static object destroyed by exit().
 class DetachedThread {
  public:
     DetachedThread() noexcept;
@@ -21,9 +21,9 @@ class DetachedThread {
     DetachedThread& operator=(const DetachedThread&) = delete;
 };
 
-/// A call that may block for ever, such as that of a file on a network file system. exit() does not
-/// wait for it; a detached thread does not return from it when exit() has begun. Meanwhile the
-/// thread must use no object that exit() destroys. Does nothing in threads of the host.
+/// Scope of a call without a time limit, such as file access on a network file system. exit() does
+/// not wait for it; a detached thread does not leave the scope once exit() has begun. Within the
+/// scope the thread must use no object destroyed by exit(). Does nothing in threads of the host.
 class K8S_SD_EXPORT BlockingCall {
  public:
     BlockingCall() noexcept;
@@ -32,11 +32,11 @@ class K8S_SD_EXPORT BlockingCall {
     BlockingCall& operator=(const BlockingCall&) = delete;
 
  private:
-    ProcessEnd* const end_;  // null: of a thread of the host, or within another blocking call
+    ProcessEnd* const end_;  // null: in a thread of the host, or nested in another blocking call
 };
 
-/// Called where a computation takes long. A detached thread does not return from it when exit() has
-/// begun. Does nothing in threads of the host.
+/// A checkpoint for long computations. Once exit() has begun, it does not return in a detached
+/// thread. Does nothing in threads of the host.
 K8S_SD_EXPORT void halt_at_exit() noexcept;
 
 }  // namespace k8s_sd::inline v0::detail

@@ -17,15 +17,15 @@ struct ProcessEnd {
     std::atomic<bool> has_begun = false;
     std::mutex mutex;
     std::condition_variable idle;
-    std::size_t busy = 0;  // threads
+    std::size_t busy = 0;  // threads in this state
 };
 
 namespace {
 
-/// Of a computation between two calls of halt_at_exit() on a slow machine.
+/// Allows for a computation between two calls of halt_at_exit() on a slow machine.
 constexpr std::chrono::milliseconds max_exit_wait{500};
 
-/// Null: a thread of the host, or one in a blocking call.
+/// Null in a thread of the host, and during a blocking call.
 thread_local ProcessEnd* end_of_busy_thread = nullptr;
 
 ProcessEnd& process_end() {
@@ -52,7 +52,7 @@ void become_busy(ProcessEnd& end) noexcept {
 
 void wait_for_busy_threads() {
     ProcessEnd& end = process_end();
-    // One that calls exit() itself must not be waited for, nor be stopped.
+    // A busy thread that calls exit() itself must neither be waited for nor be stopped.
     const std::size_t own = std::exchange(end_of_busy_thread, nullptr) ? 1 : 0;
     std::unique_lock lock(end.mutex);
     end.has_begun = true;

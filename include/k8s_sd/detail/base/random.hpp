@@ -5,13 +5,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): jitter needs no better generator, and there are two for
-/// each watch, of which the standard library's would take 2.5 KB each.
+/// SplitMix64 (Steele, Lea, Flood 2014). Jitter needs no better generator, and each watch has two:
+/// those of the standard library would take 2.5 KB each.
 class Random {
  public:
     using result_type = std::uint64_t;
 
-    /// The numbers of similar seeds have nothing in common.
+    /// Seeds are mixed, so that similar ones yield unrelated numbers.
     explicit Random(std::uint64_t seed) noexcept : state_(seed) { state_ = (*this)(); }
     static constexpr result_type min() noexcept { return 0; }
     static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }

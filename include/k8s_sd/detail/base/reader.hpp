@@ -8,11 +8,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Who waits for one diff.
+/// A pending read of one diff.
 template <class Diff>
 class Reader {
  public:
-    /// Who has it.
+    /// The handle with the pending read.
     class Owner {
      public:
         virtual void stop_reading(const Reader&) noexcept = 0;
@@ -22,7 +22,7 @@ class Reader {
     };
 
     virtual ~Reader() = default;
-    /// Whose stop_reading() is called when the operation is cancelled by its slot.
+    /// Cancellation through the operation's slot calls stop_reading() of the owner.
     virtual void set_owner(std::weak_ptr<Owner>) = 0;
     /// Calls the function on the executor of the handler, as if by post.
     virtual void post(std::function<void()>) = 0;

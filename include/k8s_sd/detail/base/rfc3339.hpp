@@ -9,7 +9,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The next `digits` digits of `text` as a number, and takes them off; -1 if there are not so many.
+/// Takes the next `digits` digits off `text`, as a number; -1 if there are fewer.
 constexpr int take_number(std::string_view& text, std::size_t digits) noexcept {
     if (text.size() < digits) return -1;
     int value = 0;
@@ -27,7 +27,7 @@ constexpr bool take_one_of(std::string_view& text, std::string_view characters) 
     return true;
 }
 
-/// The distance from UTC at the end of a time of RFC 3339: "Z" or "+01:30".
+/// The UTC offset at the end of a time of RFC 3339: "Z" or "+01:30".
 constexpr std::optional<std::chrono::seconds> read_utc_offset(std::string_view text) noexcept {
     if (text == "Z" || text == "z") return std::chrono::seconds(0);
     const bool west = text.starts_with('-');
@@ -42,8 +42,8 @@ constexpr std::optional<std::chrono::seconds> read_utc_offset(std::string_view t
     return west ? -offset : offset;
 }
 
-/// A time such as "2006-01-02T15:04:05.999Z", without the fraction of its second; nullopt for
-/// everything that is not one.
+/// Parses a time such as "2006-01-02T15:04:05.999Z" and drops the fraction of its second; nullopt
+/// for any other text.
 constexpr std::optional<std::chrono::sys_seconds> read_rfc3339(std::string_view text) noexcept {
     namespace chrono = std::chrono;
     const int year = take_number(text, 4);
@@ -75,11 +75,11 @@ constexpr std::optional<std::chrono::sys_seconds> read_rfc3339(std::string_view 
            chrono::seconds(second) - *offset;
 }
 
-/// Go's zero time, "0001-01-01T00:00:00Z". Go programs write it where there is no time.
+/// Go's zero time, "0001-01-01T00:00:00Z". Go programs write it for an unset time.
 constexpr std::chrono::sys_seconds go_zero_time =
     std::chrono::sys_days(std::chrono::year(1) / std::chrono::January / 1);
 
-/// A time that a Go program wrote: nullopt for Go's zero time, too.
+/// A time written by a Go program; nullopt for Go's zero time, too.
 constexpr std::optional<std::chrono::sys_seconds> read_go_time(std::string_view text) noexcept {
     const auto time = read_rfc3339(text);
     return time == go_zero_time ? std::nullopt : time;

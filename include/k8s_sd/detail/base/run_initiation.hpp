@@ -9,8 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Begins an operation of a handle that completes with an error code. A class with a constructor,
-/// because g++ 12 miscompiles closures and aggregates that are temporaries of an expression with
+/// Initiates an operation of a handle; it completes with an error code. A class with a constructor,
+/// because g++ 12 miscompiles closures and aggregates if they are temporaries of an expression with
 /// co_await.
 template <class Impl>
 class RunInitiation {

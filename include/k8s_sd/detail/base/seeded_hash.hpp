@@ -10,14 +10,14 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What makes the hashes of two processes differ.
+/// The random key of a process; it makes the hashes of two processes differ.
 struct HashKey {
     std::uint64_t a = 0, b = 0;
 };
 /// Drawn once in each process.
 K8S_SD_EXPORT const HashKey& hash_key() noexcept;
 
-/// SipHash-1-3 of one or more texts. Who does not know the key cannot choose texts that collide.
+/// SipHash-1-3 of one or more texts. Without the key, colliding texts cannot be chosen.
 class KeyedHash {
  public:
     explicit KeyedHash(const HashKey& key) noexcept
@@ -68,7 +68,7 @@ class KeyedHash {
     std::uint64_t v0_, v1_, v2_, v3_;
 };
 
-/// For tables whose keys others choose. Not the same in two processes.
+/// For tables with foreign keys. Differs between processes.
 inline std::size_t seeded_hash(std::string_view text) noexcept {
     return KeyedHash(hash_key()).add(text).finish();
 }

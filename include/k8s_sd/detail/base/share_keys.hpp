@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-/// Numbers that stand for what a member of a fleet owns: the same in every process and version.
+/// Keys for ownership in a fleet: the same in every process and version.
 namespace k8s_sd::inline v0::detail {
 
-/// The parts count one by one: {"ab", "c"} is not {"a", "bc"}.
+/// Delimits the parts: {"ab", "c"} is not {"a", "bc"}.
 template <class Range = std::initializer_list<std::string_view>>
 constexpr std::uint64_t key_of_parts(const Range& parts) noexcept {
     std::uint64_t hash = fnv1a64({});
@@ -23,24 +23,24 @@ constexpr std::uint64_t key_of_parts(const Range& parts) noexcept {
     return mix64(hash);
 }
 
-/// The part of all hashes that an object belongs to, see Division::slots.
+/// The slot of an object among all hashes, see Division::slots.
 constexpr unsigned slot_of(std::uint64_t uid_hash, unsigned slots) noexcept {
     const int bits = std::countr_zero(slots);
     return bits == 0 ? 0 : static_cast<unsigned>(uid_hash >> (64 - bits));
 }
 
-/// The least hash of a slot; 0 for the end of the last one, as in HashRange.
+/// The lowest hash of a slot; 0 for the end of the last one, as in HashRange.
 constexpr std::uint64_t slot_begin(unsigned slot, unsigned slots) noexcept {
     const int bits = std::countr_zero(slots);
     return bits == 0 || slot == slots ? 0 : std::uint64_t{slot} << (64 - bits);
 }
 
-/// Who has a part of all objects is asked with this key.
+/// The key of a slot, to find the member owning it.
 inline std::uint64_t slot_key(unsigned slot, unsigned slots) {
     return key_of_parts({"slot", std::to_string(slots), std::to_string(slot)});
 }
 
-/// Who has a namespace is asked with this key.
+/// The key of a namespace, to find the member owning it.
 constexpr std::uint64_t namespace_key(std::string_view ns) noexcept {
     return key_of_parts({"namespace", ns});
 }

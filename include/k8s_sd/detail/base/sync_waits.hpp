@@ -10,18 +10,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Those who wait until a first complete state is known. Any thread.
+/// Pending waits for the first complete state. Any thread.
 class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
  public:
     using Handler = Operation<>::Handler;
 
-    /// Completes at once if it is known how the wait ends.
+    /// Completes at once if the result is already known.
     void add(Handler, const asio::any_io_executor& host);
-    /// Completes all that wait, and those to come. Success is final, a failure is not.
+    /// Completes all pending waits, and later ones. Success is final, a failure is not.
     void finish(error_code);
 
  private:
-    /// One of them; its operation's slot refers to it.
+    /// A pending wait; the cancellation slot of its operation refers to it.
     struct Wait {
         std::weak_ptr<SyncWaits> all;
         std::unique_ptr<Operation<>> operation;

@@ -7,11 +7,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// U+FFFD, which stands for a byte that is not part of well-formed UTF-8.
+/// U+FFFD: replaces a byte outside well-formed UTF-8.
 inline constexpr std::string_view replacement_character = "\xef\xbf\xbd";
 
-/// Length of the character that the text begins with; 0 if these bytes are not well-formed UTF-8
-/// (RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF) or there are none.
+/// Length of the first character; 0 if these bytes are not well-formed UTF-8 (RFC 3629: no
+/// surrogates, no overlong forms, nothing above U+10FFFF) or the text is empty.
 constexpr std::size_t utf8_length(std::string_view text) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     if (text.empty()) return 0;
@@ -34,7 +34,7 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
     return length;
 }
 
-/// Offset of the first byte that is not part of well-formed UTF-8, or the size of the text.
+/// Offset of the first byte outside well-formed UTF-8, or the size of the text.
 inline std::size_t find_invalid_utf8(std::string_view text) noexcept {
     std::size_t i = 0;
     while (i < text.size()) {
@@ -54,7 +54,7 @@ inline std::size_t find_invalid_utf8(std::string_view text) noexcept {
     return i;
 }
 
-/// Fast for short texts as well, which nearly all labels are.
+/// Fast for short texts as well: nearly all labels are short.
 inline bool is_ascii(std::string_view text) noexcept {
     const auto load = [&]<class Word>(Word word, std::size_t at) {
         std::memcpy(&word, text.data() + at, sizeof word);
@@ -78,7 +78,7 @@ inline bool is_utf8(std::string_view text) noexcept {
 }
 
 /// Calls `take` with the parts of the text in order, with a replacement character for each byte
-/// that is not part of well-formed UTF-8, as Go does.
+/// outside well-formed UTF-8, as Go does.
 template <class Take>
 void for_each_utf8_part(std::string_view text, const Take& take) {
     while (!text.empty()) {
@@ -90,7 +90,7 @@ void for_each_utf8_part(std::string_view text, const Take& take) {
     }
 }
 
-/// The code point of a character, as utf8_length() has found it.
+/// Decodes one character as delimited by utf8_length().
 constexpr std::uint32_t decode_utf8(std::string_view character) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
     if (character.size() == 1) return byte(0);
@@ -99,7 +99,7 @@ constexpr std::uint32_t decode_utf8(std::string_view character) noexcept {
     return code;
 }
 
-/// Appends a code point, which must be one that UTF-8 can have.
+/// Appends a code point. \pre UTF-8 can represent it
 template <class String>
 constexpr void append_utf8(String& text, std::uint32_t code) {
     const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };

@@ -9,20 +9,20 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// How long the oldest change waits that a host has not been told of. Guarded by its owner.
+/// Measures how long the oldest undelivered change has waited. Guarded by its owner.
 class WaitingTime {
  public:
     WaitingTime(std::shared_ptr<const Clock> clock, std::shared_ptr<Metrics> metrics)
         : clock_(std::move(clock)), metrics_(std::move(metrics)) {}
 
-    /// Changes have come.
-    /// \param wait  whether there is something to tell now; what changed back is nothing
+    /// Records changes.
+    /// \param wait  whether there is something to deliver now; false if the change was reverted
     void note(bool wait) noexcept {
         if (!wait) since_.reset();
         if (wait && !since_) since_ = clock_->now();
     }
-    /// The host is told.
-    /// \param wait  whether there is more to tell; how long that waits is not known better
+    /// Records a delivery to the host.
+    /// \param wait  whether there is more to deliver; the start of the wait is then kept
     void told(TimePoint now, bool wait) noexcept {
         if (since_) metrics_->delivery_latency.observe(now - *since_);
         if (!wait) since_.reset();

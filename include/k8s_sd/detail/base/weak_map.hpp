@@ -8,18 +8,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Values that others own, by key. An entry goes with its value, so that no key stays behind: keys
-/// may hold secrets. Thread-safe; values may outlive the map.
+/// Values owned elsewhere, by key. An entry is erased with its value, because a key may hold
+/// secrets. Thread-safe; values may outlive the map.
 template <class Key, class Value>
 class WeakMap {
  public:
-    /// Null if there is none, or no more.
+    /// Null if there is no entry, or its value is gone.
     std::shared_ptr<Value> find(const Key& key) const {
         const std::lock_guard lock(state_->mutex);
         const auto it = state_->entries.find(key);
         return it == state_->entries.end() ? nullptr : it->second.lock();
     }
-    /// \param dispose  is given the value when its last owner lets go
+    /// \param dispose  receives the value once its last owner releases it
     template <class Dispose = std::default_delete<Value>>
     std::shared_ptr<Value> add(const Key& key, std::unique_ptr<Value> value, Dispose dispose = {}) {
         std::shared_ptr<Value> shared(value.release(),
@@ -41,7 +41,7 @@ class WeakMap {
     using Entries = std::map<Key, std::weak_ptr<Value>>;
     struct State {
         void forget_expired() {
-            Entries expired;  // goes after the lock
+            Entries expired;  // destroyed after the lock is released
             const std::lock_guard lock(mutex);
             for (auto it = entries.begin(); it != entries.end();) {
                 const auto here = it++;

@@ -11,25 +11,25 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The watch of the whole collection of a namespace, if there is one: does what a CollectionPolicy
-/// decides. Objects that come while a collection is watched get watches of their own; when those
-/// are too many, a new watch of the collection takes over all of them.
+/// The watch of a namespace's whole collection, if there is one; carries out the decisions of a
+/// CollectionPolicy. Objects added while a collection is watched get watches of their own; once
+/// these are too many, a new watch of the collection takes over all objects.
 ///
-/// Belongs to the cache's strand.
+/// Used on the cache's strand.
 class CacheCollection {
  public:
-    /// All but the policy outlive the object. \param mutex  guards what is_refused() reads
+    /// Everything but the policy outlives the object. \param mutex  guards the state
     CacheCollection(CollectionPolicy, ServedEntries&, const Clock&, Metrics&, std::mutex& mutex);
     CacheCollection(const CacheCollection&) = delete;
     CacheCollection& operator=(const CacheCollection&) = delete;
 
     /// The objects or their watches have changed.
     void update();
-    /// To be called now and then.
+    /// Called periodically.
     void check();
-    /// How many objects may get watches of their own now.
+    /// How many more objects may get watches of their own now.
     std::size_t room() const;
-    /// What serves objects now; may be null.
+    /// The collection watch serving objects now; may be null.
     std::shared_ptr<CacheWatch> serving() const;
     /// Any thread, under the mutex.
     bool is_refused() const;
@@ -37,9 +37,9 @@ class CacheCollection {
     void on_synced(CacheWatch&);
     /// The server has refused a watch of the collection.
     void on_forbidden(CacheWatch&);
-    /// An object of a forbidden collection has got a watch of its own.
+    /// An object of a forbidden collection has switched to a watch of its own.
     void on_single_allowed();
-    /// An object of the collection may not have a watch of its own.
+    /// The server has refused a watch of a single object.
     void on_single_denied(const std::string& name);
 
  private:
@@ -62,7 +62,7 @@ class CacheCollection {
     const Clock& clock_;
     Metrics& metrics_;
     std::mutex& mutex_;
-    Policy::State state_;  // what is_refused() reads is changed under the mutex
+    Policy::State state_;  // written under the mutex: is_refused() reads it
 };
 
 }  // namespace k8s_sd::inline v0::detail

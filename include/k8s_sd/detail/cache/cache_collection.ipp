@@ -9,13 +9,13 @@ CacheCollection::CacheCollection(CollectionPolicy policy, ServedEntries& entries
                                  const Clock& clock, Metrics& metrics, std::mutex& mutex)
     : policy_(policy), entries_(entries), clock_(clock), metrics_(metrics), mutex_(mutex) {}
 
-// --- what happens --------------------------------------------------------------------------------
+// --- events --------------------------------------------------------------------------------------
 
 void CacheCollection::update() {
     if (policy_.enabled()) follow_policy(Policy::Occasion::change);
 }
 
-// One step only: what follows from it is found out by the next update().
+// One step only: the next update() handles its consequences.
 void CacheCollection::check() {
     if (!std::holds_alternative<Policy::Joining>(state_)) return;
     const TimePoint now = clock_.now();
@@ -32,9 +32,9 @@ void CacheCollection::on_synced(CacheWatch& watch) {
 
 void CacheCollection::on_forbidden(CacheWatch& watch) {
     const bool joining = std::holds_alternative<Policy::Joining>(state_);
-    // One that joins asks for the same permission, and its own answer counts.
+    // A joining watch needs the same permission, and its own response decides.
     if (joining && watch.synced()) return;
-    // An older one may be all that is left.
+    // An older collection watch may be the only one left.
     if (!joining && !serving()) become(Policy::Serving{watch.weak_from_this()});
     follow_policy(Policy::Occasion::refusal);
 }
@@ -52,7 +52,7 @@ void CacheCollection::on_single_denied(const std::string& name) {
     }
 }
 
-// --- what the policy decides by ------------------------------------------------------------------
+// --- facts for the policy ------------------------------------------------------------------------
 
 std::shared_ptr<CacheWatch> CacheCollection::serving() const {
     const auto watch = [](const auto& state) -> Policy::Watch {
@@ -90,8 +90,8 @@ CollectionPolicy::Facts CacheCollection::facts(Policy::Occasion occasion, TimePo
     return facts;
 }
 
-// Whether objects may be watched singly is found out with one of them, each time with another one:
-// a role can allow some and not others.
+// Picks an object to try a single watch with, a different one each time: a role can allow some
+// objects by name and not others.
 CacheEntry* CacheCollection::to_probe() const {
     const auto* joining = std::get_if<Policy::Joining>(&state_);
     const auto* refused = std::get_if<Policy::Refused>(&state_);
@@ -112,7 +112,7 @@ CacheEntry* CacheCollection::to_probe() const {
     return chosen ? chosen : denied;
 }
 
-// --- what is done --------------------------------------------------------------------------------
+// --- actions -------------------------------------------------------------------------------------
 
 void CacheCollection::follow_policy(Policy::Occasion occasion) {
     const TimePoint now = clock_.now();
@@ -151,7 +151,7 @@ void CacheCollection::leave() {
 
 void CacheCollection::refuse(TimePoint until) {
     if (const auto* joining = std::get_if<Policy::Joining>(&state_)) {
-        // The last object that drops the collection must not destroy it meanwhile.
+        // Keep the watch alive: otherwise the last object to drop it destroys it meanwhile.
         const auto collection = joining->watch.lock();
         become(Policy::Refused{.until = until, .serving = joining->serving});
         entries_.drop_next(*collection);
@@ -169,7 +169,7 @@ void CacheCollection::refuse(TimePoint until) {
 void CacheCollection::probe() {
     CacheEntry& entry = *to_probe();
     auto* const refused = std::get_if<Policy::Refused>(&state_);
-    // All were denied, and it is the turn of the first again.
+    // All objects were denied; start over with the first.
     if (refused && refused->denied.contains(entry.name)) refused->denied.clear();
     entries_.watch_singly(entry);
 }

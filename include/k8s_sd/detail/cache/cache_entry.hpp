@@ -17,17 +17,17 @@
 #include <utility>
 #include <vector>
 
-/// What an ObjectCache keeps of each object.
+/// The state of one object in an ObjectCache.
 namespace k8s_sd::inline v0::detail {
 
 class CacheNamespace;
 
-/// One async_get() while it waits.
+/// A pending async_get().
 class CacheGet : public std::enable_shared_from_this<CacheGet> {
  public:
     using Get = Operation<ObjectPtr>;
 
-    /// \param abort  called on any thread when the operation is cancelled by its slot
+    /// \param abort  called on any thread when the operation is cancelled through its slot
     CacheGet(std::string of_ns, std::string of_name,
              std::function<void(std::shared_ptr<CacheGet>)> abort)
         : ns(std::move(of_ns)), name(std::move(of_name)), abort_(std::move(abort)) {}
@@ -35,7 +35,7 @@ class CacheGet : public std::enable_shared_from_this<CacheGet> {
         operation_ = std::make_unique<Get>(std::move(handler), host, weak_from_this());
     }
     void cancel() { abort_(shared_from_this()); }
-    /// Only the first call counts.
+    /// Only the first call has an effect.
     void complete(error_code ec, ObjectPtr object = {}) {
         timer.reset();
         if (operation_) Get::complete(std::move(operation_), ec, std::move(object));
@@ -59,31 +59,31 @@ class CacheFollower {
     const Callback callback;
     std::atomic<bool> cancelled = false;
 
-    // Guarded by the cache's mutex: what the host is to be told next.
+    // Guarded by the cache's mutex: the next value to deliver.
     ObjectPtr newest;
     bool queued = false;
 
-    // On the delivery strand: what it was told last.
+    // On the delivery strand: the last delivered value.
     ObjectPtr told;
     bool has_told = false;
 };
 
-/// An object that somebody refers to. Belongs to the strand; what status() reads is changed under
-/// the cache's mutex.
+/// A referenced object. Belongs to the strand; members read by status() change under the cache's
+/// mutex.
 struct CacheEntry {
     CacheEntry(CacheNamespace& objects, std::string_view of_name, TimePoint now)
         : home(objects), name(of_name), last_read(now) {}
 
-    // Null and "not there" are the same.
+    // Null stands for an absent object.
     static bool same(const ObjectPtr& a, const ObjectPtr& b) {
         return a == b || (a && b && a->same_uid(*b) && a->same_content(*b));
     }
-    /// `value` is what the server has.
+    /// `value` is the state known from the server; null if the object is absent.
     bool synced() const noexcept {
         return state != CachedState::unsynced && state != CachedState::idle;
     }
-    /// The value cannot change. Not the state `immutable`, which is that of such a value once it
-    /// was read.
+    /// The object is marked immutable. CachedState::immutable additionally means that it has been
+    /// read and is no longer watched.
     bool is_immutable() const noexcept {
         const DataObjectPtr data = as_data_object(value);
         return data && data->immutable();
@@ -94,10 +94,10 @@ struct CacheEntry {
     bool has_watch(const CacheWatch& w) const noexcept {
         return watch.get() == &w || next.get() == &w;
     }
-    /// Who reads it waits: for the first answer of the server, or for the next one if the value is
-    /// doubted. A server that fails adds nothing to what is known.
+    /// Reads must wait: for the first response of the server, or for the next one if the value is
+    /// doubted. If the server fails, a doubted value is returned without waiting.
     bool is_awaited() const { return !synced() || (doubted && !(watch && watch->error())); }
-    /// Nothing is known of the object, and its only watch is forbidden.
+    /// No state of the object is known, and its only watch is forbidden.
     bool is_denied() const {
         return !synced() && !next && watch && watch->error() == errc::forbidden;
     }
@@ -107,19 +107,19 @@ struct CacheEntry {
     ObjectPtr value;
     std::uint32_t references = 0;
     CachedState state = CachedState::unsynced;
-    bool overdue = false;   // of the watches: both are listed, and have disagreed for a while
-    bool was_read = false;  // somebody was given the value
-    bool doubted = false;   // the value was immutable; the object is read again
+    bool overdue = false;   // both watches are synced, and have disagreed for a while
+    bool was_read = false;  // the value was returned to the host
+    bool doubted = false;   // the value was immutable; the object is being read again
     TimePoint last_read;
     TimePoint looked_at{};  // when an immutable value was last read from the server
 
-    std::shared_ptr<CacheWatch> watch;  // what the value comes from
-    std::shared_ptr<CacheWatch> next;   // what is to take its place
+    std::shared_ptr<CacheWatch> watch;  // the source of the value
+    std::shared_ptr<CacheWatch> next;   // its designated replacement
     std::vector<std::shared_ptr<CacheGet>> gets;
     std::vector<std::shared_ptr<CacheFollower>> followers;
 };
 
-/// Entries by name, without a pointer more for each than is needed.
+/// A set of entries by name: unlike a map, it stores each name only once.
 struct CacheEntryHash {
     using is_transparent = void;
     using is_avalanching = void;

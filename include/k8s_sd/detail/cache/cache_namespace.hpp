@@ -18,23 +18,22 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The objects of one namespace that somebody refers to: who refers to them, who reads them, and
-/// how they are doing. ServedEntries knows which watch serves which of them, CacheCollection when
-/// they have one watch together.
+/// The referenced objects of one namespace: their references, reads and states. ServedEntries maps
+/// them to watches, CacheCollection decides when they share one.
 ///
-/// Belongs to the cache's strand.
+/// Used on the cache's strand.
 class CacheNamespace final : private CacheWatch::Observer, private ServedEntries::Observer {
  public:
-    /// Told of what happens; nothing may be destroyed in these calls.
+    /// Notified of changes; the calls must not destroy anything.
     class Observer {
      public:
-        /// The value is known, anew or for the first time.
+        /// The value is known for the first time, or has changed.
         virtual void on_value(CacheEntry&) = 0;
-        /// The permission is missing, and nothing is known of the object.
+        /// The permission is missing, and no state of the object is known.
         virtual void on_denied(CacheEntry&) = 0;
-        /// Nobody refers to it any more.
+        /// The last reference was removed.
         virtual void on_dropped(CacheEntry&) = 0;
-        /// update() is to be called soon.
+        /// Asks for a call of update() soon.
         virtual void on_update_due(CacheNamespace&) = 0;
 
      protected:
@@ -47,7 +46,7 @@ class CacheNamespace final : private CacheWatch::Observer, private ServedEntries
         Duration max_idle{};
     };
 
-    /// All but the name outlive the object. \param mutex  guards what status() reads
+    /// Everything but the name outlives the object. \param mutex  guards the state read by status()
     CacheNamespace(std::string name, const Settings&, Observer&, std::mutex& mutex);
     CacheNamespace(const CacheNamespace&) = delete;
     CacheNamespace& operator=(const CacheNamespace&) = delete;
@@ -56,15 +55,15 @@ class CacheNamespace final : private CacheWatch::Observer, private ServedEntries
     CacheEntry* find(std::string_view name) const { return entries_.find(name); }
     void add_reference(std::string_view name);
     void remove_reference(std::string_view name);
-    /// Somebody reads or follows the object: it is watched, if it was not.
+    /// Records a read or a subscription, and watches the object if it was idle.
     void touch(CacheEntry&);
-    /// Somebody was given the value. An immutable one needs no watch from now on.
+    /// The value was returned to the host. An immutable value needs no watch from now on.
     void on_read(CacheEntry&);
-    /// An immutable object is read again: it may have been deleted and created again.
+    /// Reads an immutable object again: it may have been deleted and recreated.
     void doubt(CacheEntry&);
-    /// Does what follows from the changes since the last call.
+    /// Processes the changes since the last call.
     void update();
-    /// To be called now and then: stops what is idle, and ends what takes too long.
+    /// Called periodically: stops idle watches, and ends overdue transitions.
     void tidy();
     bool empty() const noexcept { return entries_.all().empty(); }
     template <class Visit>
@@ -103,7 +102,7 @@ class CacheNamespace final : private CacheWatch::Observer, private ServedEntries
     std::mutex& mutex_;
     ServedEntries entries_;
     CacheCollection collection_;
-    std::set<CacheEntry*> unreferenced_;  // their last reference is gone
+    std::set<CacheEntry*> unreferenced_;  // their last reference was removed
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -24,7 +24,7 @@ CacheNamespace::~CacheNamespace() {
 
 void CacheNamespace::add_reference(std::string_view name) {
     CacheEntry* entry = find(name);
-    // Who refers to it now may mean an object that has taken the name since.
+    // The new reference may mean an object recreated under the same name.
     if (entry != nullptr) doubt(*entry);
     const std::lock_guard lock(mutex_);
     if (entry == nullptr) {
@@ -45,7 +45,7 @@ void CacheNamespace::remove_reference(std::string_view name) {
         const std::lock_guard lock(mutex_);
         if (--entry->references > 0) return;
     }
-    // Not at once: the next handler may bring another reference.
+    // Drop it in update(), not at once: the next handler may add another reference.
     unreferenced_.insert(entry);
     observer_.on_update_due(*this);
 }
@@ -98,7 +98,7 @@ void CacheNamespace::doubt(CacheEntry& entry) {
 
 void CacheNamespace::on_value(CacheEntry& entry) {
     observer_.on_value(entry);
-    // It was read before, and is the same object still.
+    // It was read before and is still the same object.
     if (entry.was_read && entry.is_immutable()) stop_watching(entry);
 }
 
@@ -110,20 +110,20 @@ void CacheNamespace::stop_idle() {
                       });
     for (const auto& entry : all) {
         if (!entry->watch || !is_idle(*entry)) continue;
-        // One who reads keeps the whole collection.
+        // A single active reader keeps the whole collection.
         if (entry->watch == collection && busy) continue;
         forget_value(*entry);
     }
 }
 
-// What has never been read from the server is not idle, else a slow server would be asked again
-// and again (kubernetes/kubernetes#104579).
+// An object not yet read from the server is not idle; otherwise a slow server would get the same
+// request again and again (kubernetes/kubernetes#104579).
 bool CacheNamespace::is_idle(const CacheEntry& entry) const {
     return entry.synced() && !entry.doubted && !entry.next && entry.followers.empty() &&
            now() - entry.last_read >= settings_.max_idle;
 }
 
-// It is never served again: it gets old from now on.
+// Drop the value: without a watch it would go stale.
 void CacheNamespace::forget_value(CacheEntry& entry) {
     ++metrics().cache_idle_stops;
     entries_.let_go(entry);
@@ -132,7 +132,7 @@ void CacheNamespace::forget_value(CacheEntry& entry) {
     set_state(entry, CachedState::idle);
 }
 
-// --- turns of the strand -------------------------------------------------------------------------
+// --- periodic work on the strand -----------------------------------------------------------------
 
 void CacheNamespace::update() {
     drop_unreferenced();
@@ -145,10 +145,10 @@ void CacheNamespace::tidy() {
     entries_.end_disagreements();
     collection_.check();
     tell_denied();
-    observer_.on_update_due(*this);  // a collection may be tried again
+    observer_.on_update_due(*this);  // retry a refused collection if it is due
 }
 
-// --- what watches report -------------------------------------------------------------------------
+// --- events of the watches -----------------------------------------------------------------------
 
 bool CacheNamespace::wants(const CacheWatch& watch, std::string_view name) {
     const CacheEntry* const entry = find(name);
@@ -175,7 +175,7 @@ void CacheNamespace::on_status(CacheWatch& watch) {
     if (!news.failed) return;
     entries_.on_error(watch);
     entries_.for_each_of(watch, [this](CacheEntry& entry) {
-        if (entry.doubted) observer_.on_value(entry);  // what is known stays
+        if (entry.doubted) observer_.on_value(entry);  // the known value stays
     });
     if (watch.error() != errc::forbidden) return;
     if (watch.of_collection()) {
@@ -204,7 +204,7 @@ void CacheNamespace::tell_denied() {
     });
 }
 
-// The server refuses the collection, and allows single watches.
+// An object with a forbidden collection watch has synced a single watch.
 void CacheNamespace::on_changed_over(CacheEntry& entry, const CacheWatch* from) {
     if (from != nullptr && from->of_collection() && !entry.watch->of_collection() &&
         from->error() == errc::forbidden) {

@@ -10,7 +10,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What all watches of an ObjectCache have in common.
+/// Settings shared by all watches of an ObjectCache.
 struct CacheWatchSetup {
     std::shared_ptr<ApiClient> client;
     std::shared_ptr<ObjectMaker> maker;
@@ -19,18 +19,18 @@ struct CacheWatchSetup {
     WatchOptions options{};
 };
 
-/// A watch of one object, or of all objects of a namespace. The objects that it serves own it. May
-/// be dropped while it calls its observer.
+/// A watch of one object, or of all objects of a namespace. Owned by the objects it serves. May be
+/// released while it calls its observer.
 class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, private WatchObserver {
  public:
     /// Outlives its watches.
     class Observer {
      public:
-        /// `after` is what there is now. From the first sync on.
+        /// `after` is the present state. Called after the first sync only.
         virtual void on_object(CacheWatch&, std::string_view name, const ObjectPtr& after) = 0;
         virtual void on_synced(CacheWatch&) = 0;
         virtual void on_status(CacheWatch&) = 0;
-        /// Whether the watch is to keep the object: others of a collection are dropped.
+        /// Whether the watch should store the object: a collection drops all others.
         virtual bool wants(const CacheWatch&, std::string_view name) = 0;
 
      protected:
@@ -49,22 +49,22 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     bool synced() const noexcept { return watcher_.synced(); }
     error_code error() const { return watcher_.status().error; }
     ObjectPtr find(std::string_view name) const { return watcher_.find(ns_, name); }
-    /// The object is there, and what it is like is unknown.
+    /// The object exists, but its content is unknown.
     bool hides(std::string_view name) const { return watcher_.is_unread(ns_, name); }
-    /// The object is not served by this watch any more.
+    /// The object is no longer served by this watch.
     void forget(std::string_view name) { watcher_.forget(ns_, name); }
 
-    /// What status() of the cache tells of this watch; the observer guards it.
+    /// The error of this watch for the cache's status(); guarded by the observer.
     struct Trouble {
         error_code error;
         std::string message;
         unsigned failures = 0;  ///< in a row
     };
     struct News {
-        bool failed = false;    ///< an attempt
-        bool revealed = false;  ///< what was hidden: perhaps some of it
+        bool failed = false;    ///< an attempt has failed
+        bool revealed = false;  ///< an oversized object may have become readable
     };
-    /// \returns what is new since the last call
+    /// \returns the changes since the last call
     News publish() {
         WatchStatus status = watcher_.status();
         const bool hid = trouble_.error == errc::object_too_large;

@@ -33,7 +33,7 @@ void CacheWatch::start() {
 }
 
 void CacheWatch::on_change(const ObjectChange& change) {
-    // Before the first sync the state is not complete.
+    // Before the first sync the state is incomplete.
     if (!synced()) return;
     const auto self = shared_from_this();
     observer_.on_object(*this, (change.after ? change.after : change.before)->name(), change.after);

@@ -17,49 +17,49 @@ namespace k8s_sd::inline v0::detail {
 class CacheWatch;
 
 /// Decides when a namespace of an ObjectCache has one watch of its whole collection instead of one
-/// for each object. No I/O: the caller performs an Action, which changes the State, and asks again
-/// at the same point of time, until the answer is Action::none.
+/// for each object. No I/O: the caller performs the returned Action, which changes the State, and
+/// calls again with the same time, until the result is Action::none.
 ///
-/// More watches of single objects than the threshold make it join the collection; when half of
-/// that is left it leaves, so that it does not go back and forth. A collection that is refused, or
-/// cannot be listed although single watches work, is not asked for again for ten minutes. Where
-/// the permission is withdrawn while the collection serves, one object after the other tries a
-/// watch of its own, and the first that gets one makes the others leave as well.
+/// The policy joins the collection if single-object watches exceed the threshold, and leaves it at
+/// half the threshold: this hysteresis avoids flapping. If the collection is refused, or cannot be
+/// listed although single watches work, it is not requested again for ten minutes. If the
+/// permission is withdrawn while the collection serves, one object after the other tries a single
+/// watch, and the first success makes the other objects leave as well.
 class CollectionPolicy {
  public:
-    /// Belongs to the objects that it serves, or is to serve; expired when there are none left.
+    /// Owned by the objects it serves or will serve; expired once there are none left.
     using Watch = std::weak_ptr<CacheWatch>;
 
     /// Each object has a watch of its own.
     struct None {};
-    /// The collection is listed for the first time. Each object keeps its watch until then.
+    /// The collection is listed for the first time. Each object keeps its watch meanwhile.
     struct Joining {
         Watch watch{};
-        Watch serving{};    ///< an earlier one of the collection, that objects have until then
-        bool slow = false;  ///< was on the way at an earlier check
+        Watch serving{};    ///< an earlier collection watch, kept by its objects until then
+        bool slow = false;  ///< was already joining at an earlier check
     };
     struct Serving {
         Watch watch{};
     };
-    /// Its objects get watches of their own. Each keeps the collection until its own is listed.
+    /// Its objects get watches of their own, and keep the collection until those are synced.
     struct Leaving {
         Watch watch{};
         TimePoint refused_until = TimePoint::min();
     };
-    /// The collection is not asked for.
+    /// The collection is not requested.
     struct Refused {
         TimePoint until{};
-        Watch serving{};                 ///< was listed before, and is all that its objects have
-        std::set<std::string> denied{};  ///< names of those that may have no watch of their own
-        bool single_allowed = false;     ///< one of them has got a watch of its own
+        Watch serving{};                 ///< the watch of its objects, synced before the refusal
+        std::set<std::string> denied{};  ///< names of objects with a forbidden single watch
+        bool single_allowed = false;     ///< one of them has synced a single watch
     };
     using State = std::variant<None, Joining, Serving, Leaving, Refused>;
 
-    /// Why the policy is asked.
+    /// The reason for a call of the policy.
     enum class Occasion : std::uint8_t {
         change,   ///< objects or watches have come or gone
         check,    ///< time has passed
-        refusal,  ///< the server has refused the collection; of two, the one that joins
+        refusal,  ///< the server has refused the collection; of two, the joining one
     };
     struct Facts {
         Occasion occasion = Occasion::change;
@@ -67,30 +67,30 @@ class CollectionPolicy {
         bool gone = false;         ///< the watch of the state has expired
         std::size_t single = 0;    ///< objects with a watch of their own, and no collection to join
         std::size_t watched = 0;   ///< objects with any watch
-        std::size_t unserved = 0;  ///< objects that need a watch, and have none
-        bool single_works = false;  ///< a watch of one object is listed, without an error
-        /// There is an object to try a single watch with, and no other one tries it.
+        std::size_t unserved = 0;  ///< objects waiting for a watch
+        bool single_works = false;  ///< a watch of one object is synced, without an error
+        /// There is an object to probe with, and no probe is running.
         bool can_probe = false;
     };
     enum class Action : std::uint8_t {
         none,
         join,    ///< list the collection for all objects (to Joining)
         leave,   ///< give all objects watches of their own (to Leaving)
-        refuse,  ///< ask for the collection no more until refused_until() (to Refused)
-        probe,   ///< try a watch of its own with one object (no change)
-        retry,   ///< forget that the collection was refused (to Serving)
+        refuse,  ///< do not request the collection again until refused_until() (to Refused)
+        probe,   ///< try a single watch with one object (no change)
+        retry,   ///< clear the refusal of the collection (to Serving)
         end,  ///< the watch has expired (Joining to Serving, Serving to None, Leaving to Refused)
     };
 
-    /// \param threshold  0: there is never a collection
+    /// \param threshold  0: collections are never watched
     explicit CollectionPolicy(std::size_t threshold) : threshold_(threshold) {}
 
     bool enabled() const noexcept { return threshold_ > 0; }
     Action next(const State& state, const Facts& facts) const {
         return std::visit([&](const auto& now) { return decide(now, facts); }, state);
     }
-    /// How many objects that need a watch get one of their own, where `single` have one. While the
-    /// collection is on the way, what exceeds the threshold waits for it.
+    /// How many objects without a watch may get one of their own, if `single` already have one.
+    /// While the collection is being joined, objects beyond the threshold wait for it.
     std::size_t room(const State& state, std::size_t single, TimePoint now) const {
         if (!enabled() || is_refused(state, now)) return std::numeric_limits<std::size_t>::max();
         return threshold_ - std::min(threshold_, single);
@@ -111,8 +111,8 @@ class CollectionPolicy {
         if (facts.gone) return Action::end;
         if (facts.occasion == Occasion::refusal) return Action::refuse;
         if (facts.occasion != Occasion::check) return Action::none;
-        // A collection that cannot be listed (too large, too slow, refused on the way) must not
-        // keep its objects waiting where single watches work.
+        // An unlistable collection (too large, too slow, refused meanwhile) must not keep its
+        // objects waiting if single watches work.
         if (joining.slow && facts.single_works) return Action::refuse;
         return facts.can_probe ? Action::probe : Action::none;
     }
@@ -140,7 +140,7 @@ class CollectionPolicy {
     bool are_few(const Facts& facts) const {
         return facts.watched + facts.unserved <= threshold_ / 2;
     }
-    // Each refusal puts off the next attempt.
+    // Each refusal postpones the next attempt.
     static bool is_news(TimePoint until, const Facts& facts) {
         return facts.occasion == Occasion::refusal && until < refused_until(facts.now);
     }

@@ -67,7 +67,7 @@ std::optional<CachedObjectStatus> ObjectCache::status(std::string_view ns,
     return impl_->status(ns, name);
 }
 
-// --- what keeps objects referred to --------------------------------------------------------------
+// --- references and subscriptions ----------------------------------------------------------------
 
 ObjectCache::Reference& ObjectCache::Reference::operator=(Reference&& other) noexcept {
     if (this != &other) {

@@ -17,7 +17,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The state behind an ObjectCache. Works on a strand of its own, and calls hosts on another one.
+/// The state behind an ObjectCache. It runs on its own strand; host callbacks run on another one.
 class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImpl>,
                               public Delivery::Source,
                               public CacheNamespace::Observer,
@@ -46,12 +46,12 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
  private:
     using Get = std::shared_ptr<CacheGet>;
 
-    // On the strand, from the namespaces.
+    // Called by the namespaces, on the strand.
     void on_value(CacheEntry&) override;
     void on_denied(CacheEntry&) override;
     void on_dropped(CacheEntry&) override;
     void on_update_due(CacheNamespace&) override;
-    // The same, from the client.
+    // Called by the client, on the strand.
     void on_server_change() override;
 
     template <class Task>
@@ -77,12 +77,12 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     const CacheNamespace::Settings settings_;
     std::atomic<bool> cancelled_ = false;
 
-    // Changed on the strand only, under the mutex.
+    // Changed on the strand only, and under the mutex.
     mutable std::mutex mutex_;
     std::map<std::string, CacheNamespace, std::less<>> namespaces_;
 
     // Under the mutex.
-    std::deque<Follower> queue_;  // who is to be told something
+    std::deque<Follower> queue_;  // followers with an undelivered value
 
     // On the strand.
     std::set<CacheNamespace*, std::less<>> changed_;

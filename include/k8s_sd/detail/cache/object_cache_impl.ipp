@@ -19,11 +19,11 @@ namespace {
 constexpr int cache_calls_per_turn = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
 constexpr Duration least_max_idle = std::chrono::minutes(1);
-/// Of an immutable object: from one look whether it is still the same to the next. With more of
-/// them than so many looks a minute allow, it is longer.
+/// How often an immutable object is reread, to detect that it was recreated. The interval grows
+/// when more objects are due than max_looks_at_once a check allows.
 constexpr Duration immutable_look_interval = std::chrono::minutes(15);
 constexpr std::size_t max_looks_at_once = 8;
-/// However often a credential is refused.
+/// Minimum age of a value before it is read again, however often a credential is refused.
 constexpr Duration least_read_interval = std::chrono::seconds(10);
 
 void check_cache_config(const ObjectCacheConfig& config) {
@@ -35,7 +35,7 @@ void check_cache_config(const ObjectCacheConfig& config) {
     }
 }
 
-// The way to the server is found as for discovery.
+// Resolves the server like discovery does.
 ApiServerConfig cache_server_of(const ObjectCacheConfig& config, const InClusterFiles& files) {
     check_cache_config(config);
     DiscoveryConfig discovery;
@@ -170,7 +170,7 @@ void ObjectCacheImpl::stop() {
             for (const Follower& follower : entry.followers) forget(follower);
         });
     }
-    // Callbacks of the host go with them, which must not happen under the mutex.
+    // Their destructors run host code, and must not run under the mutex.
     std::map<std::string, CacheNamespace, std::less<>> ended;
     std::deque<Follower> untold;
     const std::lock_guard lock(mutex_);
@@ -233,13 +233,13 @@ void ObjectCacheImpl::on_dropped(CacheEntry& entry) {
     for (const Get& get : std::exchange(entry.gets, {})) get->complete(errc::not_referenced);
 }
 
-/// Watches see to it by themselves; what is not watched is of the server before.
+/// Reread the unwatched values: they come from the previous server. Watches reconnect themselves.
 void ObjectCacheImpl::on_server_change() {
     for (auto& [ns, objects] : namespaces_)
         objects.for_each([](CacheEntry& entry) { entry.home.doubt(entry); });
 }
 
-// --- telling hosts -------------------------------------------------------------------------------
+// --- deliveries to hosts -------------------------------------------------------------------------
 
 void ObjectCacheImpl::notify(const Follower& follower, const ObjectPtr& value) {
     const std::lock_guard lock(mutex_);
@@ -249,7 +249,7 @@ void ObjectCacheImpl::notify(const Follower& follower, const ObjectPtr& value) {
     delivery_.wake(shared_from_this());
 }
 
-// A subscription may live on; the data must not.
+// A subscription may outlive the cache; its data must not.
 void ObjectCacheImpl::forget(const Follower& follower) {
     {
         const std::lock_guard lock(mutex_);
@@ -286,11 +286,11 @@ std::optional<TimePoint> ObjectCacheImpl::next_due(TimePoint now) {
     return now;
 }
 
-// --- turns of the strand -------------------------------------------------------------------------
+// --- periodic work on the strand -----------------------------------------------------------------
 
 void ObjectCacheImpl::on_update_due(CacheNamespace& objects) {
     changed_.insert(&objects);
-    // By post, so that what was asked for in one go is seen in one go.
+    // Post, so that one update handles all requests of the current handler.
     if (!std::exchange(update_posted_, true))
         on_strand([](ObjectCacheImpl& self) { self.update(); });
 }
@@ -306,7 +306,7 @@ void ObjectCacheImpl::update() {
     }
     if (!namespaces_.empty() || !idle_timer_) return;
     settings_.watches.client->impl().remove_user(*this);
-    idle_timer_->cancel();  // a host that is done waits for nothing
+    idle_timer_->cancel();  // let an io_context without other work return from run()
     idle_awake_ = false;
 }
 
@@ -325,7 +325,7 @@ void ObjectCacheImpl::wake_for_idle() {
                             });
 }
 
-/// The oldest ones first.
+/// Rereads the immutable values with the oldest reads.
 void ObjectCacheImpl::look_at_immutable() {
     const TimePoint now = settings_.clock->now();
     std::vector<CacheEntry*> due;

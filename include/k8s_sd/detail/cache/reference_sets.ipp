@@ -8,7 +8,7 @@ void ReferenceSets::set(std::string_view key, const std::set<ObjectName>& object
     References references;
     const std::lock_guard lock(mutex_);
     const auto known = sets_.find(key);
-    // All new ones first: a wrong name among them changes nothing.
+    // Add all new references first: if a name is invalid, nothing has changed.
     for (const ObjectName& object : objects) {
         if (known != sets_.end() && known->second.contains(object)) continue;
         references.emplace(object, cache_.add_reference(object.ns, object.name));

@@ -12,31 +12,31 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The objects of one namespace that somebody refers to, and which watch serves which of them.
+/// The referenced objects of one namespace, and the watch serving each of them.
 ///
-/// An object changes over to another watch when that has been synced and both know the same of it
-/// (or the old one fails): so a host sees no step back, and no gap.
+/// An object switches to its next watch when that is synced and both agree on the object, or when
+/// the old watch fails: the host sees neither an older state nor a gap.
 ///
-/// Belongs to the cache's strand.
+/// Used on the cache's strand.
 class ServedEntries {
  public:
     class Observer {
      public:
-        /// The value is known, anew or for the first time.
+        /// The value is known for the first time, or has changed.
         virtual void on_value(CacheEntry&) = 0;
-        /// The entry's value comes from another watch; `from` may be null.
+        /// The entry's value now comes from another watch; `from` may be null.
         virtual void on_changed_over(CacheEntry&, const CacheWatch* from) = 0;
 
      protected:
         ~Observer() = default;
     };
     struct Counts {
-        std::size_t single = 0;    ///< objects whose only or next watch is one of their own
+        std::size_t single = 0;    ///< objects with a single watch as their last one
         std::size_t watched = 0;   ///< objects with any watch
-        std::size_t unserved = 0;  ///< objects that need a watch, and have none
+        std::size_t unserved = 0;  ///< objects waiting for a watch
     };
 
-    /// All outlive the object. \param mutex  guards what status() reads
+    /// All arguments outlive the object. \param mutex  guards the state read by status()
     ServedEntries(const std::string& ns, const CacheWatchSetup&, CacheWatch::Observer&, Observer&,
                   std::mutex& mutex);
     ServedEntries(const ServedEntries&) = delete;
@@ -44,42 +44,42 @@ class ServedEntries {
 
     const CacheEntrySet& all() const noexcept { return entries_; }
     CacheEntry* find(std::string_view name) const;
-    /// \pre not there; the mutex is held
+    /// \pre the entry is new; the mutex is held
     CacheEntry& add(std::unique_ptr<CacheEntry>);
     void erase(CacheEntry&);
-    /// Those whose value comes from the watch, or is to come from it.
+    /// Visits the entries with this watch as their present or next one.
     template <class Visit>
     void for_each_of(const CacheWatch&, Visit);
 
-    /// The object is to be watched.
+    /// Marks the object as waiting for a watch.
     void need_watch(CacheEntry& entry) { unserved_.insert(&entry); }
     bool any_unserved() const noexcept { return !unserved_.empty(); }
-    /// Gives watches of their own to so many of those that have none.
+    /// Starts single watches for at most `room` objects without a watch.
     void serve(std::size_t room);
-    /// Gives the object a watch of its own: the first, or the next.
+    /// Starts a single watch of the object: its first, or its next.
     void watch_singly(CacheEntry&);
-    /// Begins the watch of the collection, to which all objects are to change over.
+    /// Starts the watch of the collection, as the next watch of all objects.
     void begin_collection(const std::shared_ptr<CacheWatch>&);
     std::shared_ptr<CacheWatch> make_collection() { return make_watch({}); }
-    /// No object is to change over to this collection.
+    /// Cancels all transitions to this collection.
     void drop_next(const CacheWatch& collection);
-    /// Gives all objects that have a collection watches of their own, to change over to.
+    /// Starts a single watch for each object with a collection watch, to replace it.
     void leave_collections(CacheWatch& present);
-    /// The object has no watch any more.
+    /// Removes the object's watches.
     void let_go(CacheEntry&);
-    /// To be called now and then: ends changes over that take too long.
+    /// Called periodically: ends overdue transitions between watches.
     void end_disagreements();
 
-    // What the watches report.
+    // Events of the watches.
     void on_object(const CacheWatch&, std::string_view name, const ObjectPtr& after);
     void on_synced(const CacheWatch&);
     void on_revealed(const CacheWatch&);
     void on_error(const CacheWatch&);
 
     Counts counts() const;
-    /// A watch of one object is synced, and has no error.
+    /// A single-object watch is synced and has no error.
     bool single_works() const;
-    /// Watches of one object each; under the mutex, on any thread.
+    /// Number of single-object watches; under the mutex, on any thread.
     std::size_t single_watches() const;
 
  private:
@@ -95,7 +95,7 @@ class ServedEntries {
     Observer& observer_;
     std::mutex& mutex_;
     CacheEntrySet entries_;
-    std::set<CacheEntry*> unserved_;  // they need a watch
+    std::set<CacheEntry*> unserved_;  // waiting for a watch
 };
 
 template <class Visit>

@@ -26,13 +26,13 @@ void ServedEntries::erase(CacheEntry& entry) {
     entries_.erase(entries_.find(std::string_view(entry.name)));
 }
 
-// --- which watch an object gets ------------------------------------------------------------------
+// --- assignment of watches -----------------------------------------------------------------------
 
 std::shared_ptr<CacheWatch> ServedEntries::make_watch(std::string_view name) {
     return std::make_shared<CacheWatch>(watch_observer_, setup_, ns_, name);
 }
 
-// Under the mutex, as status() looks at the watches; what goes is destroyed without it.
+// Swap under the mutex, because status() reads the watches; destroy the old one without it.
 void ServedEntries::replace(std::shared_ptr<CacheWatch>& place, std::shared_ptr<CacheWatch> by) {
     const std::lock_guard lock(mutex_);
     place.swap(by);
@@ -73,7 +73,7 @@ void ServedEntries::leave_collections(CacheWatch& present) {
             present.forget(entry->name);
             replace(entry->next, nullptr);
         }
-        // Of this collection, or of an older one that it did not agree with.
+        // This collection, or an older one in disagreement with it.
         const bool collected = entry->watch && entry->watch->of_collection();
         if (collected && !entry->next) watch_singly(*entry);
     }
@@ -96,8 +96,8 @@ void ServedEntries::change_over_if_agreed(CacheEntry& entry) {
     change_over(entry, std::move(found));
 }
 
-// One of the two may hang without an error, or be far behind. The younger one is more likely to be
-// right; if it is not, its next events mend that.
+// One of the two watches may hang without an error, or lag far behind. The younger one is more
+// likely to be right; otherwise its next events correct the value.
 void ServedEntries::end_disagreements() {
     for (const auto& entry : entries_) {
         const bool disagrees =
@@ -133,7 +133,7 @@ void ServedEntries::set_value(CacheEntry& entry, ObjectPtr value) {
     if (news) observer_.on_value(entry);
 }
 
-// --- what watches report -------------------------------------------------------------------------
+// --- events of the watches -----------------------------------------------------------------------
 
 void ServedEntries::on_object(const CacheWatch& watch, std::string_view name,
                               const ObjectPtr& after) {
@@ -146,12 +146,12 @@ void ServedEntries::on_object(const CacheWatch& watch, std::string_view name,
 void ServedEntries::on_synced(const CacheWatch& watch) {
     for_each_of(watch, [&](CacheEntry& entry) {
         if (entry.watch.get() != &watch) return change_over_if_agreed(entry);
-        // What is hidden is not absent.
+        // A hidden object is not absent.
         if (!watch.hides(entry.name)) set_value(entry, watch.find(entry.name));
     });
 }
 
-/// What was hidden from the first list on, and is gone without ever having been known.
+/// Settles objects hidden since the first list and deleted before they became readable.
 void ServedEntries::on_revealed(const CacheWatch& watch) {
     if (!watch.synced()) return;
     for_each_of(watch, [&](CacheEntry& entry) {
@@ -160,7 +160,7 @@ void ServedEntries::on_revealed(const CacheWatch& watch) {
     });
 }
 
-// Those that have a watch to change over to need not agree with a failing one.
+// If the present watch fails, its objects switch without agreement.
 void ServedEntries::on_error(const CacheWatch& watch) {
     for_each_of(watch, [&](CacheEntry& entry) {
         if (entry.watch.get() == &watch && entry.next && entry.next->synced()) {
@@ -171,8 +171,8 @@ void ServedEntries::on_error(const CacheWatch& watch) {
 
 // --- figures -------------------------------------------------------------------------------------
 
-// An object that is about to change over to a collection does not count as watched singly: however
-// long that takes, it is no reason to list the collection once more.
+// An object about to switch to a collection does not count as single: a slow switch is no reason to
+// list the collection once more.
 ServedEntries::Counts ServedEntries::counts() const {
     Counts counts;
     counts.unserved = unserved_.size();

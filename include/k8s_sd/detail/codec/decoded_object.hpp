@@ -5,13 +5,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// An object as it came from the wire. Its model, like every text in it, is in the room of the
-/// decoder and lives until the call that brought it returns.
+/// A decoded object. Its model and all texts in it belong to the decoder, and are valid until the
+/// reporting call returns.
 struct DecodedObject {
     Kind kind;
     const api::ObjectMeta& meta;
-    const void* model;  ///< a KindTraits<kind>::Model, which has this `meta`
-    /// False: it is of the kind if the rest of the list turns out to be good.
+    const void* model;  ///< a KindTraits<kind>::Model with this `meta`
+    /// False: the kind is right provided that the rest of the list confirms it.
     bool kind_is_certain = true;
 };
 

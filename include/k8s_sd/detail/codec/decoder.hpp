@@ -8,61 +8,61 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What the body of a response holds.
+/// The type of a response body.
 enum class Document : std::uint8_t {
     list,   ///< one document: the list
     watch,  ///< a stream of documents: the events
 };
 
-/// What a list says besides its items.
+/// The members of a list besides its items.
 struct ListHead {
     std::string kind;  ///< e.g. "PodList"; may be empty
     std::string resource_version, continue_token;
-    /// False: the document has no place for items, so it is hardly a list.
+    /// False: the document has no items field, so it is hardly a list.
     bool has_items = false;
-    std::string shard_selector{};  ///< of shardInfo; empty: the server says nothing of shards
+    std::string shard_selector{};  ///< of shardInfo; empty: the server sent none
 };
 
-/// What is wrong with one object, in words; an empty text: nothing.
+/// A problem with one object, in words; no problem if the text is empty.
 struct ObjectProblem {
     std::string_view text;
     bool too_large = false;
 };
 
-/// Where a Decoder reports. The object itself is in the Scratch until the call returns.
+/// Receives the objects of a Decoder. The object itself is in the Scratch until the call returns.
 class DocumentSink {
  public:
-    /// \param list_kind  what the list calls itself; empty: it has not said so yet
-    /// \returns what ends the list, if it shall end
+    /// \param list_kind  the kind of the list; empty: not known yet
+    /// \returns an error to end the list
     virtual error_code on_item(std::string_view list_kind, const ObjectProblem&) = 0;
     /// The object of an ERROR event is a Status, see ObjectMeta::status.
-    /// \param type  as the server calls it; empty if the document has none
-    /// \returns what ends the stream, if it shall end
+    /// \param type  as sent by the server; empty if the document has none
+    /// \returns an error to end the stream
     virtual error_code on_event(std::string_view type, const ObjectProblem&) = 0;
 
  protected:
     ~DocumentSink() = default;
 };
 
-/// The syntax of one encoding: turns bytes, in whatever pieces they come, into the models of
-/// objects, one at a time. Knows nothing of what lists and events mean, see ListWatchReader. A
-/// decoder is made with the Scratch it fills and the DocumentSink it reports to.
+/// The syntax of one encoding: decodes bytes, in chunks of any size, into the models of objects,
+/// one at a time. ListWatchReader implements the semantics of lists and events. A decoder is bound
+/// to the Scratch it fills and to its DocumentSink.
 class Decoder {
  public:
     virtual ~Decoder() = default;
-    /// A body begins; what is left of the one before is forgotten.
+    /// Starts a body and discards the rest of the previous one.
     virtual void begin(Document) = 0;
-    /// \returns errc::malformed_response for bytes that are not of this encoding, or what the
-    /// sink wants the stream to end with. The body is not to be fed any further then.
+    /// \returns errc::malformed_response for bytes in another encoding, or the error returned by
+    /// the sink. The body must not be fed any further then.
     virtual error_code feed(std::string_view bytes) = 0;
     /// At the end of the body. \returns errc::truncated_response in the middle of a document.
     virtual error_code finish() = 0;
-    /// Gives back, cleansed, the memory for decoding. What was begun is lost.
+    /// Wipes and frees the memory for decoding. A document in progress is lost.
     virtual void release() = 0;
-    /// Of a list, once finish() has succeeded. Before, while an item is reported, it has the
-    /// version if that came before the items.
+    /// The list head, complete once finish() has succeeded. While an item is reported, it contains
+    /// the version if that precedes the items.
     virtual const ListHead& list() const noexcept = 0;
-    /// What the last error code means, in words; empty if it was the sink's.
+    /// The last error code in words; empty if the sink returned it.
     virtual const std::string& problem() const noexcept = 0;
 };
 

@@ -12,31 +12,31 @@ namespace k8s_sd::inline v0::detail {
 
 enum class EventType : std::uint8_t { added, modified, deleted };
 
-/// An object that cannot be used, as far as it could be read.
+/// An unusable object, with all members decoded so far.
 struct BadObject {
     std::string_view ns, name;          ///< empty: unknown
     std::string_view uid;               ///< empty: unknown
-    std::string_view resource_version;  ///< empty: unknown, or no place to go on from
+    std::string_view resource_version;  ///< empty: unknown, or unusable to resume from
     error_code ec;
     std::string_view problem;
-    /// It is the state of an object. False: a bookmark, or an event of an unknown type.
+    /// It is the state of an object. False for a bookmark, or an event of an unknown type.
     bool is_state = true;
 };
 
-/// Whether it is known which one of its kind it is.
+/// Whether the object's name, and the namespace if its kind has one, are known.
 inline bool is_identified(const BadObject& bad, Kind kind) {
     return !bad.name.empty() && (!bad.ns.empty() || !resource_of(kind).namespaced);
 }
 
-/// What a ListWatchReader finds in a body. The views live until the call returns.
+/// Receives the content of a body from a ListWatchReader. Views are valid until the call returns.
 class EventSink {
  public:
-    /// An item of a list comes as `added`. Of a `deleted` object only the name and the resource
-    /// version are certain.
+    /// Reports an item of a list as `added`. A `deleted` object has only a reliable name and
+    /// resource version.
     virtual void on_object(EventType type, const DecodedObject& object) = 0;
-    /// \param list_ends  the objects before were a list, which is complete now (KEP-3157)
+    /// \param list_ends  the preceding objects form an initial list, now complete (KEP-3157)
     virtual void on_bookmark(std::string_view resource_version, bool list_ends) = 0;
-    /// An ERROR event; the stream ends behind it.
+    /// An ERROR event; the stream ends after it.
     virtual void on_error_event(const ServerStatus& status) = 0;
     virtual void on_bad_object(const BadObject&) = 0;
 

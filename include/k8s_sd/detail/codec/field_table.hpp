@@ -14,32 +14,32 @@
 #include <utility>
 #include <vector>
 
-/// The structs of k8s_sd::api as tables, a row for each field, and what decoders read of them. The
-/// tables read like the Kubernetes API reference: the name of a member in JSON, the number of its
-/// field in protobuf (generated.proto of the API group), and where it goes.
+/// The structs of k8s_sd::api as tables with a row for each field; decoders are built from them.
+/// The tables read like the Kubernetes API reference: the name of a member in JSON, the number of
+/// its field in protobuf (generated.proto of the API group), and the member of the struct.
 namespace k8s_sd::inline v0::detail {
 
-/// How a map or an integer is written.
+/// The wire format of a map or an integer.
 enum class Format : std::uint8_t {
     plain,
-    base64,      ///< the values are bytes, which JSON writes in base64
+    base64,      ///< the values are bytes, in base64 in JSON
     quantities,  ///< the values are messages with a text in protobuf
-    int64,       ///< of an integer: it may need 64 bits
+    int64,       ///< an integer of up to 64 bits
 };
 
-/// Where a field of a struct comes from.
+/// Maps a field of a struct to JSON and protobuf.
 template <auto Pointer>
 struct Row {
     static constexpr auto pointer = Pointer;
     using Field = typename project::MemberPointer<decltype(Pointer)>::field_type;
 
     std::string_view name;
-    std::uint32_t number = 0;  ///< 0: protobuf does not have it
+    std::uint32_t number = 0;  ///< 0: absent in protobuf
     Use use = Use::hosts;
     Format format = Format::plain;
 };
 
-/// Rows that protobuf has in a message of their own, and JSON among those around them.
+/// Rows in a message of their own in protobuf, and among the surrounding members in JSON.
 template <class... Rows>
 struct Inlined {
     std::uint32_t number;
@@ -48,7 +48,7 @@ struct Inlined {
 template <class... Rows>
 Inlined(std::uint32_t, std::tuple<Rows...>) -> Inlined<Rows...>;
 
-/// The rows of a struct that is part of objects: `static constexpr std::tuple rows`.
+/// The rows of a struct used in objects: `static constexpr std::tuple rows`.
 template <class Struct>
 struct Table;
 
@@ -61,7 +61,7 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
-/// Calls `f` with each row, those in messages of their own among them.
+/// Calls `f` with each row, including the rows of inlined messages.
 template <class Rows, class F>
 constexpr void for_each_row(const Rows& rows, const F& f) {
     const auto visit = [&](const auto& row) {
@@ -74,7 +74,7 @@ constexpr void for_each_row(const Rows& rows, const F& f) {
     std::apply([&](const auto&... row) { (visit(row), ...); }, rows);
 }
 
-/// Makes the projection of a struct out of its rows: those that are wanted.
+/// Builds the projection of a struct from its wanted rows.
 class TableProjection {
  public:
     explicit TableProjection(const WantedFields& wanted) : wanted_(wanted) {}
@@ -85,8 +85,8 @@ class TableProjection {
     }
 
  private:
-    /// \param path  of the struct, with a dot behind it; empty: the object itself
-    /// \param labels  which rows are wanted for labels, if the struct is
+    /// \param path  of the struct, with a trailing dot; empty: the object itself
+    /// \param labels  the use of its rows for labels, if the struct is used for them
     template <class Rows>
     Members members(const Rows& rows, const std::string& path, Use labels) const {
         Members members;

@@ -9,9 +9,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Reads the JSON of an object of any resource, or of the Status that may come in place of one. The
-/// content is the whole document then: what is kept of it is decided later.
-/// \param max_bytes  its values may take twice as much; of one that would take more nothing is read
+/// Reads the JSON of an object of any resource, or of a Status sent in its place. The content is
+/// the whole document at first; fields are selected later.
+/// \param max_bytes  its values may take twice as much memory; a larger object is not read at all
 RawProblem read_generic(std::string_view json, model::Document<Generic>& document,
                         std::size_t max_bytes);
 

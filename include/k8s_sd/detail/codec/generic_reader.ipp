@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Reads members of objects into structs. A member that is absent or null keeps its empty value.
+/// Reads members of objects into structs. An absent or null member keeps its default value.
 class MemberReader {
  public:
     void text(const json::object& from, std::string_view name, std::string_view& to) {
@@ -124,7 +124,7 @@ void read_status(MemberReader& read, const json::object& from, model::Status& st
     });
 }
 
-/// Objects of other resources have members of these names, too.
+/// Checks the version, too: an object of another resource may have the same members.
 bool is_status(const json::object& document, std::string_view kind) {
     const json::value* version = document.if_contains("apiVersion");
     return kind == "Status" && version && version->is_string() && version->get_string() == "v1";

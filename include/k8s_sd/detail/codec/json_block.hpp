@@ -14,31 +14,31 @@
 #define K8S_SD_SIXTEEN_CHARACTERS
 #endif
 
-/// Classifies many characters of JSON at once: with SSE2, which every x86-64 has, with NEON, which
-/// every 64-bit ARM has, or eight at a time in general registers. The last way is compiled on every
-/// machine, so the tests compare it with the others.
+/// Classifies many characters of JSON at once: with SSE2 (any x86-64), with NEON (any 64-bit ARM),
+/// or eight at a time in general registers. The latter is compiled on every machine, so tests
+/// compare it with the others.
 namespace k8s_sd::inline v0::detail {
 
-/// Which of 64 characters are what: a bit for each, the lowest for the first character.
+/// Bit masks over 64 characters; the lowest bit stands for the first character.
 struct JsonBlock {
     static constexpr std::size_t size = 64;
 
     std::uint64_t quotes = 0, backslashes = 0;
     std::uint64_t opening = 0, closing = 0;  ///< brackets of both kinds
-    std::uint64_t square = 0;                ///< of the brackets: the square ones; else anything
-    std::uint64_t control = 0;               ///< below the blank
+    std::uint64_t square = 0;   ///< set for square brackets; undefined for other characters
+    std::uint64_t control = 0;  ///< less than the blank
 
     friend bool operator==(const JsonBlock&, const JsonBlock&) = default;
 };
 
-/// A square bracket with this bit is the curly one that opens or closes as it does.
+/// The bit that turns a square bracket into the curly one of the same direction.
 inline constexpr unsigned char curly_bit = 0x20;
 
 /// Eight characters in one register.
 class EightCharacters {
  public:
     explicit EightCharacters(const char* text) noexcept {
-        // In the order of the text, whatever the machine's order is.
+        // In text order, whatever the endianness.
         std::array<unsigned char, 8> bytes{};
         std::memcpy(bytes.data(), text, bytes.size());
         for (unsigned i = 0; i < bytes.size(); ++i) all_ |= std::uint64_t{bytes[i]} << (8 * i);
@@ -46,10 +46,10 @@ class EightCharacters {
     EightCharacters with(unsigned char bit) const noexcept {
         return EightCharacters(all_ | lowest * bit);
     }
-    /// A bit for each character, as in JsonBlock.
+    /// One bit for each character, as in JsonBlock.
     std::uint64_t equal(unsigned char c) const noexcept {
         const std::uint64_t other = all_ ^ (lowest * c);
-        // A character that is zero does not carry into its highest bit; exact for each of them.
+        // Carry-free and exact: a zero byte does not carry into its highest bit.
         return bits(~(((other & low_bits) + low_bits) | other | low_bits));
     }
     std::uint64_t control() const noexcept {
@@ -66,7 +66,7 @@ class EightCharacters {
     static constexpr std::uint64_t low_bits = 0x7f7f7f7f7f7f7f7f;
 
     explicit EightCharacters(std::uint64_t all) noexcept : all_(all) {}
-    // The highest bit of each byte, side by side.
+    // Packs the highest bit of each byte.
     static std::uint64_t bits(std::uint64_t highest) noexcept {
         return ((highest >> 7) * 0x0102040810204080) >> 56;
     }
@@ -104,7 +104,7 @@ class SixteenCharacters {
     std::uint64_t without(unsigned char bit) const noexcept {
         return bits(_mm_cmpeq_epi8(_mm_and_si128(all_, many(bit)), _mm_setzero_si128()));
     }
-    /// What a string cannot simply go on with.
+    /// The characters that end plain text in a string.
     unsigned ends_text() const noexcept {
         const __m128i special = _mm_or_si128(is('"'), is('\\'));
         return bits(_mm_or_si128(special, is_control()));
@@ -139,14 +139,14 @@ class SixteenCharacters {
     std::uint64_t without(unsigned char bit) const noexcept {
         return bits(vmvnq_u8(vtstq_u8(all_, vdupq_n_u8(bit))));
     }
-    /// The characters that end plain text of a string.
+    /// The characters that end plain text in a string.
     unsigned ends_text() const noexcept {
         return bits(vorrq_u8(vorrq_u8(is('"'), is('\\')), is_control()));
     }
 
  private:
     explicit SixteenCharacters(uint8x16_t all) noexcept : all_(all) {}
-    // NEON has no movemask: each byte keeps the bit of its own, and the halves are added up.
+    // NEON has no movemask: each byte keeps its own bit, and each half is added up.
     static unsigned bits(uint8x16_t mask) noexcept {
         alignas(16) static constexpr std::uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                                                  1, 2, 4, 8, 16, 32, 64, 128};
@@ -184,7 +184,7 @@ inline JsonBlock json_block(const char* text) noexcept { return portable_json_bl
 
 #endif
 
-/// Where a string cannot simply go on: at a quote, a backslash, a control character or the end.
+/// Finds the end of plain text in a string: a quote, a backslash, a control character or `end`.
 inline const char* find_end_of_text(const char* at, const char* end) noexcept {
 #if defined(K8S_SD_SIXTEEN_CHARACTERS)
     for (; end - at >= 16; at += 16) {

@@ -7,8 +7,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Adds up what values take: each 24 bytes in the array or object around it and, before that, in a
-/// stack that doubles.
+/// Sums up the memory of values: each takes 24 bytes in its array or object and, before that, in a
+/// stack of doubling capacity.
 class JsonCost {
  public:
     std::size_t sum() const noexcept { return sum_; }
@@ -34,9 +34,9 @@ class JsonCost {
 
  private:
     static constexpr std::size_t value = 72;
-    static constexpr std::size_t table = 48;    // an allocation and its head
-    static constexpr std::size_t member = 112;  // the key, its allocation and its place in an index
-    static constexpr std::size_t longest_inside = 14;  // of a string without an allocation
+    static constexpr std::size_t table = 48;    // an allocation and its header
+    static constexpr std::size_t member = 112;  // the key, its allocation and its index entry
+    static constexpr std::size_t longest_inside = 14;  // bytes of a string without an allocation
 
     std::size_t sum_ = 0;
 };

@@ -15,7 +15,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Decodes JSON: a list, or the events of a watch one behind the other.
+/// Decodes JSON: a list, or consecutive events of a watch.
 class JsonDecoder final : public Decoder, private RecordSink {
  public:
     JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t max_object_bytes,
@@ -52,12 +52,12 @@ class JsonDecoder final : public Decoder, private RecordSink {
     JsonEvent event_;
     ListHead head_;
     JsonParser<JsonProjector> parser_;
-    std::unique_ptr<OversizedObject> oversized_;  // null: the object is not
+    std::unique_ptr<OversizedObject> oversized_;  // null: the object is within the limit
     SurrogateFilter surrogates_;
-    bool filters_surrogates_ = false;  // once JSON was refused: the filter takes time
+    bool filters_surrogates_ = false;  // only after a parse error, because the filter is slow
     Document document_ = Document::list;
     bool in_event_ = false;
-    error_code refused_;  // by the sink
+    error_code refused_;  // error returned by the sink
     std::string problem_;
 };
 

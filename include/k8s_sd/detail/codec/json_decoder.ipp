@@ -13,10 +13,10 @@ std::string_view without_leading_space(std::string_view bytes) noexcept {
 
 }  // namespace
 
-/// Reads, of an object whose text is not kept, which object it is.
+/// Reads only the identity of an oversized object; its text is not stored.
 class JsonDecoder::OversizedObject final : RecordSink {
  public:
-    /// \param raw  the node of the object
+    /// \param raw  the object's node
     OversizedObject(const Projection& raw, void* object)
         : parser_(arena_, std::size_t{0}, static_cast<RecordSink&>(*this)) {
         parser_.handler().start(raw.element.front(), object, nullptr);
@@ -80,7 +80,7 @@ error_code JsonDecoder::fail(errc what, std::string why) {
 }
 
 error_code JsonDecoder::not_json(std::string_view what) {
-    // It may have been half a surrogate pair: the next body is read with that in mind.
+    // Half a surrogate pair may be the cause: filter the next body.
     filters_surrogates_ = true;
     return fail(errc::malformed_response,
                 std::string(what) + " is not JSON: " + std::string(parser_.problem()));
@@ -110,7 +110,7 @@ error_code JsonDecoder::feed_watch(std::string_view bytes) {
     while (true) {
         if (!in_event_) bytes = without_leading_space(bytes);
         if (bytes.empty()) {
-            // A watch waits most of the time without this memory.
+            // Free the memory between events: a watch is idle most of the time.
             if (!in_event_) release();
             return {};
         }
@@ -146,7 +146,7 @@ error_code JsonDecoder::finish_list() {
 }
 
 void JsonDecoder::on_record() {
-    if (refused_) return;  // the parser goes on to the end of the chunk
+    if (refused_) return;  // the parser continues to the end of the chunk
     const JsonProjector& projector = parser_.handler();
     const ObjectProblem problem{projector.problem(), projector.too_large()};
     if (document_ == Document::list) {

@@ -5,11 +5,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Reads a number of JSON, one character after the other.
+/// Reads a JSON number character by character.
 class JsonNumber {
  public:
     void begin() noexcept { *this = {}; }
-    /// \returns false if the number does not go on with this
+    /// \returns false if the number cannot continue with this character
     bool take(char c) noexcept {
         const bool digit = c >= '0' && c <= '9';
         switch (state_) {
@@ -17,7 +17,7 @@ class JsonNumber {
                 if (c == '-' && !negative_) return negative_ = true;
                 return digit && take_integer(c == '0' ? State::zero : State::integer, c);
             case State::zero:
-                // "01" is no number, not even the zero of it.
+                // Refuse "01" as a whole, instead of reading its zero as a number.
                 return digit ? refuse() : begin_fraction(c);
             case State::integer: return digit ? take_integer(state_, c) : begin_fraction(c);
             case State::point: return digit && go_on(State::fraction);
@@ -32,15 +32,15 @@ class JsonNumber {
         }
         return false;
     }
-    /// What was taken is a number.
+    /// The characters so far form a number.
     bool complete() const noexcept {
         return state_ == State::zero || state_ == State::integer || is_fraction();
     }
-    /// It has a fraction or an exponent.
+    /// The number has a fraction or an exponent.
     bool is_fraction() const noexcept {
         return state_ == State::fraction || state_ == State::exponent_digits;
     }
-    /// Of no fraction. One that is too large for this type is the largest or smallest of it.
+    /// \pre no fraction. Saturates at the limits of the type.
     std::int64_t integer() const noexcept { return negative_ ? -magnitude_ : magnitude_; }
 
  private:

@@ -14,18 +14,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Parses JSON (RFC 8259) that comes in pieces of any size, and tells a handler what is in it:
+/// Parses JSON (RFC 8259) in chunks of any size, and reports its content to a handler:
 ///
 ///     on_object_begin() on_object_end() on_array_begin() on_array_end()
 ///     on_key_part(text) on_key(rest) on_string_part(text) on_string(rest)
 ///     on_integer(value) on_fraction() on_boolean(value) on_null()
-///     passes_over()   whether an object or array that begins here shall be passed over, which
-///                     costs a fraction of parsing it; see JsonSkip for what is not refused then
-///     on_passed()     it has been
+///     passes_over()   whether to skip the object or array beginning here, at a fraction of the
+///                     cost of parsing it; see JsonSkip for the errors it does not detect
+///     on_passed()     the value has been skipped
 ///     on_document_end()
 ///
-/// Texts are views of the piece, or of room in the parser, and are not checked for UTF-8. Uses no
-/// memory but its own, and no stack for nesting.
+/// Texts are views of the chunk, or of a buffer in the parser, and are not checked for UTF-8. The
+/// parser allocates no memory, and does not recurse for nesting.
 template <class Handler>
 class JsonParser {
  public:
@@ -35,14 +35,14 @@ class JsonParser {
     Handler& handler() noexcept { return handler_; }
     const Handler& handler() const noexcept { return handler_; }
 
-    /// A document begins; what is left of the one before is forgotten.
+    /// Starts a document and discards the rest of the previous one.
     void begin() noexcept {
         state_ = State::value;
         depth_ = 0;
         problem_ = {};
     }
-    /// \returns how many of the bytes were taken: all of them, unless the document ends among them
-    /// or there is a problem()
+    /// \returns the number of bytes consumed: all of them, unless the document ends among them or
+    /// there is a problem()
     std::size_t feed(std::string_view bytes) {
         const char* at = bytes.data();
         const char* const end = at + bytes.size();
@@ -50,21 +50,21 @@ class JsonParser {
         return static_cast<std::size_t>(at - bytes.data());
     }
     bool done() const noexcept { return state_ == State::done; }
-    /// In the middle of what is passed over.
+    /// In the middle of a skipped value.
     bool passing() const noexcept { return state_ == State::passing; }
-    /// Why the bytes are no JSON; empty: so far they are.
+    /// Why the bytes are not JSON; empty if there is no error so far.
     std::string_view problem() const noexcept { return problem_; }
 
  private:
     enum class State : std::uint8_t {
-        value,          // is to come
+        value,          // before a value
         first_element,  // or the end of the array
         first_key,      // or the end of the object
         key,
         colon,
-        comma,  // or the end of what is around
+        comma,  // or the end of the surrounding value
         text,
-        escape,  // whose beginning is in escape_
+        escape,  // its beginning is in escape_
         number,
         literal,
         passing,
@@ -246,7 +246,7 @@ class JsonParser {
         }
         return true;
     }
-    /// The character of "\uXXXX" or of a pair of them.
+    /// The character of "\uXXXX" or of a surrogate pair.
     struct Character {
         std::array<char, 4> bytes{};
         std::size_t size = 0;
@@ -304,7 +304,7 @@ class JsonParser {
 
     Handler handler_;
     State state_ = State::value;
-    bool is_key_ = false;  // the text
+    bool is_key_ = false;  // the current text
     std::size_t depth_ = 0;
     std::array<bool, max_json_depth> is_array_{};
     std::array<char, longest_escape> escape_{};

@@ -18,12 +18,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Is told at the end of each record, and of raw objects that exceed the limit.
+/// Receives the end of each record, and the text of raw objects above the limit.
 class RecordSink {
  public:
     virtual void on_record() = 0;
-    /// Of such an object what comes next of its text.
-    /// \param node  the object's
+    /// Passes on the next part of an oversized raw object's text.
+    /// \param node  the node of the object
     /// \param object  its aggregate, see Projection::element
     virtual void on_oversized(const Projection& /*node*/, void* /*object*/,
                               std::string_view /*part*/) {}
@@ -32,18 +32,19 @@ class RecordSink {
     ~RecordSink() = default;
 };
 
-/// The handler of a JsonParser that fills aggregates through a Projection. Objects and arrays that
-/// it has no node for are passed over, see JsonSkip; so are those whose text is wanted as it is.
+/// The handler of a JsonParser that fills aggregates through a Projection. Objects and arrays
+/// without a node are skipped, see JsonSkip; raw objects are skipped as well, and their text is
+/// kept.
 ///
-/// A value of the wrong type does not end the document: it is noted as the problem of the record
-/// it is in, and skipped, but parsed. A record is an element of the array at `records`, or the
+/// A value of the wrong type does not end the document: it becomes the problem of its record, and
+/// is skipped, but parsed. A record is an element of the array at `records`, or the whole
 /// document.
 class JsonProjector {
  public:
     JsonProjector(TextArena& arena, std::size_t max_record_bytes, RecordSink& sink)
         : arena_(arena), max_record_bytes_(max_record_bytes), sink_(sink) {}
 
-    /// Before each document. `records` is an array node under `root`, or null.
+    /// Called before each document. `records` is an array node under `root`, or null.
     void start(const Projection& root, void* aggregate, const Projection* records) {
         aggregate_ = aggregate;
         records_ = records;
@@ -57,19 +58,19 @@ class JsonProjector {
         forget_text();
     }
 
-    /// What is wrong with the current record; empty: nothing.
+    /// The problem of the current record; empty: none.
     const std::string& problem() const noexcept { return problem_; }
     bool too_large() const noexcept { return too_large_; }
-    /// True once the document has a member for the records, be it null.
+    /// True once the document has a member for the records, even if null.
     bool has_records() const noexcept { return has_records_; }
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
         element_bytes_ = 0;
     }
-    /// Between two documents: gives back the memory for long texts.
+    /// Between two documents: frees the memory of long texts.
     void release() noexcept { CleansedBytes().swap(text_); }
-    /// What is wrong with the document around the records; empty: nothing.
+    /// The problem of the document around the records; empty: none.
     const std::string& document_problem() const noexcept { return document_problem_; }
 
     bool passes_over() const noexcept {
@@ -79,7 +80,7 @@ class JsonProjector {
         if (pending_ != nullptr) take_raw_part(part);
     }
     void on_passed() {
-        if (pending_ != nullptr) take_raw();  // if not: the next key decides
+        if (pending_ != nullptr) take_raw();  // otherwise the next key decides
     }
     void on_document_end() {
         if (records_ == nullptr) sink_.on_record();
@@ -104,7 +105,7 @@ class JsonProjector {
     }
     void on_array_end() { leave(); }
     void on_key_part(std::string_view part) {
-        key_ = {};  // the one before may lie in a text that is gone
+        key_ = {};  // the previous key may be a view of freed text
         if (skipping_ == 0) append(part);
     }
     void on_key(std::string_view rest) {
@@ -159,7 +160,7 @@ class JsonProjector {
         pending_->set_boolean(context(), value);
         after_value();
     }
-    // For Kubernetes null is the same as absent. As an item of a list it is no object, though.
+    // In Kubernetes null means absent. As an item of a list, however, it is not an object.
     void on_null() {
         if (skips()) return;
         if (in_records()) return mismatch("null");
@@ -171,7 +172,7 @@ class JsonProjector {
     static constexpr std::size_t largest_kept_buffer = 64 * 1024;
     static constexpr std::size_t longest_shown_key = 64;
     static constexpr std::size_t longest_identity = 1024;
-    static constexpr std::size_t most_identities = 16 * 1024;  // of one record, where keys repeat
+    static constexpr std::size_t most_identities = 16 * 1024;  // per record, in case keys repeat
     struct Frame {
         const Projection* node;
         void* context;
@@ -209,13 +210,13 @@ class JsonProjector {
         oversized_ = nullptr;
         after_value();
     }
-    // A number may be written in quotes.
+    // A number may be in quotes.
     static bool takes_text(const Projection& node) noexcept {
         return node.type == Type::text || node.set_text != nullptr;
     }
     bool skips() const noexcept { return skipping_ != 0 || pending_ == nullptr; }
     void enter_skipped() noexcept { ++skipping_; }
-    // The end of an object or array, which may belong to what is skipped.
+    // The end of an object or array, possibly within a skipped value.
     void leave() {
         if (skipping_ == 0) {
             frames_.pop_back();
@@ -224,7 +225,7 @@ class JsonProjector {
             after_value();
         }
     }
-    // The value is not of the wanted type: note it and skip it.
+    // Records the wrong type, and skips the value.
     void mismatch(std::string_view found) {
         note_mismatch(found);
         after_value();
@@ -264,7 +265,7 @@ class JsonProjector {
         }
         return {};
     }
-    // "status.podIP": the names of the nodes that lead to the current value.
+    // "status.podIP": the names of the nodes down to the current value.
     std::string path() const {
         std::string joined;
         for (std::size_t i = 0; i < frames_.size(); ++i) {
@@ -330,7 +331,7 @@ class JsonProjector {
                            [&](std::string_view part) { end += part.copy(end, part.size()); });
         return {start, size};
     }
-    // Nothing for what is not base64.
+    // nullopt if the text is not base64.
     [[gnu::noinline]] std::optional<std::string_view> decode(std::string_view base64) {
         if (!within_limit(base64.size())) return std::string_view();
         char* const bytes = arena_.room(base64_room(base64.size()));
@@ -338,13 +339,13 @@ class JsonProjector {
         if (!size) return std::nullopt;
         return std::string_view(bytes, *size);
     }
-    // An element of a vector costs memory even if there is no text in it.
+    // An element of a vector takes memory even without texts.
     bool count_element(const Projection& around) {
         if (!within_limit(around.element_bytes)) return false;
         element_bytes_ += around.element_bytes;
         return true;
     }
-    /// What the limit leaves for the record, beside a text that is not yet complete.
+    /// The remaining memory of the record, besides an incomplete text.
     std::size_t left() const noexcept {
         const std::size_t used = arena_.size() + element_bytes_;
         return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
@@ -352,7 +353,7 @@ class JsonProjector {
     bool within_limit(std::size_t more) {
         return more <= left() || is_identity(more) || note_too_large();
     }
-    /// Keys of objects and texts that tell which object it is are read beyond the limit, too.
+    /// Object keys and identifying texts are read even beyond the limit.
     [[gnu::noinline]] bool is_identity(std::size_t size) const noexcept {
         if (size > longest_identity || frames_.empty()) return false;
         if (pending_ == nullptr || pending_->type == Type::object)
@@ -372,15 +373,15 @@ class JsonProjector {
     void* aggregate_ = nullptr;
     const Projection* records_ = nullptr;
     std::vector<Frame> frames_;
-    const Projection* pending_ = nullptr;  // node of the value to come; null: not wanted
-    std::size_t skipping_ = 0;             // depth in a value that is skipped
+    const Projection* pending_ = nullptr;  // node of the next value; null: not wanted
+    std::size_t skipping_ = 0;             // depth within a skipped value
     std::string_view key_;                 // of the current pair of a map
-    CleansedBytes text_;                   // a string or key that came in several parts
+    CleansedBytes text_;                   // a string or key received in several parts
     std::string problem_;
     std::string document_problem_;
     std::size_t element_bytes_ = 0;  // of arrays and maps, in the current record
-    void* oversized_ = nullptr;      // the raw object whose text exceeds the limit
-    bool lost_ = false;              // of the text that came in several parts
+    void* oversized_ = nullptr;      // the raw object with a text above the limit
+    bool lost_ = false;              // the text in several parts exceeds the limit
     bool too_large_ = false;
     bool has_records_ = false;
 };

@@ -8,25 +8,25 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A list in JSON, around its items.
+/// A list in JSON, without its items.
 struct JsonList {
     std::string kind, resource_version, continue_token, shard_selector;
-    void* item = nullptr;  ///< where the items are decoded to, one after the other
+    void* item = nullptr;  ///< destination of the decoded items, one after the other
 };
 
 /// An event in JSON.
 struct JsonEvent {
     std::string_view type;
-    void* object = nullptr;  ///< where its object is decoded to
+    void* object = nullptr;  ///< destination of the decoded object
 };
 
-/// What is read of the lists and events of a kind.
+/// The wanted fields of the lists and events of a kind.
 struct JsonSchema {
-    /// \param members  what is read of an object
+    /// \param members  the wanted members of an object
     explicit JsonSchema(const Members& members)
         : JsonSchema(project::object(members), project::object(members)) {}
-    /// \param item    an object of a list: a node whose aggregate is the object
-    /// \param object  that of an event: the same
+    /// \param item    an object in a list: a node with the object as its aggregate
+    /// \param object  an object in an event: likewise
     JsonSchema(Projection item, Projection object);
 
     Projection list;   ///< of a JsonList
@@ -49,7 +49,7 @@ inline JsonSchema::JsonSchema(Projection item, Projection event_object) {
     });
     event_object.begin = [](void* around) { return static_cast<JsonEvent*>(around)->object; };
     Projection type = text<&JsonEvent::type>();
-    type.identity = true;  // it may follow an object that is too large
+    type.identity = true;  // it may follow an oversized object
     event = object({
         {"type", std::move(type)},
         {"object", std::move(event_object)},

@@ -11,26 +11,26 @@ namespace k8s_sd::inline v0::detail {
 /// Deeper than any object of Kubernetes.
 inline constexpr std::size_t max_json_depth = 256;
 
-/// Passes over an object or array of JSON to which nobody listens, without looking at its values.
+/// Skips an unwanted object or array of JSON without parsing its values.
 ///
-/// Exact about where it ends: strings, escapes, and which bracket closes which. It refuses control
-/// characters in strings, backslashes outside of them, brackets that do not match, and nesting that
-/// is too deep, where empty brackets do not count. What stands between the brackets and strings is
-/// not looked at, nor is what follows a backslash: `[1 2]`, `{"a"}` and `["\x"]` pass.
+/// Finds the exact end: it tracks strings, escapes and matching brackets. It refuses control
+/// characters in strings, backslashes outside of them, mismatched brackets, and excessive nesting
+/// (empty brackets do not count). It checks neither the text between brackets and strings nor the
+/// character after a backslash: `[1 2]`, `{"a"}` and `["\x"]` pass.
 class JsonSkip {
  public:
-    /// How the characters are looked at. All ways find the same.
+    /// How characters are classified. All implementations have the same result.
     enum class Means : std::uint8_t { portable, common, avx2 };
-    /// The fastest way of this machine.
+    /// The fastest implementation on this machine.
     static Means means() noexcept;
 
     explicit JsonSkip(Means means = JsonSkip::means()) noexcept : means_(means) {}
 
-    /// The next character is the bracket that opens.
+    /// Starts at the opening bracket, the next character.
     /// \param most_depth  at most max_json_depth
     void begin(std::size_t most_depth) noexcept;
-    /// \returns behind the bracket that closes, or `end` if that is to come. What failed() is not
-    /// to be gone on with.
+    /// \returns the position after the closing bracket, or `end` if it is still to come. Must not
+    /// be called again after failed().
     const char* pass(const char* at, const char* end) noexcept;
     bool failed() const noexcept { return failed_; }
     bool done() const noexcept { return depth_ == 0; }
@@ -44,11 +44,11 @@ class JsonSkip {
     std::uint64_t escaped(std::uint64_t backslashes, std::size_t size) noexcept;
 
     Means means_;
-    // One more block than the limit: it is looked at when a block is over.
+    // One block above the limit: the depth is checked after each block.
     std::array<std::uint8_t, max_json_depth + JsonBlock::size> square_{};
     std::size_t depth_ = 0;
     std::size_t most_depth_ = 0;
-    std::uint64_t in_string_ = 0;     // all bits or none: behind the last block
+    std::uint64_t in_string_ = 0;     // all bits or none: the state after the last block
     std::uint64_t escapes_next_ = 0;  // 1: the last block ended with the backslash of an escape
     bool failed_ = false;
 };

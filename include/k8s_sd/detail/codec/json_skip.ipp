@@ -5,13 +5,13 @@
 #include <bit>
 #include <cstring>
 
-// What GCC and Clang can compile for a newer machine than the rest.
+// GCC and Clang can compile single functions for a newer instruction set.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define K8S_SD_HAS_AVX2
 #include <immintrin.h>
 #endif
 
-// Inlined into functions for different machines, which is what makes them differ.
+// Inlined into functions for different instruction sets, so each is compiled with its own.
 #if defined(__GNUC__)
 #define K8S_SD_IN_EACH [[gnu::always_inline]] inline
 #else
@@ -22,7 +22,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Of each bit: whether an odd number of bits is set up to it, with itself.
+/// For each bit: the parity of all bits up to and including it.
 K8S_SD_IN_EACH std::uint64_t odd_up_to(std::uint64_t bits) noexcept {
     for (unsigned distance = 1; distance < 64; distance *= 2) bits ^= bits << distance;
     return bits;
@@ -81,7 +81,7 @@ void JsonSkip::begin(std::size_t most_depth) noexcept {
     failed_ = false;
 }
 
-// The characters that stand behind the backslash of an escape.
+// The characters after the backslash of an escape.
 K8S_SD_IN_EACH std::uint64_t JsonSkip::escaped(std::uint64_t backslashes,
                                                std::size_t size) noexcept {
     if (backslashes == 0) {
@@ -89,8 +89,8 @@ K8S_SD_IN_EACH std::uint64_t JsonSkip::escaped(std::uint64_t backslashes,
         escapes_next_ = 0;
         return first;
     }
-    // Of a run of backslashes each second one is escaped. Adding the start of a run to it carries
-    // a bit behind its end; those that start at an odd bit are told from the others that way.
+    // In a run of backslashes, every second character is escaped. Adding the start of a run to it
+    // carries a bit past its end; this distinguishes runs starting at an odd bit from the others.
     constexpr std::uint64_t even = 0x5555555555555555;
     const std::uint64_t starting = backslashes & ~escapes_next_;
     const std::uint64_t behind = starting << 1U | escapes_next_;
@@ -98,13 +98,13 @@ K8S_SD_IN_EACH std::uint64_t JsonSkip::escaped(std::uint64_t backslashes,
     const std::uint64_t sum = odd_starts + starting;
     const bool carries = sum < odd_starts;
     const std::uint64_t found = (even ^ sum << 1U) & behind;
-    // Behind a part of a block there are blanks.
+    // A partial block is padded with blanks.
     escapes_next_ = size < JsonBlock::size ? found >> size & 1U : std::uint64_t{carries};
     return found;
 }
 
-// The brackets but for "{}" and "[]", of which managedFields are full; what is passed over may be
-// one of these, and begins at the first character.
+// The brackets except "{}" and "[]", frequent in managedFields. The skipped value itself may be an
+// empty one; it begins at the first character.
 K8S_SD_IN_EACH std::uint64_t JsonSkip::without_empty(const JsonBlock& block,
                                                      std::uint64_t brackets) const noexcept {
     const std::uint64_t alike = ~(block.square ^ block.square >> 1U);
@@ -114,17 +114,17 @@ K8S_SD_IN_EACH std::uint64_t JsonSkip::without_empty(const JsonBlock& block,
     return brackets & ~(empty | empty << 1U);
 }
 
-// How many of the characters belong to what is passed over.
+// The number of characters within the skipped value.
 K8S_SD_IN_EACH std::size_t JsonSkip::pass_block(const JsonBlock& block, std::size_t size) noexcept {
     const std::uint64_t quotes = block.quotes & ~escaped(block.backslashes, size);
-    // From the quote that opens to the one before the quote that closes.
+    // From the opening quote to the character before the closing one.
     const std::uint64_t strings = odd_up_to(quotes) ^ in_string_;
     std::uint64_t wrong = (block.control & strings) | (block.backslashes & ~strings);
     std::size_t depth = depth_;
     std::size_t deepest = depth;
     unsigned unmatched = 0;
     std::size_t used = size;
-    // Without branches: what opens and what closes is hard to foretell.
+    // Branchless: the mix of opening and closing brackets is hard to predict.
     for (std::uint64_t left = without_empty(block, (block.opening | block.closing) & ~strings);
          left != 0; left &= left - 1) {
         const auto bit = static_cast<unsigned>(std::countr_zero(left));
@@ -159,7 +159,7 @@ K8S_SD_IN_EACH const char* JsonSkip::pass_blocks(const char* at, const char* end
     const auto size = static_cast<std::size_t>(end - at);
     std::memcpy(padded.data(), at, size);
     const std::size_t used = pass_block(Look::at(padded.data()), size);
-    cleanse(padded.data(), size);  // annotations of a Secret may have its data in them
+    cleanse(padded.data(), size);  // annotations of a Secret may contain its data
     return at + used;
 }
 

@@ -7,8 +7,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The Status in the body of an answer that is an error; nothing where the body is no JSON object.
-/// What is of the wrong type in it is passed over.
+/// The Status in the body of an error response; nullopt if the body is not a JSON object. Members
+/// of the wrong type are skipped.
 std::optional<ServerStatus> read_json_status(std::string_view body);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// The status is taken when all of the body has been read, not at the end of the document.
+/// The status is taken after the whole body, not at the end of the document.
 struct IgnoredRecords final : RecordSink {
     void on_record() override {}
 };
@@ -25,7 +25,7 @@ bool is_json_space(std::string_view bytes) noexcept {
 }  // namespace
 
 std::optional<ServerStatus> read_json_status(std::string_view body) {
-    // The members of a Status are read in every object: it may come in place of one.
+    // Every object is parsed with the members of a Status, because one may be sent in its place.
     static const Immortal<Projection> projection(
         project::object(object_members<model::MetadataOnly>(
             std::tuple{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},

@@ -10,17 +10,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What reading the objects of a kind takes. One for all watches of the kind, see schema_of().
+/// The schema for reading the objects of a kind, shared by all its watches, see schema_of().
 struct KindSchema {
     Kind kind;
     std::unique_ptr<Scratch> (*make_scratch)();
     JsonSchema json;
     ProtobufSchema protobuf;
-    /// In which old servers have the kind, with the same list and object kinds; empty: in none.
+    /// The older version of old servers, with the same list and object kinds; empty: none.
     std::string_view older_version;
-    /// Nothing but the metadata is read.
+    /// Only the metadata is read.
     bool metadata_only = false;
-    /// Fields are read that have no numbers here.
+    /// Some wanted fields have no field number here.
     bool json_only = false;
 };
 

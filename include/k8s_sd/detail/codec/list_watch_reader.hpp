@@ -13,36 +13,36 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Knows what lists and events mean, whatever their encoding: types of events, bookmarks, errors,
-/// versions, and what is no usable object. Reads one response body after the other; objects go to
-/// the sink as they are complete, and nothing else of them stays here.
+/// Interprets lists and events independently of their encoding: types of events, bookmarks, errors,
+/// versions, and unusable objects. Reads one response body after the other; each object goes to the
+/// sink once it is complete, and is not stored here.
 class ListWatchReader final : private DocumentSink {
  public:
     ListWatchReader(const KindSchema& schema, std::size_t max_object_bytes, EventSink& sink,
                     MakeDecoder make = make_decoder);
 
-    /// Before each request. What is left of the response before is forgotten.
+    /// Called before each request. Discards the rest of the previous response.
     void expect(Document);
-    /// When the head of the response is there, and before its body.
-    /// \returns false if there is no decoder for such a body, which then cannot be read
+    /// Called with the response head, before the body.
+    /// \returns false if there is no decoder for the type; the body cannot be read then
     bool choose_decoder(std::string_view content_type);
 
-    /// \returns errc::malformed_response if the bytes are no list or no events
+    /// \returns errc::malformed_response if the bytes are neither a list nor events
     error_code feed(std::string_view bytes);
     /// At the end of the body. \returns errc::truncated_response in the middle of a document.
     error_code finish();
-    /// Gives back, cleansed, the memory for decoding. What was begun is lost.
+    /// Wipes and frees the memory for decoding. A document in progress is lost.
     void release() {
         if (decoder_) decoder_->release();
     }
 
     /// Of the list, once finish() has succeeded.
     const std::string& resource_version() const noexcept { return list_.resource_version; }
-    /// Of the list whose item is being reported; empty: it has not said so yet.
+    /// The version of the list during the report of an item; empty if it is not known yet.
     const std::string& early_version() const noexcept { return decoder_->list().resource_version; }
     const std::string& continue_token() const noexcept { return list_.continue_token; }
     const std::string& shard_selector() const noexcept { return list_.shard_selector; }
-    /// What the last error code means, in words.
+    /// The last error code in words.
     const std::string& problem() const noexcept { return problem_; }
 
  private:
@@ -72,7 +72,7 @@ class ListWatchReader final : private DocumentSink {
     std::string content_type_;  // of the decoder
     Document document_ = Document::list;
     bool kind_is_certain_ = true;
-    bool kind_is_owed_ = false;  // by the list, for items that have come without one
+    bool kind_is_owed_ = false;  // the list must still declare it: items came without a kind
     ListHead list_;
     std::string problem_;
 };

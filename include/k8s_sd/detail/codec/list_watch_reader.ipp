@@ -8,10 +8,10 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
-// Both go into the path of the next request. Real ones are much shorter.
+// Both go into the path of the next request. Real values are much shorter.
 constexpr std::size_t longest_version = 1024;
 constexpr std::size_t longest_token = 32 * 1024;
-/// What comes where nothing but the metadata was asked for, whatever the kind.
+/// The kind of every object in a response to a metadata-only request.
 constexpr std::string_view metadata_kind = "PartialObjectMetadata";
 constexpr std::string_view metadata_list_kind = "PartialObjectMetadataList";
 
@@ -90,7 +90,7 @@ bool ListWatchReader::is_object_kind(std::string_view kind) const noexcept {
 }
 
 error_code ListWatchReader::check_kind(std::string_view list_kind) {
-    // "List" is what kubectl calls a list of anything.
+    // kubectl uses the kind "List" for a list of any objects.
     if (list_kind.empty() || is_list_kind(list_kind) || list_kind == "List") return {};
     return fail(errc::malformed_response, "the server answered with the kind " +
                                               std::string(list_kind.substr(0, longest_kind)) +
@@ -98,12 +98,12 @@ error_code ListWatchReader::check_kind(std::string_view list_kind) {
                                               "; is the path in the server's URL right?");
 }
 
-// Typed lists say their kind first. In others it follows their items, which say it themselves.
+// Typed lists declare their kind first. In other lists it follows the items; these declare it.
 error_code ListWatchReader::on_item(std::string_view list_kind, const ObjectProblem& problem) {
     if (const error_code ec = check_kind(list_kind)) return ec;
     kind_is_certain_ = is_list_kind(list_kind) || !scratch_->head().kind.empty();
     if (!kind_is_certain_ && problem.text.empty()) {
-        // A list that was sorted by a proxy says its kind behind the items.
+        // A list sorted by a proxy has its kind after the items.
         if (!list_kind.empty()) return fail_without_kind();
         kind_is_owed_ = true;
     }
@@ -151,7 +151,7 @@ void ListWatchReader::report(EventType type, const ObjectProblem& problem) {
     sink_.on_object(type, {schema_.kind, scratch_->meta(), scratch_->model(), kind_is_certain_});
 }
 
-// Of a deleted object only the name is needed. Without one only a list tells what is left.
+// A deleted object needs only a name. Without it, only a new list shows the remaining objects.
 error_code ListWatchReader::report_deleted() {
     const std::string unusable = problem_of_object();
     if (unusable.empty()) {
@@ -169,7 +169,7 @@ bool ListWatchReader::is_of_other_kind() const {
     return !kind.empty() && !is_object_kind(kind);
 }
 
-// Why the version of the object is no place to go on from; empty: it is one.
+// Why the version of the object is unusable to resume from; empty: it is usable.
 std::string ListWatchReader::problem_of_version() const {
     const api::ObjectMeta& meta = scratch_->meta();
     if (is_of_other_kind()) {
@@ -195,7 +195,7 @@ void ListWatchReader::report_bad(const ObjectProblem& problem, std::string_view 
                                  bool is_state) {
     const api::ObjectMeta& meta = scratch_->meta();
     const errc what = problem.too_large ? errc::object_too_large : errc::bad_object;
-    // The version of another collection, for one, is no place to go on from.
+    // Do not resume from an unreliable version, such as that of another collection.
     const std::string_view version =
         problem_of_version().empty() ? meta.resource_version : std::string_view();
     sink_.on_bad_object({meta.namespace_, meta.name, meta.uid, version, what, text, is_state});

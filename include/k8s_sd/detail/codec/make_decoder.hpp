@@ -10,7 +10,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// The decoder for a content type (in lower case, without parameters); null if there is none. A
-/// body without a type is tried as JSON, which the parser can tell from the rest.
+/// body without a type is read as JSON; the parser detects anything else.
 std::unique_ptr<Decoder> make_decoder(std::string_view content_type, const KindSchema& schema,
                                       Scratch& scratch, std::size_t max_object_bytes,
                                       DocumentSink& sink);

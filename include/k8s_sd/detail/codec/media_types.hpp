@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// The encodings of objects, as HTTP names them: in lower case, without parameters.
+/// The media types of objects in HTTP: in lower case, without parameters.
 namespace k8s_sd::inline v0::detail {
 
 inline constexpr std::string_view json_media_type = "application/json";

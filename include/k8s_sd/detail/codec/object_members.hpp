@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-/// What every object has in common.
+/// The members common to all objects.
 namespace k8s_sd::inline v0::detail {
 
 // The tables are laid out by hand: one field a line.
@@ -61,10 +61,10 @@ struct Table<api::ObjectReference> {
 
 // clang-format on
 
-/// The annotation of a bookmark that ends the list which a watch began with.
+/// The annotation of the bookmark at the end of a watch's initial list.
 inline constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
 
-/// 0: it is none.
+/// 0 if the text is not a number.
 inline std::int64_t status_code(std::string_view text) noexcept {
     std::int64_t code = 0;
     const char* const end = text.data() + text.size();
@@ -83,7 +83,7 @@ Projection status_text() {
 
 // clang-format off
 
-/// The Status that may come in place of an object.
+/// The Status that a server may send in place of an object.
 template <class Model>
 Members status_members() {
     using S = model::Status;
@@ -93,7 +93,7 @@ Members status_members() {
     code.set_number = [](void* around, std::int64_t value) {
         D::head_of(around).status.code = value;
     };
-    // Some write it in quotes.
+    // Some servers write it in quotes.
     code.set_text = [](void* around, std::string_view value) {
         D::head_of(around).status.code = status_code(value);
     };
@@ -115,8 +115,7 @@ Members status_members() {
 
 // clang-format on
 
-/// Where the kind goes that an object says it has: JSON has it among the members, protobuf around
-/// them.
+/// Stores the declared kind of an object. JSON has it among the members, protobuf in the envelope.
 template <class Model>
 Projection object_kind() {
     Projection kind{.type = Projection::Type::text};
@@ -127,7 +126,7 @@ Projection object_kind() {
     return kind;
 }
 
-/// Of annotations that nobody wants, that of a bookmark.
+/// Reads the annotation of a bookmark even if annotations are not wanted.
 inline void add_bookmark_annotation(Members& members) {
     for (Member& member : members) {
         if (member.key != "metadata") continue;
@@ -139,7 +138,7 @@ inline void add_bookmark_annotation(Members& members) {
     }
 }
 
-/// Of an object beyond its limit it is still known which one it is.
+/// Even an object beyond its limit is identified.
 inline void mark_identity(Members& members) {
     constexpr std::string_view texts[] = {"name", "namespace", "uid", "resourceVersion"};
     for (Member& member : members) {
@@ -149,8 +148,8 @@ inline void mark_identity(Members& members) {
     }
 }
 
-/// Of an object in its rows what is wanted, what every object has, and the members of a Status:
-/// JSON does not say before which of the two it is.
+/// The wanted rows of an object, the common members of all objects, and the members of a Status:
+/// JSON does not announce which of the two follows.
 template <class Model, class Rows>
 Members object_members(const Rows& rows, const WantedFields& wanted) {
     Members members = TableProjection(wanted).members(rows);

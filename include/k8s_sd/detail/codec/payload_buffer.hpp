@@ -9,18 +9,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A run of bytes of a known length that arrives in pieces. Where it comes in one piece, nothing is
-/// copied. Grows with what has arrived, whatever length was announced; nothing of it stays behind.
+/// A run of bytes of a known length, received in pieces. A run in one piece is not copied. The
+/// buffer grows with the received bytes, whatever length was announced, and wipes them afterwards.
 class PayloadBuffer {
  public:
-    /// \param most  of a longer run only the start is kept
+    /// \param most  only so many bytes of a longer run are stored
     void expect(std::uint64_t size, std::size_t most) {
         clear();
         size_ = left_ = size;
         most_ = most;
         cut_ = size > most;
     }
-    /// Takes its part from the front of `bytes`. \returns whether the run is complete
+    /// Takes bytes of the run from the front of `bytes`. \returns whether the run is complete
     bool take(std::string_view& bytes) {
         const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
         const std::string_view part = bytes.substr(0, size);
@@ -34,11 +34,11 @@ class PayloadBuffer {
         }
         return left_ == 0;
     }
-    /// Nothing of the run has come.
+    /// No byte of the run has arrived.
     bool untouched() const noexcept { return left_ == size_; }
-    /// Of a run that is complete; lives until the bytes that were taken do, or the next call.
+    /// The complete run; valid as long as the bytes it was taken from, at most until the next call.
     std::string_view view() const noexcept { return view_; }
-    /// Only the start was kept.
+    /// Only the start was stored.
     bool cut() const noexcept { return cut_; }
     void clear() noexcept {
         view_ = {};
@@ -46,7 +46,7 @@ class PayloadBuffer {
         cleanse(room_.data(), used_);
         used_ = 0;
     }
-    /// Gives the memory back.
+    /// Frees the memory.
     void release() noexcept {
         view_ = {};
         CleansedBytes().swap(room_);
@@ -71,8 +71,8 @@ class PayloadBuffer {
     std::uint64_t left_ = 0;
     std::size_t most_ = 0;
     bool cut_ = false;
-    CleansedBytes room_;    // of which some is used
-    std::size_t used_ = 0;  // by the parts that have come
+    CleansedBytes room_;    // used in part
+    std::size_t used_ = 0;  // bytes received so far
     std::string_view view_;
 };
 

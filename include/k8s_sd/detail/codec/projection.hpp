@@ -16,48 +16,48 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What is wrong with a raw object; an empty text: nothing.
+/// A problem with a raw object; no problem if the text is empty.
 struct RawProblem {
     std::string text;
     bool too_large = false;
 };
 
-/// What a decoder takes from a document: a tree with a node for every wanted value. Everything
-/// without a node is skipped while parsing. Nodes write to the field of the aggregate around
-/// them, which is passed as `void*` so that one parser serves all kinds.
+/// Selects the wanted values of a document: a tree with a node for each of them. The parser skips
+/// everything without a node. Nodes write to the field of the surrounding aggregate, passed as
+/// `void*` so that one parser serves all kinds.
 struct Projection {
     enum class Type : std::uint8_t { object, array, map, text, number, boolean, raw };
 
     Type type = Type::object;
-    /// object: begins the object inside the aggregate around it and returns its address;
-    /// array: begins a new element and returns its address (null where elements are scalars).
+    /// object: begins the object inside the surrounding aggregate and returns its address;
+    /// array: begins a new element and returns its address (null if elements are scalars).
     void* (*begin)(void* around) = nullptr;
-    void (*set_text)(void* around, std::string_view) = nullptr;  // of a number: it may be quoted
+    void (*set_text)(void* around, std::string_view) = nullptr;  // a number: may be quoted
     void (*set_number)(void* around, std::int64_t) = nullptr;
     void (*set_boolean)(void* around, bool) = nullptr;
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
     /// raw: the text of an object
     RawProblem (*take_raw)(void* around, std::string_view json, std::size_t max_bytes) = nullptr;
-    std::size_t element_bytes = 0;  ///< array, map: what an element costs beside its texts
-    bool base64 = false;            ///< map: the values are bytes, which JSON writes in base64
+    std::size_t element_bytes = 0;  ///< array, map: memory of an element besides its texts
+    bool base64 = false;            ///< map: the values are bytes, in base64 in JSON
     bool wrapped = false;           ///< map: the values are messages with a text in protobuf
     bool wide = false;              ///< number: of 64 bits
-    bool identity = false;          ///< text: tells which object it is, read beyond the limit, too
-    std::string_view only{};        ///< map: the one key that is wanted; empty: all are
+    bool identity = false;          ///< text: identifies the object, read beyond the limit, too
+    std::string_view only{};        ///< map: the only wanted key; empty: all are wanted
     std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
-    /// Of an array exactly one. Of a raw object what is read of it if it is too large, or nothing;
-    /// its aggregate is that of the object.
+    /// An array has exactly one. A raw object has at most one: the members to read if the object
+    /// is too large, with the same aggregate as the object.
     std::vector<Projection> element{};
 
-    std::uint32_t field = 0;             // protobuf's number, in the object around; 0: it has none
+    std::uint32_t field = 0;             // number in the surrounding protobuf message; 0: none
     std::vector<std::uint8_t> fields{};  // of an object: number -> index of the member + 1
 
-    /// Of a map.
+    /// For a map.
     bool wants(std::string_view key) const noexcept { return only.empty() || key == only; }
     const Projection* member(std::string_view key) const noexcept {
-        if (key.empty()) return nullptr;  // members without a name are protobuf's
+        if (key.empty()) return nullptr;  // members without a name exist only in protobuf
         for (const auto& [name, node] : members) {
-            // Most keys differ in one of these: comparing all of it is a call.
+            // Most keys differ in one of these: a full comparison is a function call.
             if (name.size() != key.size() || name.front() != key.front()) continue;
             if (name == key) return &node;
         }
@@ -76,11 +76,11 @@ struct Projection {
     }
 };
 
-/// A row of a table: the member of an object, and what becomes of it.
+/// A row of a table: the member of an object, and its destination.
 struct Member {
-    /// A member that only JSON has.
+    /// A member that exists only in JSON.
     Member(std::string_view k, Projection n) : key(k), node(std::move(n)) {}
-    /// \param field  the number of its field in protobuf
+    /// \param field  its field number in protobuf
     Member(std::string_view k, std::uint32_t field, Projection n) : key(k), node(std::move(n)) {
         node.field = field;
     }
@@ -105,7 +105,7 @@ auto& field(void* around) {
     return static_cast<Class*>(around)->*Pointer;
 }
 
-/// A vector that grows has twice the room that it needs.
+/// A growing vector takes up to twice the size of its elements.
 template <auto Pointer>
 constexpr std::size_t element_bytes =
     2 * sizeof(typename MemberPointer<decltype(Pointer)>::field_type::value_type);
@@ -151,7 +151,7 @@ inline Projection object_of(Members members) {
     for (Member& member : members) node.add_member(member.key, std::move(member.node));
     return node;
 }
-/// An object whose members belong to the aggregate around it.
+/// An object with its members in the surrounding aggregate.
 inline Projection object(Members members) {
     Projection node = object_of(std::move(members));
     node.begin = [](void* around) { return around; };
@@ -170,21 +170,21 @@ Projection array(Members members) {
     Projection node{.type = Projection::Type::array, .element_bytes = element_bytes<Pointer>};
     node.begin = [](void* around) -> void* {
         auto& elements = field<Pointer>(around);
-        // Most have a few, and growing from one takes as many allocations.
+        // Most arrays have a few elements; growing from one would allocate for each.
         if (elements.capacity() == 0) elements.reserve(4);
         return &elements.emplace_back();
     };
     node.element.push_back(object(std::move(members)));
     return node;
 }
-/// An object with an aggregate of its own, which is there if the object is.
+/// An object with an optional aggregate of its own, created if the object is present.
 template <auto Pointer>
 Projection optional_object(Members members) {
     Projection node = object_of(std::move(members));
     node.begin = [](void* around) -> void* { return &field<Pointer>(around).emplace(); };
     return node;
 }
-/// A text of RFC 3339 in JSON, seconds since 1970 in protobuf, into an optional time.
+/// An RFC 3339 text in JSON, seconds since 1970 in protobuf, into an optional time.
 template <auto Pointer>
 Projection time() {
     Projection node{.type = Projection::Type::number, .wide = true};

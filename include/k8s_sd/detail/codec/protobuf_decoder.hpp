@@ -15,10 +15,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Decodes Kubernetes' protobuf: a list, or the events of a watch one behind the other. An object
-/// is decoded where it lies in the bytes that have come; of one that comes in pieces, the pieces
-/// are kept until it is complete. Of one that is longer than `max_object_bytes` only its start is:
-/// it is a bad object, of which it is known which one it is, and what follows it is read.
+/// Decodes Kubernetes' protobuf: a list, or consecutive events of a watch. An object is decoded in
+/// place if it arrives in one piece; otherwise its pieces are buffered until it is complete. Of an
+/// object longer than `max_object_bytes` only the start is buffered: it is reported as a bad but
+/// identified object, and decoding continues after it.
 class ProtobufDecoder final : public Decoder {
  public:
     ProtobufDecoder(const ProtobufSchema& schema, Scratch& scratch, std::size_t max_object_bytes,
@@ -32,13 +32,13 @@ class ProtobufDecoder final : public Decoder {
     const std::string& problem() const noexcept override { return problem_; }
 
  private:
-    /// What the next byte belongs to.
+    /// The meaning of the next byte.
     enum class Step : std::uint8_t {
         magic,    ///< the start of a list
-        tag,      ///< the number and type of a field: of the list, or of the envelope around it
+        tag,      ///< the number and type of a field: in the list, or in its envelope
         length,   ///< of the field's bytes
-        integer,  ///< a field that nobody wants
-        skipped,  ///< bytes of a field that nobody wants
+        integer,  ///< an unwanted field
+        skipped,  ///< bytes of an unwanted field
         field,    ///< bytes of a field
         frame,    ///< the length of an event
         event,    ///< the event
@@ -74,7 +74,7 @@ class ProtobufDecoder final : public Decoder {
     Scratch& scratch_;
     DocumentSink& sink_;
     const std::size_t max_object_bytes_;
-    const std::string too_large_;  ///< in words
+    const std::string too_large_;  ///< the error message
     TextArena arena_;
     ProtobufProjector projector_;
     PayloadBuffer payload_;
@@ -82,11 +82,11 @@ class ProtobufDecoder final : public Decoder {
     Document document_ = Document::list;
     Step step_ = Step::magic;
     std::uint64_t offset_ = 0;   ///< in the body
-    std::uint64_t integer_ = 0;  ///< as far as it has come
-    unsigned integer_bits_ = 0;  ///< that have come; 0: it has not begun
+    std::uint64_t integer_ = 0;  ///< the bits received so far
+    unsigned integer_bits_ = 0;  ///< their number; 0: not begun
     std::uint64_t field_ = 0;    ///< its number
-    std::uint64_t skipped_ = 0;  ///< bytes that are still to be skipped
-    bool in_list_ = false;       ///< not in the envelope around it
+    std::uint64_t skipped_ = 0;  ///< bytes still to skip
+    bool in_list_ = false;       ///< false: in the envelope around it
     bool has_list_ = false;
     bool has_items_ = false;
     std::uint64_t list_end_ = 0;

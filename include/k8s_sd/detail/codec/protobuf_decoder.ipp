@@ -10,13 +10,13 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::size_t frame_head_bytes = 4;
-/// What stands around an object in an event; far more than it is.
+/// Upper bound of an event's envelope; far more than it takes.
 constexpr std::size_t envelope_bytes = 4 * 1024;
 /// Real ones have less than 100 bytes.
 constexpr std::size_t longest_type_meta = 4 * 1024;
-/// The continue token is the longest text in it.
+/// The continue token is its longest text.
 constexpr std::size_t longest_list_meta = 256 * 1024;
-/// Where there is text in place of an event, its first bytes are a greater length than this.
+/// Plain text in place of an event begins with bytes that mean a greater length.
 constexpr std::uint64_t longest_frame = std::uint64_t{128} << 20;
 constexpr std::uint64_t longest_list = std::uint64_t{1} << 62;
 
@@ -65,7 +65,7 @@ error_code ProtobufDecoder::feed(std::string_view bytes) {
     while (!bytes.empty()) {
         if (const error_code ec = read(bytes)) return ec;
     }
-    // A watch waits most of the time without this memory.
+    // Free the memory between events: a watch is idle most of the time.
     if (step_ == Step::frame && payload_.untouched()) release();
     return {};
 }
@@ -84,7 +84,7 @@ error_code ProtobufDecoder::finish_list() {
         problem_ = "the body ended in the list";
         return errc::truncated_response;
     }
-    // An empty list has no fields for items; that it is a list its kind says.
+    // An empty list has no item fields; its kind identifies it as a list.
     head_.has_items = has_list_ && (has_items_ || !head_.kind.empty());
     return {};
 }
@@ -118,8 +118,8 @@ error_code ProtobufDecoder::read(std::string_view& bytes) {
     return {};
 }
 
-/// Seven bits a byte, as long as the eighth says that more follow. What is longer than an integer
-/// can be is for on_integer() to refuse.
+/// Seven bits a byte, as long as the eighth announces another byte. on_integer() refuses integers
+/// of too many bits.
 bool ProtobufDecoder::take_integer(std::string_view& bytes) {
     while (!bytes.empty()) {
         const auto byte = static_cast<unsigned char>(bytes.front());
@@ -139,7 +139,7 @@ bool ProtobufDecoder::take_payload(std::string_view& bytes) {
     return complete;
 }
 
-/// What the list ends with is followed by more of the envelope around it.
+/// The envelope continues after the end of the list.
 void ProtobufDecoder::next_field() {
     step_ = Step::tag;
     if (in_list_ && offset_ == list_end_) in_list_ = false;
@@ -194,7 +194,7 @@ error_code ProtobufDecoder::on_tag() {
         case 5: integer_ = 4; break;
         default: return malformed("the list is not protobuf: a field of no known type");
     }
-    field_ = 0;  // of no field that is wanted
+    field_ = 0;  // an unwanted field
     return on_length();
 }
 
@@ -276,7 +276,7 @@ error_code ProtobufDecoder::on_frame_head(std::string_view bytes) {
 error_code ProtobufDecoder::on_event(std::string_view bytes) {
     const ProtobufEvent event = read_event(bytes, payload_.cut());
     if (event.type.empty()) return malformed("the documents in the body are not events");
-    // Before its kind is known, it could be read as what it is not.
+    // The kind decides how to read the object, so it must be known first.
     const bool is_status = event.envelope.kind == "Status";
     projector_.read(is_status ? schema_.status : schema_.object, scratch_.model(),
                     event.envelope.object);
@@ -296,7 +296,7 @@ ObjectProblem ProtobufDecoder::problem_of_object() const {
     return {projector_.problem(), projector_.too_large()};
 }
 
-/// What tells the object from others comes before all that may be large.
+/// The identifying texts precede all potentially large members.
 void ProtobufDecoder::read_identity(std::string_view object) {
     const Projection& metadata = *schema_.object.member("metadata");
     void* const aggregate = metadata.begin(schema_.object.begin(scratch_.model()));

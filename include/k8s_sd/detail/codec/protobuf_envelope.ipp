@@ -9,13 +9,13 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// A message of few fields, of which one is large and may be cut.
+/// A message of few fields; one of them is large and may be truncated.
 class SmallMessage {
  public:
     explicit SmallMessage(std::string_view message, bool cut = false) : rest_(message), cut_(cut) {}
 
-    /// The bytes of the next field that has some; its number is number() then. Throws a
-    /// protozero::exception for what is no message.
+    /// The bytes of the next field with bytes; number() returns its number then. Throws a
+    /// protozero::exception for a malformed message.
     std::optional<std::string_view> next() {
         while (!rest_.empty()) {
             const std::uint64_t tag = varint();
@@ -31,7 +31,7 @@ class SmallMessage {
         return std::nullopt;
     }
     std::uint64_t number() const noexcept { return number_; }
-    /// That field is there to its end.
+    /// The current field is complete.
     bool whole() const noexcept { return whole_; }
 
  private:
@@ -56,7 +56,7 @@ class SmallMessage {
     bool whole_ = true;
 };
 
-/// Calls `take(number, bytes)` for each field that has bytes. \returns false if it is no message
+/// Calls `take(number, bytes)` for each field with bytes. \returns false if it is not a message
 template <class Take>
 bool read_fields(std::string_view bytes, bool cut, const Take& take) {
     SmallMessage message(bytes, cut);
@@ -81,7 +81,7 @@ bool read_into(ProtobufEnvelope& envelope, std::string_view document, bool cut) 
     return read_fields(document.substr(protobuf_magic.size()), cut, take) && kind_is_good;
 }
 
-/// The text in a field; "" without one, nothing if the message is not well-formed.
+/// The text in a field; "" if it is absent, nullopt if the message is malformed.
 std::optional<std::string_view> read_text(std::string_view message, std::uint64_t field) {
     std::string_view text;
     const auto take = [&](std::uint64_t number, std::string_view bytes) {
@@ -102,7 +102,7 @@ std::optional<ProtobufListMeta> read_list_meta(std::string_view message) {
     const auto take = [&](std::uint64_t number, std::string_view bytes) {
         if (number == 2) meta.resource_version = bytes;
         if (number == 3) meta.continue_token = bytes;
-        // Of an object, which is no list, it is the uid. That is told elsewhere.
+        // In the metadata of an object, field 5 is the uid; read_texts_of_metadata() reads that.
         if (number == 5) meta.shard_selector = read_text(bytes, 1).value_or("");
     };
     if (!read_fields(message, false, take)) return std::nullopt;
@@ -128,7 +128,7 @@ void read_texts_of_metadata(std::string_view object,
             if (metadata.whole()) take(metadata.number(), *text);
         }
     } catch (const protozero::exception&) {
-        // What came before is known.
+        // The texts before the error were reported.
     }
 }
 

@@ -10,32 +10,32 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Fills an aggregate with what a Projection wants of a message in protobuf; everything else is
-/// stepped over. Goes only as deep as the Projection does, whatever the message holds.
+/// Fills an aggregate with the fields of a protobuf message wanted by a Projection, and skips all
+/// others. The depth is bounded by the Projection, whatever the message contains.
 ///
-/// What is not as it should be does not end the message: it is noted and skipped, as far as the
-/// length of the message around it is known.
+/// An invalid value does not end the message: it is recorded and skipped, as long as the length of
+/// the surrounding message is known.
 class ProtobufProjector {
  public:
-    /// \param max_record_bytes  of texts and elements that are kept of one message
+    /// \param max_record_bytes  maximum size of the texts and elements stored from one message
     ProtobufProjector(TextArena& arena, std::size_t max_record_bytes)
         : arena_(arena), max_record_bytes_(max_record_bytes) {}
 
-    /// The texts of the aggregate are views of the message, and live as long; those that are not
-    /// UTF-8 are mended, and in the arena.
+    /// The texts of the aggregate are views of the message, and valid as long as it is. Invalid
+    /// UTF-8 is replaced, in a copy in the arena.
     void read(const Projection& root, void* aggregate, std::string_view message);
 
-    /// What is wrong with the message that was read last; empty: nothing.
+    /// The problem of the last message; empty: none.
     const std::string& problem() const noexcept { return problem_; }
     bool too_large() const noexcept { return too_large_; }
 
  private:
     class Reader;
-    /// A message that is being read: what leads to it, for words about what is wrong.
+    /// A message being read, with the path to it for error messages.
     struct Frame {
         const Projection& node;
         const Frame* around = nullptr;
-        const Projection* via = nullptr;  ///< the member of the message around; null: none
+        const Projection* via = nullptr;  ///< the member in the surrounding message; null: none
     };
 
     void read_message(const Frame&, void* context, std::string_view message);

@@ -27,7 +27,7 @@ WireType wire_type_of(const Projection& node) noexcept {
     return is_integer ? WireType::varint : WireType::length_delimited;
 }
 
-/// The text in a message that holds nothing else, such as a Quantity.
+/// The text in a message with a single field, such as a Quantity.
 std::string_view unwrapped(std::string_view message) {
     std::string_view text;
     protozero::pbf_reader reader(message.data(), message.size());
@@ -74,7 +74,7 @@ void ProtobufProjector::read_value(const Frame& frame, const Projection& member,
         case Type::text: return member.set_text(context, keep(reader.view()));
         case Type::number: return read_number(frame, member, context, reader.get_int64());
         case Type::boolean: return member.set_boolean(context, reader.get_uint64() != 0);
-        case Type::raw: return reader.skip();  // of JSON only
+        case Type::raw: return reader.skip();  // exists only in JSON
     }
 }
 
@@ -132,7 +132,7 @@ std::string_view ProtobufProjector::keep_bytes(std::string_view bytes) {
     return within_limit(bytes.size()) ? bytes : std::string_view();
 }
 
-// An element of a vector costs memory even if there is no text in it.
+// An element of a vector takes memory even without texts.
 bool ProtobufProjector::count_element(const Projection& around) {
     return within_limit(around.element_bytes);
 }
@@ -155,7 +155,7 @@ void ProtobufProjector::note_problem(const Frame& frame, const Projection* membe
     problem_ = (where.empty() ? "the object" : where) + ": " + std::move(text);
 }
 
-// "status.podIP": the names of the members that lead to the value.
+// "status.podIP": the names of the members down to the value.
 std::string ProtobufProjector::path(const Frame& frame, const Projection* member) {
     std::string joined = frame.around != nullptr ? path(*frame.around, frame.via) : std::string();
     for (const auto& [name, node] : frame.node.members) {

@@ -7,8 +7,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What is read of the objects of a kind in protobuf. Lists, events and what stands around an
-/// object are the same for all kinds, see ProtobufDecoder.
+/// The wanted fields of the objects of a kind in protobuf. Lists, events and envelopes are the same
+/// for all kinds, see ProtobufDecoder.
 struct ProtobufSchema {
     ProtobufSchema(const Members& members, Members status_members)
         : object(project::object(members)), status(project::object(std::move(status_members))) {
@@ -16,8 +16,8 @@ struct ProtobufSchema {
     }
 
     Projection object;
-    Projection status;  ///< of a Status that comes in place of an object
-    /// The kind stands around the object.
+    Projection status;  ///< for a Status sent in place of an object
+    /// The kind comes from the envelope around the object.
     void (*set_kind)(void* model, std::string_view kind) = nullptr;
 };
 

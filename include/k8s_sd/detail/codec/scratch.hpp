@@ -7,11 +7,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Room for one decoded object of a kind. Used again for every object.
+/// Memory for one decoded object of a kind. Reused for every object.
 class Scratch {
  public:
     virtual ~Scratch() = default;
-    /// What decoders fill: a KindTraits<kind>::Model.
+    /// The destination of decoders: a KindTraits<kind>::Model.
     virtual void* model() noexcept = 0;
     virtual const api::ObjectMeta& meta() const noexcept = 0;
     virtual const model::DocumentHead& head() const noexcept = 0;
@@ -25,7 +25,7 @@ class ScratchOf final : public Scratch {
     const api::ObjectMeta& meta() const noexcept override { return document_.metadata; }
     const model::DocumentHead& head() const noexcept override { return document_; }
     void clear() override {
-        // Labels and annotations are the longest vectors; their memory is kept.
+        // Keep the memory of labels and annotations, the longest vectors.
         auto labels = emptied(document_.metadata.labels);
         auto annotations = emptied(document_.metadata.annotations);
         document_ = {};

@@ -10,18 +10,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What the server said went wrong: a Status object, or the HTTP status where there is none.
-/// The texts come from the server and are not to be trusted.
+/// The error reported by the server: a Status object, or the HTTP status if there is none. The
+/// texts come from the server and are untrusted.
 struct ServerStatus {
     unsigned code = 0;
     std::string reason;
     std::string message;
     unsigned retry_after_seconds = 0;
-    /// The resource version asked for is from the server's future (three known shapes).
+    /// The requested resource version is newer than the server's (three known shapes).
     bool version_too_large = false;
 };
 
-/// Servers before 1.19 say it in the text only (kubernetes/kubernetes#91073).
+/// Servers before 1.19 report it in the text only (kubernetes/kubernetes#91073).
 inline bool says_version_too_large(const model::Status& status) {
     constexpr std::string_view text = "Too large resource version";
     for (const model::Status::Cause& cause : status.causes) {
@@ -31,7 +31,7 @@ inline bool says_version_too_large(const model::Status& status) {
     return status.message.find(text) != std::string_view::npos;
 }
 
-/// What a Status without a code means; 0: it does not say.
+/// The HTTP code equivalent to the reason of a Status without a code; 0 if it has none.
 inline unsigned code_of_reason(std::string_view reason) noexcept {
     struct Row {
         std::string_view reason;

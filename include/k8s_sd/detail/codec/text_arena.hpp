@@ -9,8 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Copies of strings, at stable addresses until the next reset(), which leaves nothing of them
-/// behind. The first chunk is reused, so that ordinary objects cost no allocation.
+/// Copies of strings, at stable addresses until the next reset(), which wipes them. The first chunk
+/// is reused, so that ordinary objects cost no allocation.
 class TextArena {
  public:
     std::string_view copy(std::string_view text) {
@@ -18,7 +18,7 @@ class TextArena {
         text.copy(to, text.size());
         return {to, text.size()};
     }
-    /// Room for a text of at most `size` bytes.
+    /// Allocates at most `size` bytes for a text.
     char* room(std::size_t size) {
         if (size > left_) grow(size);
         char* const start = next_;
@@ -39,7 +39,7 @@ class TextArena {
         next_ = first.data();
         left_ = first.size();
     }
-    /// The same, and gives the memory back.
+    /// Resets and frees the memory.
     void release() {
         chunks_.clear();
         next_ = nullptr;
@@ -50,7 +50,7 @@ class TextArena {
     static constexpr std::size_t chunk_size = 16 * 1024;
 
     void grow(std::size_t need) {
-        // The first chunk always has the common size, because it is kept.
+        // The first chunk always has the common size, because it is reused.
         if (chunks_.empty()) add_chunk(chunk_size);
         if (need > left_) add_chunk(std::max(need, chunk_size));
     }

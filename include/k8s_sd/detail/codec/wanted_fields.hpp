@@ -7,19 +7,19 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a field is read for. What is read for one purpose is read for those behind it as well.
+/// The purpose of reading a field. A later purpose includes all fields of the earlier ones.
 enum class Use : std::uint8_t {
     none,
-    always,  ///< to know which object it is
-    data,    ///< a DataObject has it
+    always,  ///< identifies the object
+    data,    ///< a member of DataObject
     owners,  ///< the links from a pod to its workload
-    labels,  ///< it reaches a label
-    hosts,   ///< hosts may want it, see Fields
+    labels,  ///< used for a label
+    hosts,   ///< available to hosts, see Fields
 };
 
-/// Which fields of a kind are read.
+/// The wanted fields of a kind.
 struct WantedFields {
-    Use labels = Use::labels;  ///< all that are read for this
+    Use labels = Use::labels;  ///< all fields read for this use
     Fields fields;             ///< and these
     auto operator<=>(const WantedFields&) const = default;
 };

@@ -18,7 +18,7 @@ std::string variable(const char* name) {
     return value ? value : "";
 }
 
-/// It says how to talk to its server, so other options for that would clash or not count.
+/// A kubeconfig defines the access to its server, so other server options conflict with it.
 void use_kubeconfig(DiscoveryConfig& config, std::string found) {
     if (const char* option = detail::first_server_option(config.api_server)) {
         throw ConfigError(option, "needs the URL of api_server; none was given, and the kubeconfig "
@@ -28,8 +28,8 @@ void use_kubeconfig(DiscoveryConfig& config, std::string found) {
     config.kubeconfig_file = std::move(found);
 }
 
-/// Each finder says why there is nothing, or returns "" after it has filled the configuration.
-/// Who names a file wants no other: it might be that of another cluster.
+/// Finders fill the configuration and return "", or return why they found nothing. A file named
+/// explicitly must exist: a fallback to another file might reach another cluster.
 std::string try_kubeconfig_variable(DiscoveryConfig& config) {
     const std::vector<std::string> paths = detail::split_path_list(variable("KUBECONFIG"));
     if (paths.empty()) return "$KUBECONFIG (not set)";

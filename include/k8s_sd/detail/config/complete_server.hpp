@@ -7,13 +7,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// When the proxies of the environment count.
+/// When the proxies of the environment apply.
 enum class EnvironmentProxies : std::uint8_t { never, if_asked_for, by_default };
 
-/// A server that was found, with a canonical URL, with what the configuration says of any server,
-/// and with the decision about the proxies of the environment.
-/// \param own    the configuration's
-/// \param where  what names the URL, for the error
+/// Completes a server: a canonical URL, the server options of the configuration, and the choice of
+/// a proxy from the environment.
+/// \param own    the server options of the configuration
+/// \param where  the source of the URL, for the error
 /// \throws ConfigError
 ApiServerConfig complete_server(ApiServerConfig found, const ApiServerConfig& own,
                                 EnvironmentProxies, const std::string& where);

@@ -19,7 +19,7 @@ std::string canonical_url(const ApiServerConfig& server, const std::string& wher
     }
 }
 
-/// What a configuration may say of any server, however that is found.
+/// Adds the options valid for any server, however it was found.
 void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
     found.headers = own.headers;
     if (own.impersonate != ImpersonationConfig{}) found.impersonate = own.impersonate;
@@ -28,7 +28,7 @@ void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
 
 ProxiedServer proxied(const ServerUrl& url) { return {url.tls, url.host, url.port}; }
 
-/// What a URL of a token service has behind its path does not matter here.
+/// Strips the query and fragment of a token service's URL: they do not matter for its proxy.
 ProxiedServer proxied_token_service(const std::string& token_url) {
     try {
         const std::string_view url = token_url;
@@ -38,7 +38,7 @@ ProxiedServer proxied_token_service(const std::string& token_url) {
     }
 }
 
-/// Decides about the proxies.
+/// Chooses the proxies.
 void resolve_proxies(ApiServerConfig& server) {
     const auto variables = [](const char* name) -> const char* { return std::getenv(name); };
     server.proxy =

@@ -11,47 +11,47 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a file of the configuration may have where nobody says otherwise.
+/// The default limit of a configuration file.
 inline constexpr std::size_t max_config_file_bytes = std::size_t{4} << 20;
 
-/// The whole content of a file of the configuration.
+/// The whole content of a configuration file.
 /// \throws ConfigError where `where`: it does not exist, cannot be read, is a directory or exceeds
 ///         the limit. The text names the file, never its content.
 K8S_SD_EXPORT std::string read_config_file(const std::string& path, const std::string& where,
                                            std::size_t max_bytes = max_config_file_bytes);
 
-/// Whether there is nothing of this name, as far as can be seen.
+/// Whether the path does not exist, as far as permissions allow to see.
 bool is_missing(const std::string& path) noexcept;
-/// Whether there is such a file that is not a directory.
+/// Whether the path exists and is not a directory.
 bool is_file(const std::string& path) noexcept;
 
-/// A path of a configuration file: relative ones are relative to the directory of that file.
+/// Resolves a path in a configuration file relative to the directory of that file.
 K8S_SD_EXPORT std::string path_beside(const std::string& file_name, const std::string& path);
 
-/// The files, sorted, whose paths match a pattern as of Go's filepath.Glob: `*`, `?` and `[a-z]`
-/// in any part between slashes. A pattern without those matches the file it names, if there is one.
+/// The files matching a pattern of Go's filepath.Glob, sorted: `*`, `?` and `[a-z]` in any part
+/// between slashes. A pattern without those matches the named file, if it exists.
 K8S_SD_EXPORT MatchingFiles matching_files(const std::string& pattern);
 
-/// Reads the files of one configuration and remembers what it found. For one thread. It reads 1000
-/// files at most, and looks for the files of as many patterns.
+/// Reads the files of one configuration and caches the results. For one thread. At most 1000 files
+/// and as many patterns.
 class K8S_SD_EXPORT ConfigFiles {
  public:
-    /// \param max_bytes  of all files together
+    /// \param max_bytes  sum over all files
     explicit ConfigFiles(std::size_t max_bytes) : max_bytes_(max_bytes), left_(max_bytes) {}
 
-    /// As read_config_file(). What exceeds the limit is not kept.
+    /// Like read_config_file(). Content beyond the limit is not stored.
     const std::string& read(const std::string& path, const std::string& where);
     /// As matching_files().
     /// \throws ConfigError where `where`: there are too many patterns
     const MatchingFiles& matching(const std::string& pattern, const std::string& where);
-    /// Looks again. Whether anything is otherwise than it was found.
+    /// Reads everything again. \returns whether any result differs
     bool changed() const;
 
  private:
-    /// The text of a file, or why there is none.
+    /// The text of a file, or the problem of reading it.
     struct Found {
-        std::size_t limit = 0;  ///< that was left for it
-        bool exceeds = false;   ///< that limit
+        std::size_t limit = 0;  ///< remaining bytes at the time of reading
+        bool exceeds = false;   ///< larger than the limit
         std::string text;
         std::string problem;
         friend bool operator==(const Found&, const Found&) = default;

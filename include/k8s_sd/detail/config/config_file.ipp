@@ -30,7 +30,7 @@ std::string larger_than(const std::string& what, std::size_t bytes) {
     return what + " larger than " + bytes_in_words(bytes);
 }
 
-/// nullopt: it is larger. \throws ConfigError with a problem that names the file
+/// nullopt if it is larger. \throws ConfigError with the name of the file in its problem
 std::optional<std::string> read_up_to(const std::string& path, std::size_t max_bytes) {
     const BlockingCall waits;
     std::error_code error;
@@ -40,7 +40,7 @@ std::optional<std::string> read_up_to(const std::string& path, std::size_t max_b
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) {
-        // The C++ library does not say why; errno is what open() left.
+        // The C++ library does not report the reason; errno is still that of open().
         throw ConfigError(path, "cannot read " + printable(path) + ": " + std::strerror(errno));
     }
     std::string content;
@@ -53,7 +53,7 @@ std::optional<std::string> read_up_to(const std::string& path, std::size_t max_b
     return content;
 }
 
-/// \param problem  names the file, which `where` may be already
+/// \param problem  names the file; `where` may name it already
 [[noreturn]] void throw_problem(const std::string& where, const std::string& path,
                                 const std::string& problem) {
     const std::string name = printable(path);

@@ -8,17 +8,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Where in a file the fields of a configuration came from, so that what validate() finds can be
-/// told by file, line and key. Fills the fields, too.
+/// Fills the fields of a configuration and records their places in a file, so that errors of
+/// validate() can name file, line and key.
 class FieldPlaces {
  public:
-    /// \param directory  that relative paths are relative to
+    /// \param directory  the base of relative paths
     explicit FieldPlaces(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
     void remember(const std::string& field, const YamlValue& value) {
         if (!value.is_null()) places_.insert_or_assign(field, value.where());
     }
-    /// Leaves `target` alone where the key is missing.
+    /// Keeps `target` if the key is missing.
     void text(const YamlValue& value, const std::string& field, std::string& target) {
         if (value.is_null()) return;
         target = value.string();
@@ -33,7 +33,7 @@ class FieldPlaces {
         remember(field, value);
     }
 
-    /// The place of a field or of what encloses it: "a.b[1].c", "a.b[1]", "a.b", "a".
+    /// The place of a field or of the nearest enclosing field: "a.b[1].c", "a.b[1]", "a.b", "a".
     std::string locate(std::string field, const YamlValue& otherwise) const {
         while (!field.empty()) {
             const auto found = places_.find(field);

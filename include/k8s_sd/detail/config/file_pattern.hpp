@@ -11,19 +11,19 @@ namespace k8s_sd::inline v0::detail {
 
 struct MatchingFiles {
     std::vector<std::string> paths;  ///< in the order of their names
-    std::string problem;             ///< why that may not be all of them; empty: it is
+    std::string problem;             ///< why paths may be missing; empty: none are
     friend bool operator==(const MatchingFiles&, const MatchingFiles&) = default;
 };
 
-/// Whether the path holds one of `*?[\`, which make it a pattern.
+/// Whether the path is a pattern, with at least one of `*?[\`.
 K8S_SD_EXPORT bool is_file_pattern(std::string_view path) noexcept;
 
-/// Longer ones name no file.
+/// A longer path cannot name a file.
 inline constexpr std::size_t longest_file_path = 4095;
 
-/// What exists by that name, or matches the pattern: each part as fnmatch() does it, where `*` also
-/// matches a name that begins with a dot. What is not there is no problem. Blocks.
-/// \param most  entries of directories that are looked at
+/// The existing file of that name, or the matches of the pattern: each part as in fnmatch(), except
+/// that `*` also matches a name with a leading dot. A missing file is not a problem. Blocks.
+/// \param most  maximum number of directory entries to visit
 MatchingFiles find_files(const std::string& pattern, std::size_t most);
 
 }  // namespace k8s_sd::inline v0::detail

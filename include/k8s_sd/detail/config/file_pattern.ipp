@@ -19,7 +19,7 @@ bool is_absence(const std::error_code& error) {
     return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
 }
 
-/// Takes one character of a range in a pattern. False: there is none.
+/// Consumes one character of a range in a pattern. Returns false if there is none.
 bool skip_one_of_range(std::string_view& rest) {
     if (rest.starts_with('\\')) {
         rest.remove_prefix(1);
@@ -31,7 +31,7 @@ bool skip_one_of_range(std::string_view& rest) {
     return true;
 }
 
-/// Takes what is behind a "[". False: that is no range.
+/// Consumes a range after its "[". Returns false if it is not a range.
 bool skip_range(std::string_view& rest) {
     if (rest.starts_with('^')) rest.remove_prefix(1);
     do {
@@ -45,7 +45,7 @@ bool skip_range(std::string_view& rest) {
     return true;
 }
 
-/// Whether Go's filepath.Match would not refuse it.
+/// Whether Go's filepath.Match would accept it.
 bool is_well_formed(std::string_view rest) {
     while (!rest.empty()) {
         const char first = rest.front();
@@ -58,7 +58,7 @@ bool is_well_formed(std::string_view rest) {
     return true;
 }
 
-/// Goes down a path part by part.
+/// Descends a path part by part.
 class FileFinder {
  public:
     explicit FileFinder(std::size_t most) : left_(most) {}
@@ -129,7 +129,7 @@ bool is_file_pattern(std::string_view path) noexcept {
 }
 
 MatchingFiles find_files(const std::string& pattern, std::size_t most) {
-    // Its parts, and what is found of them, take memory and stack.
+    // Bounds the memory and stack for the parts and their matches.
     if (pattern.size() > longest_file_path) {
         return {{}, "a path of more than " + std::to_string(longest_file_path) + " bytes"};
     }

@@ -10,8 +10,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The keys of the block by which Prometheus and vmagent say how an HTTP client works: credentials,
-/// TLS, proxy, headers. Both programs' spellings are taken in both dialects.
+/// The HTTP client keys of Prometheus and vmagent: credentials, TLS, proxy, headers. Both dialects
+/// accept the spellings of both programs.
 inline constexpr std::array<std::string_view, 14> http_client_keys{"authorization",
                                                                    "basic_auth",
                                                                    "bearer_token",
@@ -27,12 +27,12 @@ inline constexpr std::array<std::string_view, 14> http_client_keys{"authorizatio
                                                                    "follow_redirects",
                                                                    "enable_http2"};
 
-/// Reads these keys of `entry`, but for the last two, into the fields below `where`.
+/// Reads all but the last two of these keys of `entry` into the fields below `where`.
 /// \throws ConfigError naming file, line and key
 K8S_SD_EXPORT void read_http_client(const YamlValue& entry, const std::string& where,
                                     ApiServerConfig&, FieldPlaces&);
 
-/// Says of vmagent's keys for credentials at the proxy that they are no mistake of the file.
+/// Reports vmagent's keys for proxy credentials as unsupported, not as unknown.
 /// \throws ConfigError naming file, line and key
 K8S_SD_EXPORT void refuse_proxy_credentials(const YamlValue& entry);
 

@@ -12,7 +12,7 @@ bool says_something(const YamlValue& value) {
     return !value.is_null() && !(value.is_scalar() && value.is_empty());
 }
 
-/// Fails at the second of the keys that has a value.
+/// Fails if more than one of the keys has a value, at the second one.
 void allow_one_of(const YamlValue& mapping, std::initializer_list<const char*> keys) {
     const char* first = nullptr;
     for (const char* key : keys) {
@@ -84,7 +84,7 @@ void read_tls(const YamlValue& value, const std::string& where, TlsConfig& tls,
     places.text(value["server_name"], where + ".server_name", tls.server_name);
     tls.insecure_skip_verify = value["insecure_skip_verify"].boolean();
     places.remember(where + ".insecure_skip_verify", value["insecure_skip_verify"]);
-    // "At least TLS 1.0" is true of 1.2, too.
+    // A minimum below TLS 1.2 is accepted: the library's own minimum of 1.2 satisfies it.
     read_version(value["min_version"], tls.min_version);
     places.remember(where + ".min_version", value["min_version"]);
     if (!read_version(value["max_version"], tls.max_version)) {
@@ -101,7 +101,7 @@ void add_header(HttpHeader header, const YamlValue& value, const std::string& wh
     headers.push_back(std::move(header));
 }
 
-/// vmagent's: a list of "Name: value".
+/// vmagent's syntax: a list of "Name: value".
 void read_header_lines(const YamlValue& value, const std::string& where,
                        std::vector<HttpHeader>& headers, FieldPlaces& places) {
     for (const YamlValue& line : value.items()) {
@@ -116,7 +116,7 @@ void read_header_lines(const YamlValue& value, const std::string& where,
     }
 }
 
-/// Prometheus': by name, values that may be shown, that may not, and that stand in files.
+/// Prometheus' syntax: by name, lists of plain values, of secret values and of files.
 void read_header_map(const YamlValue& value, const std::string& where,
                      std::vector<HttpHeader>& headers, FieldPlaces& places) {
     for (const auto& [name, sources] : value.entries()) {

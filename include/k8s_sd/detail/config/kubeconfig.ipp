@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// socks5h, which others take, is not one of kubectl's.
+/// kubectl does not support socks5h, unlike other tools.
 std::string read_proxy(const YamlValue& value) {
     std::string url = value.string();
     if (url.empty()) return url;
@@ -51,7 +51,7 @@ ServerUrl server_url(const ApiServerConfig& server, const YamlValue& cluster) {
     }
 }
 
-/// Who is on the way must not see secrets. Whom to impersonate is none.
+/// Without TLS anyone on the network could read secrets. Impersonation is not secret.
 void drop_credentials(ApiServerConfig& server) {
     server.auth = {};
     server.tls = {};
@@ -117,14 +117,14 @@ ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std
 
 ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,
                                 const ApiServerConfig& own) {
-    // A path may have a colon, too.
+    // A path may contain a colon itself.
     const std::vector<std::string> paths =
         is_file(path) ? std::vector<std::string>{path} : split_path_list(path);
     std::vector<std::string> contents;
     std::vector<KubeconfigFile> files;
     contents.reserve(paths.size());
     for (const std::string& file : paths) {
-        // As kubectl does it: what is there and cannot be read is an error.
+        // As in kubectl, an existing but unreadable file is an error.
         if (paths.size() > 1 && is_missing(file)) continue;
         contents.push_back(read_config_file(file, "kubeconfig_file"));
         files.push_back({file, contents.back()});

@@ -10,12 +10,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The body of a named cluster, user or context, and the directory of the file it stands in.
+/// The body of a named cluster, user or context, and the directory of its file.
 struct KubeconfigEntry {
     YamlValue body;
     std::filesystem::path directory;
 
-    /// The path that stands there; "" if none does.
+    /// The path in this key; "" if there is none.
     std::string path(std::string_view key) const;
 };
 
@@ -26,11 +26,11 @@ struct MergedKubeconfig {
     KubeconfigEntries clusters, users, contexts;
     std::string current_context;
 
-    /// What is there already wins.
+    /// Existing entries win.
     void merge(const KubeconfigFile&);
 };
 
-/// \throws ConfigError if the reference is missing, or of an entry that is not there
+/// \throws ConfigError if the reference is missing, or names a missing entry
 const KubeconfigEntry& find_entry(const KubeconfigEntries&, const YamlValue& reference);
 
 /// "there are a, b" or "there are none"

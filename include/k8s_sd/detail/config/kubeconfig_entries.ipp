@@ -12,7 +12,7 @@ KubeconfigEntries read_entries(const YamlValue& root, std::string_view list, std
                                const std::filesystem::path& directory) {
     KubeconfigEntries result;
     for (const YamlValue& item : root[list].items()) {
-        if (item.is_null()) continue;  // kubectl takes it for an entry without a name
+        if (item.is_null()) continue;  // kubectl reads it as an entry without a name
         const std::string name = item["name"].string();
         if (name.empty()) item.fail("has no name");
         if (!result.emplace(name, KubeconfigEntry{item[body], directory}).second) {
@@ -22,7 +22,7 @@ KubeconfigEntries read_entries(const YamlValue& root, std::string_view list, std
     return result;
 }
 
-/// Somebody may have named another file of Kubernetes.
+/// The file may be another Kubernetes file by mistake.
 void check_kind(const YamlValue& root) {
     if (!root["kind"].is_empty() && root["kind"].string() != "Config") {
         root["kind"].fail("is not that of a kubeconfig, which is Config");
@@ -44,7 +44,7 @@ void MergedKubeconfig::merge(const KubeconfigFile& file) {
     const YamlValue root = YamlValue::parse(text_of_file(file.content), file.path);
     const auto directory = std::filesystem::path(file.path).parent_path();
     check_kind(root);
-    // std::map::merge() keeps what is there.
+    // std::map::merge() keeps existing entries.
     clusters.merge(read_entries(root, "clusters", "cluster", directory));
     users.merge(read_entries(root, "users", "user", directory));
     contexts.merge(read_entries(root, "contexts", "context", directory));

@@ -5,9 +5,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The credential plugin of a user that has one. The command is relative to the file's directory if
-/// it has a slash, as client-go has it.
-/// \param cluster  may hold an extension for the plugin
+/// The credential plugin of a user. A command with a slash is relative to the file's directory, as
+/// in client-go.
+/// \param cluster  may contain an extension for the plugin
 ExecConfig read_exec(const KubeconfigEntry& user, const YamlValue& cluster);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -7,7 +7,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// For the arguments and the environment of a program.
+/// A text for the arguments or the environment of a program.
 std::string c_text(const YamlValue& value) {
     std::string text = value.string();
     if (text.find('\0') != std::string::npos) value.fail("must not contain a NUL character");

@@ -8,10 +8,10 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Credentials, client certificate and impersonation.
-/// \param cluster  may hold an extension for a credential plugin
+/// \param cluster  may contain an extension for a credential plugin
 void read_user(const KubeconfigEntry& user, const YamlValue& cluster, ApiServerConfig&);
 
-/// "<key>-data" wins over the file that "<key>" names.
+/// "<key>-data" wins over the file named by "<key>".
 void read_pem(const KubeconfigEntry&, const std::string& key, std::string& text, std::string& file);
 
 /// A text for a header or a handshake.

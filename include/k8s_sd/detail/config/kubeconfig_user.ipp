@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// kubectl has given them up, too, but for oidc.
+/// kubectl has removed auth providers as well, except oidc.
 void refuse_auth_provider(const YamlValue& value) {
     if (value.is_empty()) return;
     const std::string name = value["name"].string();
@@ -36,7 +36,7 @@ void read_client_certificate(const KubeconfigEntry& user, TlsConfig& tls) {
     if (key && !cert) user.body["client-key"].fail("needs a client-certificate");
 }
 
-/// The token serves while the file cannot be read.
+/// The token is the fallback while the file cannot be read.
 void read_token(const KubeconfigEntry& user, AuthConfig& auth) {
     auth.bearer_token = read_line(user.body["token"]);
     auth.bearer_token_file = user.path("tokenFile");

@@ -14,15 +14,15 @@ namespace k8s_sd::inline v0::detail {
 /// \throws ConfigError where "url"; its text never repeats the URL
 UrlWithPath parse_list_url(const std::string& url);
 
-/// Where a redirect leads, if that is on the same server: the path with the query.
-/// \param location  of the answer: a URL, or a path that begins with a slash
+/// The path and query of a redirect to the same server; nullopt for a redirect to another server.
+/// \param location  the header of the response: a URL, or a path with a leading slash
 std::optional<std::string> redirected_path(const ServerUrl&, std::string_view location);
 
-/// Validates, and decides about the proxies of the environment.
+/// Validates, and chooses the proxy from the environment.
 /// \throws ConfigError
 HttpSdConfig resolve_http_sd(const HttpSdConfig&);
 
-/// Its server, as a server of other requests.
+/// The server of the list, with the options of an API server.
 ApiServerConfig server_of(const HttpSdConfig&);
 
 }  // namespace k8s_sd::inline v0::detail

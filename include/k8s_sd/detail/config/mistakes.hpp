@@ -13,11 +13,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Collects what is wrong with a configuration, so that all of it can be told in one go.
+/// Collects the mistakes of a configuration, so that all of them are reported together.
 class Mistakes {
  public:
-    /// Calls `read` and keeps the ConfigError that it throws.
-    /// \returns whether it threw none
+    /// Calls `read` and records the ConfigError it throws.
+    /// \returns true if it threw none
     template <class Read>
     bool attempt(Read&& read) {
         try {
@@ -28,12 +28,12 @@ class Mistakes {
             return false;
         }
     }
-    /// Those beyond the first few only count: the same one can be there very often.
+    /// Beyond the first few it only counts, because one mistake can be repeated very often.
     void add(ConfigError error) {
         ++count_;
         if (list_.size() < most_told) list_.push_back(std::move(error));
     }
-    /// As YamlValue::allow_only(), for every key that is not allowed.
+    /// Like YamlValue::allow_only(), but records every unknown key.
     /// \throws ConfigError if it is no mapping
     void allow_only(const YamlValue& mapping, std::span<const std::string_view> keys) {
         for (const auto& [key, value] : mapping.entries()) {
@@ -48,9 +48,9 @@ class Mistakes {
 
     bool none() const { return count_ == 0; }
     std::size_t count() const { return count_; }
-    /// Not more than the first hundred.
+    /// At most the first hundred.
     const std::vector<ConfigError>& list() const { return list_; }
-    /// The error is the first mistake; its text has the others behind it, each on a line.
+    /// Throws the first mistake; its text lists the others, one a line.
     void throw_any() const {
         if (list_.empty()) return;
         std::string text = list_.front().problem();

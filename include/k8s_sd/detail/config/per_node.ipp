@@ -19,7 +19,7 @@ void restrict_to(DiscoveryConfig& config, Role kind, const std::string& term) {
     selector->field += (selector->field.empty() ? "" : ",") + term;
 }
 
-/// Empty: what it watches can be restricted to a node.
+/// Empty: all its watches can be restricted to a node.
 std::string cluster_wide_part(const DiscoveryConfig& config) {
     if (config.role != Role::pod && config.role != Role::node) {
         return "role " + std::string(to_string(config.role));

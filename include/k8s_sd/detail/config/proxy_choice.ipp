@@ -15,7 +15,7 @@ namespace {
 
 using boost::asio::ip::address;
 
-/// An IPv4 address that is written as an IPv6 one is still that address.
+/// Converts an IPv4-mapped IPv6 address to its IPv4 address.
 std::optional<address> address_of(const std::string& text) {
     error_code error;
     const address result = boost::asio::ip::make_address(text, error);
@@ -24,7 +24,7 @@ std::optional<address> address_of(const std::string& text) {
     return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, result.to_v6());
 }
 
-/// Of an entry with a slash; empty if it is no range.
+/// Matches an entry with a slash; nullopt if it is not a range.
 std::optional<bool> range_has(const std::string& range, const std::optional<address>& host) {
     using boost::asio::ip::network_v4;
     using boost::asio::ip::network_v6;
@@ -58,7 +58,7 @@ NoProxyEntry split_entry(const std::string& text) {
     return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-/// "domain": itself and what is below it; ".domain" and "*.domain": only what is below it.
+/// "domain": itself and its subdomains; ".domain" and "*.domain": only the subdomains.
 bool domain_has(std::string domain, const std::string& host) {
     if (domain.starts_with("*.")) domain.erase(0, 1);
     if (!domain.starts_with('.')) {
@@ -80,7 +80,7 @@ bool entry_has(const std::string& entry, const ProxiedServer& server,
     return domain_has(part.host, server.host);
 }
 
-/// The first of these variables that holds something.
+/// The first non-empty variable.
 struct Variable {
     std::string name;
     std::string value;
@@ -93,7 +93,7 @@ Variable first_of(const Variables& variables, std::initializer_list<const char*>
     return {};
 }
 
-/// Of a program that a web server runs, HTTP_PROXY is what a client wrote into the header "Proxy".
+/// In a CGI program HTTP_PROXY contains the client's header "Proxy", so it is untrusted.
 bool is_cgi(const Variables& variables) {
     return !first_of(variables, {"REQUEST_METHOD"}).value.empty();
 }
@@ -105,7 +105,7 @@ std::string proxy_of_environment(const ProxiedServer& server, const Variables& v
     if (proxy.value.empty()) return {};
     const std::string no_proxy = first_of(variables, {"NO_PROXY", "no_proxy"}).value;
     if (is_reached_directly(no_proxy, server)) return {};
-    // "host:port" is usual there.
+    // The environment usually has "host:port" without a scheme.
     if (proxy.value.find("://") == std::string::npos) proxy.value.insert(0, "http://");
     parse_proxy_url(proxy.value, "environment variable " + proxy.name);
     return proxy.value;
@@ -134,8 +134,8 @@ ProxyConfig choose_proxy(ProxyConfig proxy, const ProxiedServer& server, const V
         proxy.url = proxy_of_environment(server, variables);
     } else if (!proxy.url.empty()) {
         parse_proxy_url(proxy.url, where + ".url");
-        // As in Go, a proxy that is configured without exceptions serves for the machine itself,
-        // too: it may be a tunnel that ends elsewhere.
+        // As in Go, a configured proxy without exceptions serves the machine itself, too: it may
+        // be a tunnel with its end elsewhere.
         if (!proxy.no_proxy.empty() && is_reached_directly(proxy.no_proxy, server)) {
             proxy.url.clear();
         }

@@ -13,7 +13,7 @@ struct ProxyUrl {
     enum class Scheme : std::uint8_t { http, https, socks5 };
     Scheme scheme = Scheme::http;
     std::string host;        ///< lower case; IPv6 without brackets
-    std::string port;        ///< never empty: 80, 443 or 1080 where the URL has none
+    std::string port;        ///< never empty: by default 80, 443 or 1080
     std::string username;    ///< percent-decoded
     CleansedBytes password;  ///< percent-decoded; empty together with the name: no credentials
 };
@@ -21,10 +21,10 @@ struct ProxyUrl {
 /// Accepts "scheme://[user[:password]@]host[:port][/]", IPv6 in brackets; the scheme is http,
 /// https, socks5 or socks5h.
 /// \param where  the field, for the error
-/// \throws ConfigError; its text never repeats the URL, which may hold a password
+/// \throws ConfigError; its text never repeats the URL, because it may contain a password
 ProxyUrl parse_proxy_url(std::string_view url, const std::string& where);
 
-/// A URL that parse_proxy_url() accepts, or an empty one, without user and password.
+/// Removes user and password from an empty URL or one accepted by parse_proxy_url().
 std::string without_user_info(std::string_view proxy_url);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -32,7 +32,7 @@ const ProxyScheme& proxy_scheme_of(std::string_view url) {
     throw ConfigError("url", "must begin with http://, https:// or socks5://");
 }
 
-/// Text of userinfo as it was before it was encoded.
+/// Decodes the userinfo of a URL.
 CleansedBytes percent_decoded(std::string_view text) {
     CleansedBytes result;
     result.reserve(text.size());
@@ -61,12 +61,12 @@ void read_user_info(std::string_view text, ProxyUrl& url) {
     url.username.assign(username.begin(), username.end());
     if (colon < text.size()) url.password = percent_decoded(text.substr(colon + 1));
     if (url.scheme != ProxyUrl::Scheme::socks5) {
-        // Of RFC 7617: the colon ends the name.
+        // RFC 7617: the first colon ends the name.
         if (url.username.find(':') == std::string::npos) return;
         throw ConfigError("url", "the name of the user must not contain a colon");
     }
     if (url.username.empty()) throw ConfigError("url", "SOCKS5 needs the name of a user");
-    constexpr std::size_t longest = 255;  // RFC 1929 has a byte for the length
+    constexpr std::size_t longest = 255;  // RFC 1929 has one byte for the length
     if (url.username.size() > longest || url.password.size() > longest) {
         throw ConfigError("url", "the user or password is longer than the 255 bytes of SOCKS5");
     }

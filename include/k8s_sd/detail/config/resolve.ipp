@@ -31,12 +31,12 @@ ApiServerConfig in_cluster_server(const InClusterFiles& files) {
     const std::string host = environment_variable("KUBERNETES_SERVICE_HOST");
     const std::string port = environment_variable("KUBERNETES_SERVICE_PORT");
     ApiServerConfig server;
-    // Some write the brackets of an IPv6 address themselves.
+    // Some environments already put an IPv6 address in brackets.
     server.url = "https://" +
                  (host.starts_with('[') ? host + ":" + port : detail::join_host_port(host, port));
     server.auth.bearer_token_file = files.directory + "/token";
     server.tls.ca_file = files.directory + "/ca.crt";
-    // Missing files are told at once; what rotates later is read where it is used.
+    // Missing files are reported at once; later rotations are read on use.
     for (const std::string& path : {server.auth.bearer_token_file, server.tls.ca_file}) {
         if (detail::trim(detail::read_config_file(path, "in-cluster access")).empty()) {
             throw ConfigError("in-cluster access", path + " is empty");
@@ -52,7 +52,7 @@ ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFil
         return detail::load_kubeconfig(config.kubeconfig_file, config.kubeconfig_context, own);
     }
     if (own.url.empty()) {
-        // The address is one of the cluster, which no proxy outside of it can reach.
+        // The address is internal to the cluster; a proxy outside of it cannot reach it.
         return detail::complete_server(in_cluster_server(files), own, never,
                                        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT");
     }
@@ -60,7 +60,7 @@ ApiServerConfig resolve_server(const DiscoveryConfig& config, const InClusterFil
     return detail::complete_server(own, own, usual ? by_default : if_asked_for, "api_server.url");
 }
 
-/// As client-go finds it.
+/// Like client-go.
 std::string own_namespace(const InClusterFiles& files) {
     std::string source = "the environment variable POD_NAMESPACE";
     const char* variable = std::getenv("POD_NAMESPACE");
@@ -117,7 +117,7 @@ std::vector<std::string> configured_namespaces(const DiscoveryConfig& config,
     std::vector<std::string> names = config.namespaces;
     const bool always = rules_of(config.dialect).adds_own_namespace_to_listed_ones;
     if (config.own_namespace && (names.empty() || always)) names.push_back(own());
-    // An empty name is the cluster-wide collection, which holds all the others.
+    // An empty name is the cluster-wide collection, a superset of all others.
     if (std::find(names.begin(), names.end(), "") != names.end()) return {};
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -9,8 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One entry of `kubernetes_sd_configs`, validated; see parse_sd_config(). It is of no use if there
-/// are mistakes.
+/// One validated entry of `kubernetes_sd_configs`, see parse_sd_config(). Unusable if there are
+/// mistakes.
 K8S_SD_EXPORT DiscoveryConfig read_sd_config(const YamlValue& entry, LabelDialect,
                                              const std::string& file_name, Mistakes&);
 

@@ -21,10 +21,10 @@ namespace {
 
 using detail::YamlValue;
 
-/// Another name of role endpointslice.
+/// An alias of role endpointslice.
 constexpr std::string_view role_alias = "endpointslices";
 
-/// Fills a DiscoveryConfig. What validate() finds is told by file, line and key.
+/// Fills a DiscoveryConfig. Errors of validate() name file, line and key.
 class SdConfigReader {
  public:
     SdConfigReader(LabelDialect dialect, const std::string& file_name, detail::Mistakes& mistakes)
@@ -65,7 +65,7 @@ class SdConfigReader {
         }
     }
 
-    /// Those that contradict each other are refused all the same, and a token service.
+    /// Drops all credentials but those of the token service, after validating them.
     static void forget_credentials(ApiServerConfig& server) {
         detail::check_auth("api_server.auth", server.auth);
         detail::check_tls("api_server.tls", server.tls);
@@ -99,7 +99,7 @@ class SdConfigReader {
         if (!url.is_null() && config_.api_server.url.empty() && rules_.refuses_empty_api_server) {
             url.fail("must not be empty; leave it out for in-cluster access");
         }
-        // vmagent: the mere presence of tls_config makes an address without scheme https.
+        // In vmagent the presence of tls_config turns an address without scheme into https.
         if (!entry["tls_config"].is_null() && !config_.api_server.url.empty() &&
             config_.api_server.url.find("://") == std::string::npos) {
             config_.api_server.url.insert(0, "https://");
@@ -107,7 +107,7 @@ class SdConfigReader {
         places_.path(entry["kubeconfig_file"], "kubeconfig_file", config_.kubeconfig_file);
     }
 
-    /// Redirects are never followed and HTTP/1.1 is spoken, whatever is said here.
+    /// Redirects are never followed and HTTP/1.1 is used, regardless of these options.
     void check_http_options(const YamlValue& entry) const {
         const bool free = !rules_.http_options_need_api_server || !config_.api_server.url.empty();
         for (const char* key : {"follow_redirects", "enable_http2"}) {
@@ -126,7 +126,7 @@ class SdConfigReader {
         value.fail("must not be set together with kubeconfig_file in the dialect of Prometheus");
     }
 
-    // What to discover.
+    // Scope of the discovery.
 
     void read_namespaces(const YamlValue& value) {
         value.allow_only({"names", "own_namespace"});
@@ -159,7 +159,7 @@ class SdConfigReader {
         }
     }
 
-    /// A selector that applies to nothing. Its syntax is checked as that of the others.
+    /// A selector without effect. Its syntax is checked like that of others.
     static void read_inert_selector(const YamlValue& item) {
         const auto check = [&](const char* key, auto parse) {
             try {

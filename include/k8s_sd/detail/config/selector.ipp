@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view end_of_text = "the end";
 
-/// The common form of label values and of names in keys.
+/// The common form of label values and of the name part of keys.
 bool is_name(std::string_view text) {
     if (text.empty() || text.size() > 63) return false;
     if (!detail::is_alphanumeric(text.front()) || !detail::is_alphanumeric(text.back()))
@@ -156,7 +156,7 @@ class LabelParser {
         return text;
     }
 
-    /// The value may be missing: "a=" selects objects whose label is empty.
+    /// The value may be missing: "a=" selects objects with an empty label.
     std::string value() {
         const Token token = current_.token;
         if (token == Token::end || token == Token::comma || token == Token::close) return {};
@@ -180,7 +180,7 @@ class LabelParser {
             if (current_.token != Token::comma) fail("expected ',' or ')'");
             advance();
             if (current_.token != Token::comma) continue;
-            // labels.Parse takes two commas as one empty value, and wants more behind them.
+            // labels.Parse reads two commas as one empty value, and requires another after it.
             values.emplace_back();
             advance();
             if (current_.token == Token::close) fail("expected a label value");
@@ -201,7 +201,7 @@ class LabelParser {
                                             std::to_string(offset + 1) + ": " + problem);
 }
 
-/// The end of the term that begins at `begin`: the next comma that is not escaped.
+/// The end of the term at `begin`: the next comma without a backslash.
 std::size_t term_end(std::string_view text, std::size_t begin) {
     std::size_t i = begin;
     while (i < text.size() && text[i] != ',') i += text[i] == '\\' ? 2U : 1U;

@@ -9,34 +9,34 @@ namespace k8s_sd::inline v0::detail {
 struct ServerUrl {
     bool tls = false;
     std::string host;    ///< lower case; IPv6 without brackets
-    std::string port;    ///< never empty: 443 or 80 where the URL has none
+    std::string port;    ///< never empty: by default 443 or 80
     std::string prefix;  ///< "" or "/path" without a trailing slash; request paths are appended
 };
 
-/// Of the authority of a URL.
+/// The authority of a URL.
 struct HostAndPort {
     std::string host;  ///< lower case; IPv6 without brackets
-    std::string port;  ///< decimal without leading zeros; empty where there is none
+    std::string port;  ///< decimal without leading zeros; empty if there is none
 };
 
 /// Splits "host[:port]" or "[v6][:port]".
 /// \throws ConfigError where "url"; its text never repeats the URL
 HostAndPort parse_host_and_port(std::string_view text);
 
-/// \throws ConfigError where "url" for a character that no URL of a server or proxy has
+/// \throws ConfigError where "url" for a character invalid in URLs of servers and proxies
 void check_url_characters(std::string_view url);
 
 /// Accepts "[http[s]://]host[:port][/prefix]", IPv6 in brackets.
 /// \param tls_without_scheme  whether a URL without scheme means https
-/// \throws ConfigError where "url"; its text never repeats the URL, which may hold a password
+/// \throws ConfigError where "url"; its text never repeats the URL: it may contain a password
 ServerUrl parse_server_url(std::string_view url, bool tls_without_scheme);
 
-/// A URL with its path as it is, to which a server's URL has no right.
+/// A URL with its path unchanged; a trailing slash and a query are valid here.
 struct UrlWithPath {
     ServerUrl server;
-    std::string path;  ///< begins with a slash; with the query
+    std::string path;  ///< with a leading slash and the query
 };
-/// \throws ConfigError as parse_server_url()
+/// \throws ConfigError like parse_server_url()
 UrlWithPath parse_url_with_path(std::string_view url);
 
 /// "host", "host:port" or "[v6]:port", without the scheme's default port: the Host header.

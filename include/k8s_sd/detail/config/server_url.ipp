@@ -20,8 +20,8 @@ bool scheme_is_tls(std::string_view scheme) {
     return name == "https";
 }
 
-/// "https//host", "https:/host" and "https:host" would else be a host of that name, which gets the
-/// credentials, and over plain HTTP.
+/// Refuses "https//host", "https:/host" and "https:host": each would be read as a host name, and
+/// that host would receive the credentials over plain HTTP.
 void check_scheme_is_whole(std::string_view url) {
     for (const std::string scheme : {"https", "http"}) {
         const std::string_view start = url.substr(0, scheme.size());
@@ -93,7 +93,7 @@ HostAndPort parse_host_and_port(std::string_view text) {
     if (rest.empty()) return result;
     if (!rest.starts_with(':')) fail("after the IPv6 address only a port or a path may follow");
     check_port(rest.substr(1));
-    // "0443" and "443" are one port.
+    // "0443" and "443" are the same port.
     result.port = std::to_string(std::stoi(std::string(rest.substr(1))));
     return result;
 }
@@ -129,7 +129,7 @@ UrlWithPath parse_url_with_path(std::string_view url) {
     path = path.substr(0, path.find('#'));
     if (!path.starts_with('/')) result.path = "/";
     for (const char c : path) {
-        // As browsers do: what cannot stand in a request is escaped.
+        // Like browsers, escape characters not allowed in a request.
         if (c > 0x20 && c < 0x7f) {
             result.path += c;
         } else {

@@ -4,10 +4,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Reads the text of a document in the part of YAML that programs write: mappings and sequences by
-/// indentation, scalars and flow collections that end on their line, comments. This is some ten
-/// times as fast as the whole language, and configuration files of operators have megabytes.
-/// \returns false if there is anything else in it, be it an error; then the document is empty
+/// Parses the subset of YAML usually written by programs: mappings and sequences by indentation,
+/// single-line scalars and flow collections, comments. It is about ten times as fast as the parser
+/// of the whole language, and configuration files of operators have megabytes.
+/// \returns false if the text contains anything else, even an error; the document is then empty
 /// \throws ConfigError for too many values
 bool read_simple_yaml(YamlDocument&);
 

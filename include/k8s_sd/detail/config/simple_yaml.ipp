@@ -12,7 +12,7 @@ bool is_yaml_null(std::string_view text) {
     return text == "~" || text == "null" || text == "Null" || text == "NULL";
 }
 
-/// There is something that is not simple.
+/// The text is outside the subset.
 struct NotSimple {};
 
 class SimpleYamlReader {
@@ -34,7 +34,7 @@ class SimpleYamlReader {
  private:
     using Kind = YamlNode::Kind;
 
-    /// What is left of a line, from a character that is no blank.
+    /// The rest of a line, from its first character other than a blank.
     struct Line {
         int number = 0;
         std::size_t indent = 0;
@@ -47,7 +47,7 @@ class SimpleYamlReader {
 
     // --- lines -----------------------------------------------------------------------------------
 
-    /// Goes to the next line that is not empty and not only a comment.
+    /// Advances to the next line with content other than a comment.
     void next_line() {
         while (!rest_.empty()) {
             const std::size_t length = std::min(rest_.find('\n'), rest_.size());
@@ -66,7 +66,7 @@ class SimpleYamlReader {
         at_end_ = true;
     }
 
-    /// Goes on behind the first characters of this line.
+    /// Skips the first characters of this line, and the blanks after them.
     void skip(std::size_t count) {
         std::string_view& content = line_.content;
         const std::size_t blanks = std::min(content.find_first_not_of(' ', count), content.size());
@@ -130,7 +130,7 @@ class SimpleYamlReader {
         return deeper || items ? block() : document_.add(Kind::null, line);
     }
 
-    /// Of the key that this line begins with, quotes included; 0 if there is none.
+    /// The length of the key at the start of this line, quotes included; 0 if there is none.
     std::size_t key_length() const {
         const std::string_view content = line_.content;
         std::size_t end = 0;
@@ -156,7 +156,7 @@ class SimpleYamlReader {
         return node;
     }
 
-    // --- values that end on their line -----------------------------------------------------------
+    // --- single-line values ----------------------------------------------------------------------
 
     YamlNode& scalar_or_flow() {
         std::string_view& content = line_.content;
@@ -181,7 +181,7 @@ class SimpleYamlReader {
 
     static bool is_quoted(std::string_view text) { return text[0] == '"' || text[0] == '\''; }
 
-    /// A scalar without quotes, with blanks behind it.
+    /// An unquoted scalar, possibly followed by blanks.
     YamlNode& plain(std::string_view text) {
         text = text.substr(0, text.find_last_not_of(' ') + 1);
         require(!text.empty() &&
@@ -194,7 +194,7 @@ class SimpleYamlReader {
         return document_.add_scalar(text, true, line_.number);
     }
 
-    /// Of the scalar in quotes that the text begins with.
+    /// The length of the quoted scalar at the start of the text.
     static std::size_t quoted_length(std::string_view text) {
         const char quote = text[0];
         for (std::size_t i = 1; i < text.size(); ++i) {
@@ -233,7 +233,7 @@ class SimpleYamlReader {
 
     // --- collections in brackets -----------------------------------------------------------------
 
-    /// Reads one and removes it from the text.
+    /// Reads one collection and removes it from the text.
     YamlNode& flow(std::string_view& text) {
         const Deeper deeper(depth_);
         const bool is_mapping = text[0] == '{';
@@ -279,7 +279,7 @@ class SimpleYamlReader {
         throw NotSimple{};
     }
 
-    /// Goes past some characters and the blanks behind them. Something is left.
+    /// Skips some characters and the blanks after them. \pre the line continues
     static void advance(std::string_view& text, std::size_t count) {
         const std::size_t next = text.find_first_not_of(' ', count);
         require(next != std::string_view::npos);
@@ -291,7 +291,7 @@ class SimpleYamlReader {
     }
 
     YamlDocument& document_;
-    std::string_view rest_;  ///< behind this line
+    std::string_view rest_;  ///< the lines after this one
     Line line_;
     bool began_ = false;
     bool at_end_ = false;

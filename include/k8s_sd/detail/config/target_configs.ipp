@@ -25,7 +25,7 @@ void check_limit(const char* field, std::size_t limit) {
     if (limit == 0) throw ConfigError(field, "must be greater than zero");
 }
 
-/// "*" in the last part only, and the ending of a name that Prometheus reads.
+/// Prometheus allows "*" in the last part only, and requires one of its file extensions.
 bool is_target_file_pattern(std::string_view path) {
     const std::size_t dot = path.rfind('.');
     if (dot == std::string_view::npos) return false;

@@ -5,9 +5,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The content of a text file as UTF-8 without byte order mark: of UTF-8, and of UTF-16 with such a
-/// mark, which some programs of Windows write. What is not well-formed UTF-16 becomes something
-/// that is not well-formed UTF-8.
+/// Converts a text file to UTF-8 without byte order mark: from UTF-8, or from UTF-16 with such a
+/// mark, as written by some Windows programs. Malformed UTF-16 becomes malformed UTF-8.
 std::string text_of_file(std::string_view bytes);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char not_utf8 = '\xff';
 
-/// \param high  which byte of a pair is the higher one
+/// \param high  the index of the higher byte in a pair
 std::string from_utf16(std::string_view bytes, std::size_t high) {
     const auto unit = [&](std::size_t i) {
         const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(bytes[k]); };

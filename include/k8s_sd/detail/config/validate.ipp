@@ -176,7 +176,7 @@ void check_selectors(const DiscoveryConfig& config) {
     }
 }
 
-/// What a target takes from objects of other kinds may be in any share.
+/// A share of one kind does not contain the objects of other kinds joined to its targets.
 void check_share(const DiscoveryConfig& config) {
     const bool joins =
         config.role != Role::pod && config.role != Role::node && config.role != Role::service;

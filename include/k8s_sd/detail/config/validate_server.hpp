@@ -6,8 +6,8 @@
 #include <initializer_list>
 #include <string>
 
-/// What can be wrong with a way to a server, by parts: a token service has such parts of its own.
-/// All throw ConfigError whose place begins with `where`, the field that holds the part.
+/// Checks of server options by part: a token service has the same parts of its own. All throw
+/// ConfigError with a place that begins with `where`, the field of the part.
 namespace k8s_sd::inline v0::detail {
 
 /// An option: its field and whether it is set.
@@ -21,7 +21,7 @@ K8S_SD_EXPORT void check_auth(const std::string& where, const AuthConfig&);
 K8S_SD_EXPORT void check_tls(const std::string& where, const TlsConfig&);
 K8S_SD_EXPORT void check_proxy(const std::string& where, const ProxyConfig&);
 void check_impersonation(const std::string& where, const ImpersonationConfig&);
-/// \param where  of the list
+/// \param where  the field of the list
 void check_headers(const std::string& where, const std::vector<HttpHeader>&);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -21,7 +21,7 @@ void check_header_text(const std::string& where, const std::string& value) {
     }
 }
 
-/// \param where  what needs the member
+/// \param where  the field that requires the member
 void check_needed(const std::string& where, const std::string& member, const std::string& value) {
     if (value.empty()) throw ConfigError(where, "needs " + member);
 }
@@ -32,8 +32,8 @@ bool is_given(const std::string& inline_form, const std::string& file) {
 
 // --- headers -------------------------------------------------------------------------------------
 
-/// Why no configuration may set the header; empty: it may. The names that Prometheus reserves are
-/// among them, and those with which this library says how an answer has to be.
+/// Why configurations must not set the header; empty if they may. Includes the names reserved by
+/// Prometheus, and the headers by which this library negotiates the response.
 std::string_view reserved_because(std::string_view name) {
     constexpr std::array<std::string_view, 23> ours{"accept",
                                                     "accept-encoding",
@@ -92,7 +92,7 @@ void check_basic_auth(const std::string& where, const AuthConfig& auth) {
     }
 }
 
-/// The scheme of an Authorization header. Basic would need an encoded user and password.
+/// The scheme of an Authorization header. Basic would require an encoded user and password.
 void check_scheme(const std::string& where, const std::string& scheme) {
     if (lower_case(scheme) == "basic") {
         throw ConfigError(where, "use username and password for basic authentication");
@@ -121,7 +121,7 @@ void check_exec(const std::string& where, const ExecConfig& exec) {
             throw ConfigError(where + ".env", "a variable needs a name without '='");
         }
     }
-    // A program gets its arguments and variables as texts that end with a zero.
+    // Arguments and environment variables of a program are null-terminated.
     const auto has_zero = [](const std::string& s) { return s.find('\0') != std::string::npos; };
     const bool zero = has_zero(exec.command) ||
                       std::any_of(exec.args.begin(), exec.args.end(), has_zero) ||
@@ -136,7 +136,7 @@ void check_token_url(const std::string& where, const std::string& url) {
         throw ConfigError(where, "must begin with http:// or https://");
     }
     try {
-        // The query of a token service belongs to its URL.
+        // A token service's URL may have a query.
         parse_server_url(url.substr(0, url.find('?')), true);
     } catch (const ConfigError& e) {
         throw ConfigError(where, e.problem());

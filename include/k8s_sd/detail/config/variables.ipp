@@ -61,7 +61,7 @@ class VariableExpander {
     std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// A name that may stand in a message.
+/// The variable's name, if it is short enough for a message.
 std::string shown_variable(std::string_view text) {
     const std::size_t end = text.find('}');
     return end <= 64 ? " " + printable(text.substr(0, end + 1)) : "";

@@ -15,14 +15,14 @@ namespace k8s_sd::inline v0::detail {
 
 struct YamlNode;
 
-/// A key of a mapping with its value, which stands for `null` where it is null.
+/// A key of a mapping with its value; a null pointer stands for YAML's null.
 struct YamlEntry {
     std::string_view key;
     int line;  ///< of the key
     const YamlNode* value;
 };
 
-/// A value as it is written. What anchors name is there once, so there can be cycles.
+/// A value in the document. An anchored node is shared by its aliases, so cycles are possible.
 struct YamlNode {
     enum class Kind : std::uint8_t { null, scalar, sequence, mapping };
 
@@ -30,25 +30,25 @@ struct YamlNode {
     bool plain = false;       ///< a scalar without quotes
     int line = 1;             ///< from 1
     std::string_view text{};  ///< of a scalar
-    /// Of a sequence: its items; of a mapping: keys and values by turns, merge keys like others.
+    /// A sequence: its items; a mapping: alternating keys and values, merge keys included.
     std::vector<const YamlNode*> parts{};
-    /// Of a mapping with all that it merges; made when somebody first asks. See YamlValue.
+    /// The entries of a mapping including merged ones; computed on first use. See YamlValue.
     mutable std::unique_ptr<const std::vector<YamlEntry>> entries{};
 };
 
-/// A part of the way to a value that is being read: a key, or the index of an item.
+/// A step of the path to a value: a key, or the index of an item.
 struct YamlStep {
     static constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
-    const YamlStep* parent = nullptr;  ///< null: the way begins here
-    std::string key{};                 ///< unless it is an index
+    const YamlStep* parent = nullptr;  ///< null: the first step
+    std::string key{};                 ///< empty for an index
     std::size_t index = no_index;
 };
 
-/// What a value counts for in YamlDocument::spend(), besides its text.
+/// The cost of a value in YamlDocument::spend(), besides its text.
 inline constexpr std::size_t yaml_value_bytes = 16;
 
-/// The values of a document. For one thread, as they are completed while they are read.
+/// The values of a document. For one thread, because reading completes them lazily.
 class YamlDocument {
  public:
     explicit YamlDocument(std::string_view text, std::string file)
@@ -66,16 +66,16 @@ class YamlDocument {
     /// \throws ConfigError for too many values
     YamlNode& add(YamlNode::Kind kind, int line);
     YamlNode& add_scalar(std::string_view text, bool plain, int line);
-    /// Keeps a text that is not part of the document's.
+    /// Stores a text not contained in the document.
     std::string_view keep(std::string text) { return kept_.emplace_back(std::move(text)); }
-    /// Forgets everything that was added.
+    /// Removes everything added so far.
     void clear();
 
-    /// Counts what is read, in bytes. A few bytes can name an anchor again, which may stand for
-    /// very many values; so what can be read is bounded by what is written.
+    /// Counts bytes read. Naming an anchor takes a few bytes but can stand for very many values, so
+    /// the size of the document bounds the amount read.
     /// \returns false beyond that bound
     bool spend(std::size_t bytes) const;
-    /// Keeps a step that the ways of other values begin with.
+    /// Stores a step shared by the paths of several values.
     const YamlStep* keep_step(YamlStep step) const { return &steps_.emplace_back(std::move(step)); }
 
  private:
@@ -93,11 +93,11 @@ class YamlDocument {
 ///         several documents
 K8S_SD_EXPORT std::shared_ptr<const YamlDocument> parse_yaml(std::string_view text,
                                                              const std::string& file);
-/// The same without the short cut for simple documents; for tests and benchmarks.
+/// The same without the fast path for simple documents; for tests and benchmarks.
 K8S_SD_EXPORT std::shared_ptr<const YamlDocument> parse_any_yaml(std::string_view text,
                                                                  const std::string& file);
 
-/// Has yaml-cpp make all of its static objects, which exit() destroys.
+/// Makes yaml-cpp create all its static objects now; exit() destroys them.
 void make_yaml_statics();
 
 }  // namespace k8s_sd::inline v0::detail

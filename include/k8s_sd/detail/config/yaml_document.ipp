@@ -38,15 +38,15 @@ void check_text(std::string_view text, const std::string& file) {
     }
 }
 
-/// Makes nodes of what yaml-cpp tells.
+/// Builds nodes from the events of yaml-cpp.
 class YamlBuilder final : public YAML::EventHandler {
  public:
     explicit YamlBuilder(YamlDocument& document) : document_(document) {}
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         halt_at_exit();
-        // At a character that begins nothing, such as a comma at the beginning of a line, yaml-cpp
-        // finds empty documents without end. Each must begin behind the previous one.
+        // At an unexpected character, such as a comma at the beginning of a line, yaml-cpp finds
+        // empty documents without end. Each document must begin after the previous one.
         if (mark.pos == last_start_) throw YAML::ParserException(mark, "unexpected character");
         last_start_ = mark.pos;
         anchors_.clear();
@@ -108,14 +108,14 @@ class YamlBuilder final : public YAML::EventHandler {
     }
 
     YamlDocument& document_;
-    std::vector<const YamlNode*> anchors_;  ///< by yaml-cpp's number; 0 is none
+    std::vector<const YamlNode*> anchors_;  ///< indexed by yaml-cpp's number; 0 is none
     std::vector<YamlNode*> open_;           ///< collections, from the outside in
     int last_start_ = -1;
 };
 
 void read_any_yaml(YamlDocument& document) {
-    // yaml-cpp takes a quoted scalar that never ends for one that ends with the file; the
-    // document end marker makes it an error.
+    // yaml-cpp accepts an unterminated quoted scalar at the end of the file; the document end
+    // marker turns it into an error.
     const std::string_view text = document.text();
     std::istringstream stream(std::string(text) + (text.ends_with('\n') ? "...\n" : "\n...\n"));
     try {
@@ -141,7 +141,7 @@ std::shared_ptr<YamlDocument> checked_document(std::string_view text, const std:
 }  // namespace
 
 YamlNode& YamlDocument::add(YamlNode::Kind kind, int line) {
-    // A value can be two bytes of text and takes a hundred times as much memory.
+    // A value of two bytes of text can take a hundred times as much memory.
     constexpr std::size_t most_values = 2'000'000;
     if (nodes_.size() == most_values) {
         throw ConfigError(place_in(file_, line), "the document has too many values");
@@ -166,7 +166,7 @@ void YamlDocument::clear() {
 }
 
 bool YamlDocument::spend(std::size_t bytes) const {
-    // A document is read several times, in parts; anchors may stand for some more.
+    // A document is read several times, in parts; aliases add a margin.
     constexpr std::size_t readings = 10;
     constexpr std::size_t spare = std::size_t{8} << 20;
     spent_ += bytes;
@@ -186,7 +186,7 @@ std::shared_ptr<const YamlDocument> parse_any_yaml(std::string_view text, const 
 }
 
 void make_yaml_statics() {
-    // Each rule of yaml-cpp's scanner is a static object, made when it is first needed.
+    // Each rule of yaml-cpp's scanner is a static object, created on first use.
     constexpr const char* everything = R"yaml(%YAML 1.2
 %TAG !e! tag:example.org,2000:
 ---

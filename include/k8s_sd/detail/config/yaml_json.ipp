@@ -61,7 +61,7 @@ class JsonMaker {
         } else {
             write_scalar(yaml);
         }
-        // Anchors can repeat a long text, too.
+        // Aliases can also repeat a long text.
         if (text_.size() > options_.most_bytes) yaml.fail("is too large");
     }
 

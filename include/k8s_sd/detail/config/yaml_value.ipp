@@ -15,8 +15,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// A key as it may stand in a message. What is no plain name may be half of a misspelt
-/// "token:secret", or made to forge log lines.
+/// A key for a message. Hides any other text: it may be part of a misspelt "token:secret", or made
+/// to forge log lines.
 std::string printable_key(std::string_view key) {
     const auto plain = [](char c) {
         return is_alphanumeric(c) || std::string_view("_-./<").find(c) != std::string_view::npos;
@@ -47,7 +47,7 @@ std::optional<std::uint64_t> with_base(std::string_view digits) {
     }
 }
 
-/// In the spellings that Go's YAML takes: 16, 1_000, 0x10, 0o20, 020, 0b10000, also 1e3 and 16.0.
+/// Accepts the spellings of Go's YAML: 16, 1_000, 0x10, 0o20, 020, 0b10000, also 1e3 and 16.0.
 std::optional<std::uint64_t> whole_number(std::string text) {
     if (text.starts_with('+')) text.erase(0, 1);
     if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
@@ -73,18 +73,18 @@ std::optional<bool> truth(std::string_view text) {
     return std::nullopt;
 }
 
-/// Far beyond what people write; bounds the work for anchors that are merged again and again.
+/// Far beyond hand-written files; bounds the work for repeatedly merged anchors.
 constexpr std::size_t most_merged = 1'000;
 
-/// As text, in quotes, it is a key like others.
+/// In quotes, "<<" is an ordinary key.
 bool is_merge_key(const YamlNode& key) { return key.text == "<<" && key.plain; }
 
 }  // namespace
 
-/// Most mappings have few keys.
+/// A set optimized for few keys, as in most mappings.
 class YamlKeyNames {
  public:
-    /// \returns false for a name that is there already
+    /// \returns false if the name is already present
     bool insert(std::string_view name) {
         constexpr std::size_t few = 16;
         if (std::find(few_.begin(), few_.end(), name) != few_.end()) return false;
@@ -138,7 +138,7 @@ bool YamlValue::is_empty() const {
 std::string YamlValue::string() const {
     if (is_null()) return {};
     if (!is_scalar()) fail("must be a text");
-    // The document is; but yaml-cpp makes half a character of an escape such as "\_".
+    // The document is UTF-8, but yaml-cpp decodes an escape such as "\_" to half a character.
     if (!is_utf8(node_->text)) {
         fail("is not UTF-8; write characters as they are or as \\u....");
     }
@@ -184,11 +184,11 @@ void YamlValue::spend(std::size_t bytes) const {
     if (!document_->spend(bytes)) fail("anchors stand for too much");
 }
 
-/// The entries of a mapping while they are collected.
+/// The entries of a mapping being collected.
 struct YamlValue::Merging {
     std::vector<YamlEntry> list;
     YamlKeyNames names;
-    std::size_t merged = 0;  ///< visited in other mappings
+    std::size_t merged = 0;  ///< entries visited in other mappings
 };
 
 std::span<const YamlEntry> YamlValue::merged_entries() const {
@@ -239,7 +239,7 @@ void YamlValue::merge_into(const YamlValue& mapping, Merging& all) const {
         if (source->kind != YamlNode::Kind::mapping) {
             fail("must be a mapping, or a list of mappings, to take keys from");
         }
-        // An anchor can be merged many times, and into itself.
+        // An anchor can be merged many times, even into itself.
         all.merged += 1 + source->parts.size() / 2;
         if (all.merged > most_merged) fail("takes too many keys from other mappings");
         YamlValue(document_, source, line_, mapping.step_).add_entries(all);

@@ -23,7 +23,7 @@ namespace {
 
 using DiffPtr = std::shared_ptr<const TargetGroupDiff>;
 
-/// The watcher of a configuration, and what that means.
+/// The watcher of a configuration, and the resolved configuration.
 struct AcquiredWatcher {
     AcquiredWatcher(const asio::any_io_executor& executor, const DiscoveryConfig& given)
         : config(resolve(given, detail::ContextEnvironment::of(executor).in_cluster())),
@@ -39,7 +39,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     Impl(const executor_type& executor, const DiscoveryConfig& config, Callback callback)
         : Impl(executor, config, std::move(callback), AcquiredWatcher(executor, config)) {}
 
-    /// Before it runs. \throws ConfigError
+    /// Called before it runs. \throws ConfigError
     void set_warm_start(const WarmStart& options) {
         if (options.directory.empty()) return;
         warm_ = std::make_shared<detail::WarmTargets>(*watcher_, resolved_, role_, options,
@@ -75,8 +75,8 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     }
 
     void end() noexcept override {
-        // By post: a discoverer that takes the place of this one may run a turn later, and is to
-        // find the watches.
+        // Post the release: a discoverer that replaces this one may be started by a later handler,
+        // and should find the watches alive.
         asio::post(watcher_->get_executor(),
                    [subscription = std::move(subscription_)]() mutable { subscription.reset(); });
         if (warm_) warm_->stop();
@@ -86,7 +86,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
         confirms_ = false;
     }
 
-    // --- what the watcher finds -------------------------------------------------------------
+    // --- events of the watcher --------------------------------------------------------------
 
     void on_ready(const DiffPtr& state) override {
         {
@@ -96,7 +96,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
             note_changes();
             wake();
         }
-        // What a snapshot says is not yet what there is.
+        // A snapshot is not a confirmed state.
         state->unconfirmed ? on_status_change() : on_first_state();
     }
 
@@ -117,7 +117,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
         const bool had_news = has_news();
         for (const GroupChange& change : changes) pending_.add(change);
         note_changes();
-        // With news already, the call is on its way or waits for its time.
+        // With news already pending, a delivery is scheduled.
         if (!had_news && has_news()) wake();
     }
 
@@ -149,9 +149,9 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     std::shared_ptr<GroupWatcher> watcher_;
     std::shared_ptr<detail::WarmTargets> warm_;  // null: no snapshot
     GroupWatcher::Subscription subscription_;
-    DiffPtr state_;                   // until the host has been told of it
-    detail::PendingChanges pending_;  // since then
-    bool confirms_ = false;           // the state came from a snapshot, and is confirmed
+    DiffPtr state_;                   // until the host has received it
+    detail::PendingChanges pending_;  // changes since the state was delivered
+    bool confirms_ = false;           // the state of a snapshot has been confirmed
 };
 
 Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config, Callback callback,

@@ -29,10 +29,11 @@ using detail::RunOperation;
 
 namespace {
 
-// Jobs that are told together have in common what comes next, so a turn tells several.
+// Deliver several jobs in one batch: they then share the record of their next changes, see
+// Provider::changes_from_now().
 constexpr int job_diffs_per_turn = 64;
 
-/// A job whose configurations have been looked at.
+/// A job with resolved configurations.
 struct ResolvedJob {
     std::string name;
     std::vector<JobState::Entry> entries;
@@ -63,8 +64,8 @@ void check_jobs(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-/// The state behind a handle. Lock order: `apply_mutex_` or that of `turn_ends_`, `mutex_`. The
-/// callback is called, and files are read, without `mutex_`.
+/// The state behind a handle. Lock order: `apply_mutex_` or the mutex of `turn_ends_`, then
+/// `mutex_`. The callback is called, and files are read, without `mutex_`.
 class DiscoveryManager::Impl final : public Provider::Observer,
                                      public Delivery::Source,
                                      public std::enable_shared_from_this<Impl> {
@@ -151,9 +152,9 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
  private:
-    /// How the manager learns of ends of turns until it is cancelled. A turn may end in any thread
-    /// and after the manager's context is gone, so it must not keep the manager alive, not even for
-    /// a moment.
+    /// Forwards the end of deliveries to the manager until it is cancelled. A host may release a
+    /// diff on any thread, even after the manager's context is destroyed, so this must not keep the
+    /// manager alive, not even for a moment.
     class TurnEnds {
      public:
         explicit TurnEnds(Impl& manager) : manager_(&manager) {}
@@ -161,7 +162,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
             const std::lock_guard lock(mutex_);
             if (manager_) manager_->end_turn(job);
         }
-        /// Waits for a tell() that is under way.
+        /// Waits for a running tell().
         void forget_manager() noexcept {
             const std::lock_guard lock(mutex_);
             manager_ = nullptr;
@@ -172,7 +173,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         Impl* manager_;
     };
 
-    /// The host has let go of a job's diff.
+    /// Destroyed when the host releases a job's diff.
     class Turn {
      public:
         explicit Turn(std::shared_ptr<TurnEnds> ends) : ends_(std::move(ends)) {}
@@ -204,11 +205,11 @@ class DiscoveryManager::Impl final : public Provider::Observer,
 
     // --- applying a configuration -----------------------------------------------------------
 
-    // Under apply_mutex_ only: reads files.
+    // Reads files, so it holds only apply_mutex_.
     std::vector<ResolvedJob> prepare(const std::vector<Job>& jobs,
                                      std::vector<ConfigFailure>& failures) {
         std::vector<ResolvedJob> prepared;
-        std::map<detail::ProviderConfig, JobState::Entry> known;  // equal ones are looked at once
+        std::map<detail::ProviderConfig, JobState::Entry> known;  // equal ones are resolved once
         for (const Job& job : jobs) {
             ResolvedJob& result = prepared.emplace_back();
             result.name = job.name;
@@ -238,8 +239,8 @@ class DiscoveryManager::Impl final : public Provider::Observer,
             state.configure(std::move(job.entries), job.times, clock_->now());
             jobs.push_back(&state);
         }
-        // Jobs that remain come before those that go: of a job under a new name there is always
-        // one. What is there is started before anything of the old configuration is let go.
+        // Start the new jobs before ending the old ones: targets of a renamed job are then always
+        // in at least one job, and shared watches stay alive.
         jobs_.swap(jobs);
         for (JobState* job : jobs_) start(*job);
         const std::set<JobState*> remaining(jobs_.begin(), jobs_.end());
@@ -253,7 +254,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     void start(JobState& state) {
         if (!operation_) return;
         for (const auto& subscription : state.subscriptions()) subscription->provider()->start();
-        due_.remove(state);  // the interval may be another one
+        due_.remove(state);  // the interval may have changed
         schedule(state);
         watch_superseded(state);
     }
@@ -273,7 +274,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         counted_jobs_ = jobs_.size();
     }
 
-    // --- what providers find, under mutex_ --------------------------------------------------
+    // --- events of the providers, under mutex_ ----------------------------------------------
 
     std::mutex& mutex() noexcept override { return mutex_; }
 
@@ -308,7 +309,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
     bool tell_next(TimePoint now) override {
-        // Its end takes the mutex.
+        // Its destructor takes the mutex.
         const auto turn = std::make_shared<Turn>(turn_ends_);
         std::optional<JobDiff> diff;
         {
@@ -344,7 +345,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         while (!due_.empty() && due_.next_time() <= now) {
             JobState& state = due_.next();
             due_.remove(state);
-            if (!state.has_news()) continue;  // it has changed back
+            if (!state.has_news()) continue;  // the change was reverted
             JobDiff diff = state.take(now);
             diff.job = turn->job = state.name();
             diff.turn = turn;
@@ -361,7 +362,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         const auto state = states_.find(job);
         if (state != states_.end()) schedule(state->second);
     } catch (const std::bad_alloc&) {
-        // The job's next change tries again.
+        // The job's next change retries.
     }
 
     const executor_type executor_;
@@ -372,14 +373,14 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     const std::shared_ptr<TurnEnds> turn_ends_ = std::make_shared<TurnEnds>(*this);
 
     std::mutex apply_mutex_;
-    detail::ProviderPool pool_;  // guarded by it
+    detail::ProviderPool pool_;  // guarded by apply_mutex_
 
-    mutable std::mutex mutex_;  // guards what follows, and what it refers to
+    mutable std::mutex mutex_;  // guards everything below, and the objects it refers to
     std::unique_ptr<RunOperation> operation_;
-    std::map<std::string, JobState, std::less<>> states_;  // also of jobs whose end is due
+    std::map<std::string, JobState, std::less<>> states_;  // includes jobs with an undelivered end
     std::vector<JobState*> jobs_;                          // in the order of the configuration
     detail::DueQueue<JobState> due_;
-    detail::DueQueue<JobState> superseding_;  // when their superseded targets go
+    detail::DueQueue<JobState> superseding_;  // by the time their superseded targets are removed
     std::size_t counted_failures_ = 0;
     std::size_t counted_jobs_ = 0;
 };

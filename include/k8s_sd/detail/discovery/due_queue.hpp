@@ -7,7 +7,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Items in the order of their times, no item twice. Items of one time keep the order of insertion.
+/// Unique items ordered by time. Items with the same time keep the order of insertion.
 template <class Item>
 class DueQueue {
  public:
@@ -20,7 +20,7 @@ class DueQueue {
     }
     bool contains(const Item& item) const { return entries_.contains(&item); }
     bool empty() const noexcept { return by_time_.empty(); }
-    /// The earliest time and its item. The queue must not be empty.
+    /// The earliest time and its item. \pre the queue is not empty
     TimePoint next_time() const { return by_time_.begin()->first; }
     Item& next() const { return *by_time_.begin()->second; }
     void clear() noexcept {

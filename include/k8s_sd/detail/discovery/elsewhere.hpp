@@ -11,10 +11,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Has something done that takes long, in a thread where files are read, and not on a strand.
+/// Runs long work in a thread of `calls`, off the strand.
 /// \param work     does not throw
-/// \param refused  makes the answer where there is no thread, of the reason
-/// \param handler  posted to the strand with the answer, unless the ticket goes before
+/// \param refused  makes the answer if no thread is available, from the reason
+/// \param handler  posted to the strand with the answer, unless the ticket is destroyed before
 template <class Answer>
 LateAnswers::Ticket async_elsewhere(const asio::any_io_executor& strand,
                                     const std::shared_ptr<FileCalls>& calls,

@@ -18,8 +18,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Looks at files that list targets again and again, and tells a source what they say. One look is
-/// under way at a time, also where it hangs. Lives on a strand, and reads elsewhere.
+/// Reads target files periodically, and publishes their targets to a source. At most one scan runs
+/// at a time, even if it hangs. Used on a strand; files are read in other threads.
 class FileTargets final : public SourceDriver, public std::enable_shared_from_this<FileTargets> {
  public:
     FileTargets(asio::any_io_executor strand, const Environment&, FileSdConfig,
@@ -31,7 +31,7 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
  private:
     struct Known {
         KnownTargetFile file;
-        std::vector<TargetGroupPtr> groups;  ///< of its list
+        std::vector<TargetGroupPtr> groups;  ///< from its list
     };
     using KnownFiles = std::map<std::string, Known>;
     using Look = std::shared_ptr<const FileLook>;

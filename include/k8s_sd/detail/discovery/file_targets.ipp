@@ -23,7 +23,7 @@ std::shared_ptr<const FileLook> failed_look(const std::string& problem) {
     return look;
 }
 
-/// The first problem, and how many more there are.
+/// The first problem and the number of problems.
 std::string summary(const FileLook& look) {
     std::vector<std::string> all = look.untold;
     for (const auto& [path, file] : look.files) {
@@ -89,7 +89,7 @@ void FileTargets::look_later() {
                        });
 }
 
-/// It is waited for: another look would take as long.
+/// Keeps waiting for the scan: another one would take as long.
 void FileTargets::on_hanging() { fail("reading the files takes longer than 10 s"); }
 
 void FileTargets::fail(const std::string& problem) {
@@ -112,7 +112,7 @@ void FileTargets::on_look(const FileLook& look) {
     tell(summary(look), nothing_known, changed);
 }
 
-/// What is known after a look: where it failed, what was known before, if the dialect keeps that or
+/// The targets after a scan: for a failed file, its previous targets, if the dialect keeps them or
 /// a limit is the reason.
 FileTargets::KnownFiles FileTargets::merge(const FileLook& look) const {
     const bool keeps = !rules_of(config_.dialect).drops_targets_of_bad_files;
@@ -142,7 +142,7 @@ std::vector<std::pair<std::string_view, std::size_t>> FileTargets::lists_of(
 
 void FileTargets::tell(const std::string& problem, bool nothing_known, bool changed) {
     const error_code error = problem.empty() ? error_code() : errc::target_file_failed;
-    // As long as no file was ever read, nobody is told that there are no targets.
+    // Until a first file has been read, do not publish an empty state.
     if (!changed || (nothing_known && !listed_)) return source_->fail(error, problem);
     listed_ = true;
     std::vector<TargetGroupPtr> groups;

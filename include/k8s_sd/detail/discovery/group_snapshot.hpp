@@ -10,7 +10,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Target groups of a file, or why there are none.
+/// The target groups of a file, or the problem of loading them.
 struct LoadedGroups {
     std::vector<TargetGroupPtr> groups{};
     std::chrono::seconds age{};
@@ -18,15 +18,15 @@ struct LoadedGroups {
     bool is_missing = false;
 };
 
-/// The configuration and the server that a snapshot is of.
+/// The configuration and the server of a snapshot.
 struct SnapshotIdentity {
     Digest config{};        ///< of the server's URL and the configuration
-    std::string ca_file{};  ///< its content tells clusters apart that have one URL
+    std::string ca_file{};  ///< its content distinguishes clusters with the same URL
 };
 
-// Both block, as SnapshotFiles does.
+// Both block, like SnapshotFiles.
 LoadedGroups load_groups(const SnapshotFiles&, const SnapshotIdentity&, const WarmStart&);
-/// \returns why they are not there; empty: they are
+/// \returns the reason of a failure; empty on success
 std::string save_groups(const SnapshotFiles&, const SnapshotIdentity&,
                         const std::vector<TargetGroupPtr>&, const WarmStart&);
 

@@ -17,16 +17,16 @@ std::string file_name(const SnapshotIdentity& identity) {
     return hex(identity.config, 16) + file_suffix;
 }
 
-/// With what the file of the authority says now; one that cannot be read says nothing.
+/// Includes the present content of the CA file; an unreadable file counts as empty.
 SnapshotKey group_key(const SnapshotIdentity& identity) {
     std::string text = hex(identity.config);
-    std::string problem;  // is for the client to tell
+    std::string problem;  // reported by the client
     if (const auto ca = read_secret_file(identity.ca_file, problem)) text += view(*ca);
     return {"targets 2", digest_of(text)};
 }
 
-/// `__meta_kubernetes_pod_annotation_NAME` and `…_annotationpresent_NAME` of names that are none of
-/// these are left out.
+/// Drops `__meta_kubernetes_pod_annotation_NAME` and `…_annotationpresent_NAME` unless
+/// `annotations` contains the name.
 bool is_kept(std::string_view label, const std::vector<std::string>& annotations) {
     constexpr std::string_view marks[] = {"_annotation_", "_annotationpresent_"};
     if (!label.starts_with("__meta_kubernetes_")) return true;
@@ -45,7 +45,7 @@ bool is_kept(std::string_view label, const std::vector<std::string>& annotations
 LoadedGroups load_groups(const SnapshotFiles& files, const SnapshotIdentity& identity,
                          const WarmStart& options) {
     FileBytes file = files.read(file_name(identity), options.max_bytes);
-    // Configurations come and go; what nobody can use any more goes, too.
+    // Delete expired snapshots, including those of removed configurations.
     files.remove_old(file_suffix, options.max_age);
     if (!file.problem.empty()) {
         return {.problem = std::move(file.problem), .is_missing = file.is_missing};

@@ -18,8 +18,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Asks a URL for a list of targets again and again, and tells a source what it says. Lives on a
-/// strand.
+/// Polls a URL for a list of targets, and publishes them to a source. Used on a strand.
 class HttpTargets final : public SourceDriver, public std::enable_shared_from_this<HttpTargets> {
  public:
     HttpTargets(asio::any_io_executor strand, const Environment&, HttpSdConfig,
@@ -29,7 +28,7 @@ class HttpTargets final : public SourceDriver, public std::enable_shared_from_th
     void stop() noexcept override;
 
  private:
-    /// Why an answer cannot be used.
+    /// Why a response is unusable.
     struct Problem {
         error_code error;
         std::string text;
@@ -50,21 +49,21 @@ class HttpTargets final : public SourceDriver, public std::enable_shared_from_th
 
     const HttpSdConfig config_;
     const UrlWithPath url_;
-    const std::string place_;  ///< for messages: the URL without its query, which may hold secrets
+    const std::string place_;  ///< for messages: the URL without its query, a possible secret
     const std::shared_ptr<SourceState> source_;
     ApiClientImpl api_;
     std::minstd_rand random_;
-    const std::shared_ptr<TargetGroupMaker> maker_;  ///< one reads at a time
+    const std::shared_ptr<TargetGroupMaker> maker_;  ///< used by one thread at a time
     std::shared_ptr<ShortRequest> request_;
     std::unique_ptr<Timer> timer_;
     LateAnswers::Ticket ticket_;
-    std::optional<std::size_t> hash_;  ///< of the body that the source knows
+    std::optional<std::size_t> hash_;  ///< of the body last published
     unsigned failures_ = 0;            ///< since the last success
-    Duration retry_after_{};           ///< as the last answer says it
+    Duration retry_after_{};           ///< from the last response
 
-    // Of the request that is under way.
+    // State of the current request.
     std::string path_;  ///< with the query
-    TimePoint end_{};   ///< when it must be over
+    TimePoint end_{};   ///< deadline
     unsigned redirects_ = 0;
 };
 

@@ -38,7 +38,7 @@ std::string interval_text(Duration interval) {
     return {text, end.ptr};
 }
 
-/// With the header that tells how soon the next request comes.
+/// Adds the header with the time until the next request.
 ApiServerConfig server_with_interval(const HttpSdConfig& config) {
     ApiServerConfig server = server_of(config);
     const auto same = [](const HttpHeader& header) {
@@ -52,7 +52,7 @@ ApiServerConfig server_with_interval(const HttpSdConfig& config) {
 
 std::string without_query(const std::string& url) { return url.substr(0, url.find_first_of("?#")); }
 
-/// The query of a URL may hold secrets, alone or as values; nobody says which.
+/// Hides the query of a URL from messages, as a whole and by value: any part may be a secret.
 void hide_query(std::string_view url, ApiClientImpl& api) {
     std::string_view rest = url.substr(std::min(url.find('?'), url.size()));
     if (rest.empty()) return;
@@ -174,7 +174,7 @@ HttpTargets::Problem HttpTargets::problem_of_status(const ShortRequest::Answer& 
         text += redirects_ > 0 ? ", a redirect after others" : ", a redirect that is not followed";
         text += "; set url to where the list is";
     } else if (redirects_ == 0 && answer.head.content_encoding.empty()) {
-        // After redirects it may hold the query of one.
+        // After a redirect the message may contain the query of the new URL.
         const std::string message = read_foreign_error(answer.body);
         if (!message.empty()) text += ": " + message;
     }
@@ -184,7 +184,7 @@ HttpTargets::Problem HttpTargets::problem_of_status(const ShortRequest::Answer& 
     return {error_of_status(status), std::move(text)};
 }
 
-/// A long list takes its time: it is read elsewhere.
+/// Parses in another thread: a long list takes time.
 void HttpTargets::read(const std::string& body) {
     const std::size_t hash = seeded_hash(body);
     if (hash_ == hash) return on_read(std::nullopt, hash);
@@ -227,7 +227,7 @@ void HttpTargets::fail(const Problem& problem) {
     ask_later(wait_after_failure());
 }
 
-/// A little earlier than that: many who began together are not to ask together.
+/// Waits a little less, at random, to spread requests that began together.
 void HttpTargets::ask_later(Duration wait) {
     const auto tenth = wait / 10;
     const Duration early(std::uniform_int_distribution<Duration::rep>(0, tenth.count())(random_));
@@ -239,7 +239,7 @@ void HttpTargets::ask_later(Duration wait) {
                        });
 }
 
-/// Soon at first, because a target list that failed once is often there a moment later.
+/// Starts short, because a failed target list is often available a moment later.
 Duration HttpTargets::wait_after_failure() const {
     const Duration doubled = std::chrono::seconds(2) * (1 << std::min(failures_ - 1, 10U));
     const Duration wait = std::min(doubled, config_.interval);

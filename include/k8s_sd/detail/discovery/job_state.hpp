@@ -16,14 +16,14 @@ namespace k8s_sd::inline v0::detail {
 
 class JobState;
 
-/// What a job has from one provider, and what its host has not yet been told of that. It costs
-/// nothing for each group.
+/// A job's use of one provider, with the undelivered changes. Its memory does not grow with the
+/// number of groups.
 class ProviderSubscription {
  public:
     enum class Standing {
-        wanted,      ///< of the job's configuration
-        superseded,  ///< no longer, but its successor has no state yet
-        going        ///< gone, but the host has not been told yet
+        wanted,      ///< in the job's configuration
+        superseded,  ///< removed, but its successor has no state yet
+        going        ///< removed, but the host has not been notified yet
     };
 
     ProviderSubscription(JobState& job, std::shared_ptr<Provider> provider)
@@ -38,16 +38,16 @@ class ProviderSubscription {
     const std::shared_ptr<Provider>& provider() const noexcept { return provider_; }
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
-    /// Whether the host has heard of it.
+    /// Whether its targets have been delivered to the host.
     bool told() const noexcept { return pending_ != nullptr; }
-    /// It goes, and the host has never heard of it.
+    /// It was removed before anything was delivered.
     bool idle() const noexcept { return standing == Standing::going && !told(); }
 
     bool has_news() const noexcept {
         if (standing == Standing::going) return told();
         return told() ? !pending_->empty() || is_to_confirm() : provider_->ready();
     }
-    /// Takes the news.
+    /// Takes the changes for delivery.
     ProviderDiff take();
 
     void want() noexcept {
@@ -58,36 +58,36 @@ class ProviderSubscription {
         standing = Standing::superseded;
         superseded_at_ = now;
     }
-    /// What was listed and to take its place goes itself: the time counts on.
+    /// Its successor, although listed, was removed again: the original timeout continues.
     void supersede_again() noexcept {
         if (standing == Standing::going && superseded_at_) standing = Standing::superseded;
     }
-    /// Since when it has been superseded; for one that is.
+    /// The time of superseding. \pre it is superseded
     TimePoint superseded_at() const noexcept { return *superseded_at_; }
 
     Standing standing = Standing::wanted;
 
  private:
-    /// What the host was told from a snapshot has been confirmed.
+    /// The host received the targets of a snapshot, and they are now confirmed.
     bool is_to_confirm() const noexcept { return told_unconfirmed_ && !provider_->unconfirmed(); }
 
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
-    std::shared_ptr<const PendingChanges> pending_;  // null: the host has not heard of it
+    std::shared_ptr<const PendingChanges> pending_;  // null: nothing was delivered
     bool told_unconfirmed_ = false;
     std::optional<TimePoint> superseded_at_{};
 };
 
-/// One job: its configurations, and its stream of diffs. Decides what a new configuration keeps,
-/// adds and removes. Guarded by the manager's mutex.
+/// One job: its configurations and its stream of diffs. Decides which providers a new configuration
+/// keeps, adds and removes. Guarded by the manager's mutex.
 class JobState {
  public:
     /// One of the configurations of a job.
     struct Entry {
         ProviderConfig config;
-        std::shared_ptr<Provider> provider;  ///< null: it cannot be used
-        std::string problem;                 ///< why
-        /// It took the place of others, which stay until it has been listed.
+        std::shared_ptr<Provider> provider;  ///< null: the configuration is unusable
+        std::string problem;                 ///< why it is unusable
+        /// It replaces other configurations; these remain until it has been listed.
         bool awaited = false;
     };
 
@@ -97,34 +97,34 @@ class JobState {
         return subscriptions_;
     }
 
-    /// What holds for all configurations of a job.
+    /// Settings of a job common to all its configurations.
     struct Times {
         Duration interval{0};  ///< between two diffs
         std::optional<Duration> supersede_timeout{};
     };
 
-    /// Makes these the configurations.
+    /// Replaces the configurations.
     void configure(std::vector<Entry>, const Times&, TimePoint now);
-    /// There is no such job any more.
+    /// The job was removed.
     void end();
     bool ended() const noexcept { return ended_; }
-    /// Whether the host has heard of it.
+    /// Whether a diff of the job has been delivered.
     bool begun() const noexcept { return pace_.begun(); }
 
     /// A provider of a subscription has become ready.
     void on_ready(const Provider&);
 
-    /// When targets go whose configuration has been superseded for too long.
+    /// When the first superseded configuration times out.
     std::optional<TimePoint> supersede_end() const;
-    /// That time has come.
+    /// Ends the superseded configurations due by now.
     void end_superseded(TimePoint now);
 
     bool has_news() const;
     /// When the news may be delivered.
     TimePoint due(TimePoint now) const;
-    /// The news, of which there are some; without the name.
+    /// Takes the diff, without the name. \pre has_news()
     JobDiff take(TimePoint now);
-    /// Whether the host still has the diff that it was given last; see JobDiff::turn.
+    /// Whether the host still holds its last diff; see JobDiff::turn.
     bool busy() const noexcept { return !turn_.expired(); }
     void begin_turn(const std::shared_ptr<const void>& turn) noexcept { turn_ = turn; }
 

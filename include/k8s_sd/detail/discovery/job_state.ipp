@@ -50,7 +50,7 @@ void JobState::take_standing(bool added, TimePoint now) {
             if (added && subscription->told()) {
                 subscription->supersede(now);
             } else {
-                // What the host has not been given yet would begin under the new rules.
+                // Undelivered targets must not be delivered under the new configuration.
                 untold_goes = untold_goes || (added && subscription->provider()->ready());
                 subscription->standing = going;
             }
@@ -60,7 +60,7 @@ void JobState::take_standing(bool added, TimePoint now) {
     for (const auto& subscription : subscriptions_) subscription->supersede_again();
 }
 
-// Says of each entry whether it is awaited; returns whether one was not there before.
+// Sets `awaited` of each entry; returns whether any entry is new.
 bool JobState::adopt(std::vector<Entry>& entries) const {
     bool added = false;
     for (Entry& entry : entries) {
@@ -94,7 +94,7 @@ bool JobState::subscribes_to(const Provider& provider) const {
 }
 
 void JobState::on_ready(const Provider& provider) {
-    // What a snapshot says takes the place of nothing.
+    // A snapshot does not replace the state of other configurations.
     for (Entry& entry : entries_) {
         if (entry.provider.get() == &provider && !provider.unconfirmed()) entry.awaited = false;
     }
@@ -154,7 +154,7 @@ void JobState::end() {
 bool JobState::has_news() const {
     if (ended_) return begun();
     const auto usable = [](const Entry& entry) { return entry.provider != nullptr; };
-    // One that cannot have any targets begins with an empty state.
+    // A job without any usable configuration begins with an empty state.
     if (!begun() && std::none_of(entries_.begin(), entries_.end(), usable)) return true;
     return std::any_of(subscriptions_.begin(), subscriptions_.end(),
                        [](const auto& subscription) { return subscription->has_news(); });

@@ -11,14 +11,14 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whether a label is to be in a snapshot.
+/// Whether a snapshot includes the label.
 using KeepLabel = std::function<bool(std::string_view name)>;
 
-/// The groups in as few bytes as their blocks take: what they share is there once.
+/// Packs the groups compactly: shared shapes and blocks are stored once.
 std::string pack_groups(std::span<const TargetGroupPtr>, const KeepLabel&);
 
-/// The groups, equal to those that were packed as far as all of their labels were kept. nullopt for
-/// bytes that are none: nothing is taken of them, whatever they are.
+/// The unpacked groups, equal to the packed ones if all of their labels were kept. nullopt for
+/// malformed bytes: nothing is unpacked then. The bytes are untrusted.
 std::optional<std::vector<TargetGroupPtr>> unpack_groups(std::string_view bytes);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -10,12 +10,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-// The bytes, numbers as LEB128 and texts behind their length:
-//   shapes: count, then of each the count of its entries, and of each entry name and present
-//   blocks: count, then of each the number of its shape and its values, packed
-//   groups: count, then of each the source, the halves of the share key, the blocks of its
+// The format, with numbers as LEB128 and length-prefixed texts:
+//   shapes: count, then for each the count of its entries, and for each entry name and present
+//   blocks: count, then for each the number of its shape and its values, packed
+//   groups: count, then for each the source, the halves of the share key, the blocks of its
 //           labels, the count of its targets and the blocks of each; a list of blocks is a count
-//           and numbers, 0 stands for none
+//           and numbers; 0 stands for none
 namespace {
 
 void put_number(std::string& out, std::size_t number) {
@@ -61,7 +61,7 @@ class GroupPacker {
             put_number(group_bytes_, block ? number_of(*block) : 0);
         }
     }
-    /// From 1.
+    /// Numbers start at 1.
     std::size_t number_of(const LabelBlock& block) {
         const auto [it, is_new] = blocks_.try_emplace(&block, blocks_.size() + 1);
         if (is_new) put(block);
@@ -147,7 +147,7 @@ class GroupUnpacker {
             blocks_.push_back(LabelBlock::make(shapes_[shape], packed));
         }
     }
-    /// Whether it is so many texts, and nothing else.
+    /// Whether it consists of exactly so many texts.
     static bool fits(std::string_view packed, std::size_t values) {
         if (packed.size() > std::numeric_limits<std::uint32_t>::max()) return false;
         PackedReader reader(packed);
@@ -187,7 +187,7 @@ class GroupUnpacker {
         }
     }
 
-    /// Bytes that say little must not become much memory.
+    /// Limits the memory used for a few malicious bytes.
     void spend(std::size_t bytes) {
         if (bytes > budget_) return reader_.fail();
         budget_ -= bytes;
@@ -196,7 +196,7 @@ class GroupUnpacker {
     PackedReader reader_;
     std::size_t budget_;
     std::vector<LabelShapePtr> shapes_;
-    std::vector<LabelBlockPtr> blocks_;  ///< the first one is none
+    std::vector<LabelBlockPtr> blocks_;  ///< the first one is null
     std::vector<LabelBlockPtr> group_blocks_;
     std::vector<std::uint32_t> ends_;
 };

@@ -10,15 +10,15 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What hosts have not been told yet, one entry for each source: bounded by the number of
-/// groups, not of events. Newest wins; what has changed back is no change.
+/// Undelivered changes, one entry for each source: bounded by the number of groups, not of events.
+/// Changes of a group are coalesced; a reverted change disappears.
 class PendingChanges {
  public:
     void add(const GroupChange& change) {
         const std::string_view source = (change.group ? change.group : change.previous)->source();
         const auto it = changes_.find(source);
         if (it == changes_.end()) {
-            // The key is part of a group that the value keeps alive.
+            // The key is a view into a group kept alive by the value.
             changes_.emplace(source, change);
             return;
         }
@@ -48,11 +48,11 @@ class PendingChanges {
     }
     TargetGroupDiff take() {
         TargetGroupDiff diff = get();
-        changes_ = {};  // its memory too: after a burst there may be nothing for long
+        changes_ = {};  // free the memory of a burst
         return diff;
     }
-    /// What takes everything away that the host has, where `newest` is the state it would have if
-    /// it were told.
+    /// The removal of everything the host has. `newest` is the present state, including the
+    /// undelivered changes.
     TargetGroupDiff get_removal(const TargetGroups& newest) const {
         TargetGroupDiff diff;
         diff.removed.reserve(newest.group_count());

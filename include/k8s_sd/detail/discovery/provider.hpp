@@ -16,14 +16,14 @@ namespace k8s_sd::inline v0::detail {
 
 class ProviderSubscription;
 
-/// One discovery configuration that a DiscoveryManager runs for any number of jobs, with the
-/// targets it has found. The jobs own it through their subscriptions.
+/// A discovery configuration run by a DiscoveryManager for any number of jobs, and its present
+/// targets. Owned by the subscriptions of the jobs.
 ///
-/// Guarded by the mutex of its observer, which the strand of the feed locks once a turn.
+/// Guarded by the mutex of its observer; the strand of the feed locks it once for each event.
 class Provider final : public GroupWatcher::Observer,
                        public std::enable_shared_from_this<Provider> {
  public:
-    /// Who is told that a provider has changed. Called under the mutex.
+    /// Notified of changes of a provider. Called under the mutex.
     class Observer {
      public:
         virtual std::mutex& mutex() noexcept = 0;
@@ -49,15 +49,15 @@ class Provider final : public GroupWatcher::Observer,
     ProviderId id() const noexcept { return id_; }
     void start() { feed_->start(weak_from_this()); }
     DiscovererStatus status() const { return feed_->status(); }
-    /// A configuration that it serves was applied again.
+    /// One of its configurations was applied again.
     void look_again() { feed_->look_again(); }
 
     bool ready() const noexcept { return ready_; }
-    /// The targets are those of a snapshot.
+    /// The targets come from a snapshot.
     bool unconfirmed() const noexcept { return unconfirmed_; }
     const TargetGroups& targets() const noexcept { return targets_; }
-    /// What will change from now on. Subscribers that were told the same share it: a change is
-    /// written down once for all of them, not once for each job.
+    /// The changes from now on. Subscribers with the same delivered state share it: each change is
+    /// recorded once for all of them, not once for each job.
     std::shared_ptr<const PendingChanges> changes_from_now() {
         if (!pending_.empty()) {
             if (auto newest = pending_.back().lock(); newest && newest->empty()) return newest;

@@ -12,8 +12,7 @@ namespace k8s_sd::inline v0::detail {
 
 using StaticConfigs = std::vector<StaticConfig>;
 
-/// What one provider of a job is configured with. The alternatives stand in the order of
-/// TargetOrigin.
+/// The configuration of one provider. The alternatives are in the order of TargetOrigin.
 using ProviderConfig =
     std::variant<DiscoveryConfig, TargetSource, StaticConfigs, FileSdConfig, HttpSdConfig>;
 
@@ -21,11 +20,11 @@ inline TargetOrigin origin_of(const ProviderConfig& config) noexcept {
     return static_cast<TargetOrigin>(config.index());
 }
 
-/// A configuration and its index in the member of Job that it is from.
+/// A configuration and its index in its member of Job.
 using NumberedConfig = std::pair<ProviderConfig, std::size_t>;
 
-/// All that a job has, in the order of JobStatus::configs. What they say about the job and not
-/// about the provider is left out.
+/// All configurations of a job, in the order of JobStatus::configs. Drops settings of the job from
+/// them.
 inline std::vector<NumberedConfig> provider_configs(const Job& job) {
     std::vector<NumberedConfig> all;
     const auto add = [&all](const auto& configs) {
@@ -33,7 +32,7 @@ inline std::vector<NumberedConfig> provider_configs(const Job& job) {
     };
     for (std::size_t i = 0; i < job.configs.size(); ++i) {
         DiscoveryConfig config = job.configs[i];
-        // A negative one is an error.
+        // Keep negative intervals: validation rejects them later.
         config.min_update_interval = std::min(config.min_update_interval, Duration{});
         all.emplace_back(std::move(config), i);
     }

@@ -14,16 +14,16 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The providers of a manager: one for each distinct configuration. They belong to the
-/// subscriptions of the jobs. Reads files; not thread-safe.
+/// The providers of a manager: one for each distinct configuration. Owned by the subscriptions of
+/// the jobs. Reads files; not thread-safe.
 class ProviderPool {
  public:
     explicit ProviderPool(asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
-    /// Of providers to come.
+    /// Applies to future providers.
     void set_warm_start(const WarmStart& options) { warm_start_ = options; }
-    /// With the provider that runs already if there is one. A configuration that cannot be used
-    /// is an entry as well.
+    /// Reuses the running provider, if there is one. An unusable configuration yields an entry with
+    /// a problem.
     JobState::Entry find_or_make(const ProviderConfig& config,
                                  const std::weak_ptr<Provider::Observer>& observer) {
         JobState::Entry entry;
@@ -51,8 +51,8 @@ class ProviderPool {
         }
         auto provider = std::make_unique<Provider>(
             ++last_id_, make_feed(executor_, resolved, warm_start_), context.metrics(), observer);
-        // Jobs let go of it under the mutex of the manager, and with it goes what is the host's,
-        // such as a TokenSource.
+        // Jobs release it under the mutex of the manager, and its destructor may run host code,
+        // such as that of a TokenSource; so post the destruction.
         return providers_.add(key, std::move(provider), [executor = executor_](Provider* last) {
             asio::post(executor, [owned = std::unique_ptr<Provider>(last)] {});
         });

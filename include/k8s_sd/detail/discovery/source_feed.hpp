@@ -10,21 +10,21 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Who finds out what a source knows, such as files that list targets. Works on a strand.
+/// Feeds a source with targets, for example from files. Works on a strand.
 class SourceDriver {
  public:
     virtual ~SourceDriver() = default;
     // Any thread.
-    /// Begins. Called once.
+    /// Called once.
     virtual void start() = 0;
-    /// Ends, as soon as the strand comes to it.
+    /// Stops on the strand, asynchronously.
     virtual void stop() noexcept = 0;
 };
 
-/// What a TargetSource tells: the host's own, or one that a driver feeds.
+/// Follows a TargetSource: the host's own, or one fed by a driver.
 class SourceFeed final : public TargetFeed {
  public:
-    /// \param driver  null: somebody else tells the source
+    /// \param driver  null: the source is set by its owner
     SourceFeed(std::shared_ptr<SourceState> source, asio::any_io_executor strand,
                std::shared_ptr<Clock> clock, std::shared_ptr<SourceDriver> driver)
         : source_(std::move(source)),

@@ -18,8 +18,8 @@ namespace k8s_sd::inline v0::detail {
 
 class SourceFollower;
 
-/// What a TargetSource knows, and who follows it. Thread-safe. Its mutex is held for no call of
-/// others, so that those who follow may hold their own when they ask.
+/// The groups of a TargetSource, and its followers. Thread-safe. It calls no foreign code under its
+/// mutex, so followers may call it with their own mutex locked.
 class SourceState {
  public:
     using Groups = std::vector<TargetGroupPtr>;
@@ -27,13 +27,13 @@ class SourceState {
     /// See TargetSource.
     void set(const Groups&);
     void update(const Groups&);
-    /// Without an error: all is well again.
+    /// An empty error clears the failure.
     void fail(error_code, std::string message);
-    /// set() of what could be found out, and what could not, in one.
+    /// set() for the known groups and fail() for the others, as one change.
     void set(const Groups&, error_code, std::string message);
 
     void follow(const std::shared_ptr<SourceFollower>&);
-    /// Afterwards the follower's executor is not used any more.
+    /// Afterwards the follower's executor is no longer used.
     void unfollow(const SourceFollower&) noexcept;
 
  private:
@@ -50,8 +50,8 @@ class SourceState {
     std::vector<std::shared_ptr<SourceFollower>> followers_;
 };
 
-/// Tells an observer of a source: on a strand, first the complete state, then what changes. What
-/// has changed before the strand comes to it is told at once, the newest state of each group.
+/// Notifies an observer of a source on a strand: first of the complete state, then of changes.
+/// Changes before the strand runs are coalesced by group into one notification.
 class SourceFollower final : public std::enable_shared_from_this<SourceFollower> {
  public:
     SourceFollower(std::shared_ptr<SourceState>, asio::any_io_executor strand,
@@ -75,10 +75,10 @@ class SourceFollower final : public std::enable_shared_from_this<SourceFollower>
 
     // Guarded by the mutex of the source.
     PendingChanges pending_;
-    bool told_ = false;   ///< the complete state
+    bool told_ = false;   ///< the complete state was delivered
     bool awake_ = false;  ///< run() was posted
-    error_code error_;    ///< that of the source when run() last looked
-    TimePoint since_{};   ///< when that took its value
+    error_code error_;    ///< the source's error in the last run()
+    TimePoint since_{};   ///< when it took its present value
 };
 
 }  // namespace k8s_sd::inline v0::detail

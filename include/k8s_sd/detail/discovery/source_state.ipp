@@ -38,7 +38,7 @@ bool is_empty_change(const GroupChange& change) {
 
 }  // namespace
 
-// --- what the source knows -----------------------------------------------------------------------
+// --- state of the source -------------------------------------------------------------------------
 
 void SourceState::set(const Groups& groups) { set(groups, {}, {}); }
 
@@ -98,7 +98,7 @@ void SourceState::unfollow(const SourceFollower& follower) noexcept {
     std::erase_if(followers_, [&](const auto& known) { return known.get() == &follower; });
 }
 
-// --- who follows it ------------------------------------------------------------------------------
+// --- followers -----------------------------------------------------------------------------------
 
 SourceFollower::SourceFollower(std::shared_ptr<SourceState> source, asio::any_io_executor strand,
                                std::shared_ptr<Clock> clock,

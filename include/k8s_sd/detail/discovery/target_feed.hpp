@@ -13,19 +13,19 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Where the target groups of a provider come from.
+/// The source of a provider's target groups.
 class TargetFeed {
  public:
     TargetFeed() = default;
     TargetFeed(const TargetFeed&) = delete;
     TargetFeed& operator=(const TargetFeed&) = delete;
-    /// The observer is told nothing more once the strand of the feed has come to it.
+    /// Stops asynchronously: the strand of the feed may still notify the observer until it stops.
     virtual ~TargetFeed() = default;
-    /// From now on the observer is told, on a strand; never from inside this call. Further calls do
+    /// Starts to notify the observer, on a strand, never from inside this call. Further calls do
     /// nothing.
     virtual void start(std::weak_ptr<GroupWatcher::Observer>) = 0;
     virtual DiscovererStatus status() const = 0;
-    /// A configuration that it serves was applied again: what was refused may be allowed now.
+    /// One of its configurations was applied again: a missing permission may be granted now.
     virtual void look_again() {}
 };
 
@@ -36,18 +36,18 @@ struct KubernetesTargets {
     auto operator<=>(const KubernetesTargets&) const = default;
 };
 
-/// A ProviderConfig that was checked and made complete.
+/// A validated and resolved ProviderConfig.
 using ResolvedProvider =
     std::variant<KubernetesTargets, TargetSource, StaticConfigs, FileSdConfig, HttpSdConfig>;
 
-/// Equal ones are the same provider. See configured_server().
+/// Equal keys mean the same provider. See configured_server().
 ResolvedProvider provider_key(const ResolvedProvider&);
 
 /// Reads files for configurations of Kubernetes. \throws ConfigError
 ResolvedProvider resolve_provider(const ProviderConfig&, const InClusterFiles&);
 
 /// Does no I/O before it is started.
-/// \param warm_start  of targets of Kubernetes \throws ConfigError
+/// \param warm_start  for targets of Kubernetes \throws ConfigError
 std::unique_ptr<TargetFeed> make_feed(const asio::any_io_executor&, const ResolvedProvider&,
                                       const WarmStart& warm_start);
 

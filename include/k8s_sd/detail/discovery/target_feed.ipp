@@ -18,7 +18,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// The target groups of one role that a GroupWatcher makes.
+/// The target groups of one role of a GroupWatcher.
 class KubernetesFeed final : public TargetFeed {
  public:
     KubernetesFeed(const asio::any_io_executor& executor, const KubernetesTargets& targets,

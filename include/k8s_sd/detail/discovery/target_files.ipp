@@ -66,7 +66,7 @@ class TargetFileReader {
         } else if (found.paths.empty() && !is_file_pattern(pattern)) {
             look_.missing.push_back(printable(pattern));
         }
-        // What is new, of whichever pattern, must not push out what is known.
+        // New files, of any pattern, must not displace known ones.
         for (const std::string& path : found.paths) {
             if (has_list(path)) {
                 add(path);
@@ -77,12 +77,12 @@ class TargetFileReader {
     }
 
     void add(const std::string& path) {
-        if (look_.files.contains(path)) return;  // another pattern has it, too
+        if (look_.files.contains(path)) return;  // another pattern matches it, too
         left_out_ = left_out_ || look_.files.size() == config_.max_files;
         if (!left_out_) look_.files.emplace(path, read(path));
     }
 
-    /// Where nobody can say what there is, known files are there as long as nothing says otherwise.
+    /// If a directory cannot be read, its known files count as present until shown missing.
     void add_known(std::vector<std::string>& paths) const {
         const std::set<std::string> found(paths.begin(), paths.end());
         for (const auto& [path, known] : known_) {
@@ -106,7 +106,7 @@ class TargetFileReader {
                 "with the files before it, it exceeds max_targets or max_bytes";
             file.problem = printable(path) + ": " + (is_first ? e.what() : others);
         } catch (const ConfigError& e) {
-            // That for YAML begins with the path already.
+            // A YAML error already begins with the path.
             const std::string_view what = e.what();
             file.problem = printable(what.starts_with(path) ? what : path + ": " + e.what());
             file.content.mistake = file.problem;
@@ -177,7 +177,7 @@ class TargetFileReader {
     const KnownTargetFiles& known_;
     TargetGroupMaker& maker_;
     FileLook look_;
-    std::vector<std::string> fresh_;  ///< paths of which no list is known
+    std::vector<std::string> fresh_;  ///< paths without a known list
     bool left_out_ = false;           ///< files beyond max_files
     std::size_t bytes_ = 0;           ///< of the files so far
     std::size_t targets_ = 0;         ///< in their lists

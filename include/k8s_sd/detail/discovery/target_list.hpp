@@ -11,25 +11,25 @@
 #include <string_view>
 #include <vector>
 
-/// The format in which file_sd and http_sd list targets.
+/// The target list format of file_sd and http_sd.
 /// Source: Prometheus' documentation of file_sd_config and http_sd_config.
 namespace k8s_sd::inline v0::detail {
 
-/// How far a list may go. What its texts say, anchors followed, counts as bytes.
+/// Limits of a list. The bytes are those of all texts, with anchors expanded.
 struct TargetListLimits {
-    std::size_t targets = 0;  ///< also of groups
+    std::size_t targets = 0;  ///< maximum number of targets, and of groups
     std::size_t bytes = 0;
 };
 
-/// A list goes too far; it may be good with other limits.
+/// A list exceeds its limits.
 struct K8S_SD_EXPORT TargetListTooLong : ConfigError {
     using ConfigError::ConfigError;
 };
 
 using TargetLists = std::vector<StaticConfig>;
 
-/// What does not follow a dialect's rules for the answers of http_sd, or for files that are JSON,
-/// is refused as a whole.
+/// Refuses the whole list if it violates the dialect's rules for http_sd responses, or for JSON
+/// files.
 /// \throws TargetListTooLong where "the list"
 /// \throws ConfigError where "group 3" or "the list"; quotes no values
 TargetLists parse_http_list(std::string_view json, const DialectRules&, const TargetListLimits&);
@@ -38,20 +38,20 @@ TargetLists parse_http_list(std::string_view json, const DialectRules&, const Ta
 TargetLists parse_file_list(std::string_view text, const std::string& path, const DialectRules&,
                             const TargetListLimits&);
 
-/// Where a group has the label `__address__`, that is the address of its targets.
+/// If a group has the label `__address__`, its value becomes the address of the group's targets.
 K8S_SD_EXPORT void prefer_address_label(StaticConfig&);
 
-/// Where the groups of a list come from: "<place>:0" is the source of the first.
+/// The origin of a list's groups: "<place>:0" is the source of the first one.
 struct ListOrigin {
     std::string place;  ///< empty: the sources are numbers
     std::string label;  ///< such as `__meta_url`; empty: none
-    std::string value;  ///< of this label, which wins over the list's own
+    std::string value;  ///< of this label; overrides the list's own
 };
 
-/// Groups without targets are left out.
+/// Skips groups without targets.
 std::vector<TargetGroupPtr> make_groups(TargetLists, const ListOrigin&, TargetGroupMaker&);
 
-/// Of `static_configs`.
+/// For `static_configs`.
 std::vector<TargetGroupPtr> static_groups(const TargetLists&);
 
 }  // namespace k8s_sd::inline v0::detail

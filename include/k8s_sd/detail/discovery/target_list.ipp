@@ -25,7 +25,7 @@ constexpr const char* whole_list = "the list";
                             "has texts of more than " + std::to_string(limits.bytes) + " bytes");
 }
 
-/// What both forms have in common.
+/// The common part of both formats.
 class TargetListReader {
  public:
     TargetListReader(const DialectRules& rules, const TargetListLimits& limits)
@@ -75,12 +75,12 @@ class TargetListReader {
 // --- JSON ----------------------------------------------------------------------------------------
 
 enum class Keys : std::uint8_t {
-    exact,     ///< as YAML has them
-    any_case,  ///< as Go's encoding/json reads them
-    others     ///< so, and others are passed over
+    exact,     ///< like YAML
+    any_case,  ///< like Go's encoding/json
+    others     ///< likewise, and unknown keys are ignored
 };
 
-/// As Go's encoding/json reads it: null stands for what is not there.
+/// Reads like Go's encoding/json: null means absent.
 class JsonListReader : TargetListReader {
  public:
     JsonListReader(const DialectRules& rules, const TargetListLimits& limits, Keys keys)
@@ -180,7 +180,7 @@ const std::string* address_label(const StaticConfig& list) {
     return label == list.labels.end() ? nullptr : &label->second;
 }
 
-/// One text becomes the address of each target of its group.
+/// Counts the address once for each target of its group.
 void check_address_labels(const TargetLists& lists, const TargetListLimits& limits) {
     std::size_t left = limits.bytes;
     for (const StaticConfig& list : lists) {
@@ -216,7 +216,7 @@ TargetLists parse_file_list(std::string_view text, const std::string& path,
     if (rules.reads_target_files_by_extension && lower_case(path).ends_with(".json")) {
         return JsonListReader(rules, limits, Keys::any_case).read(text);
     }
-    // JSON is YAML as well, but read many times as fast.
+    // JSON is valid YAML, but a JSON parser is many times faster.
     std::optional<TargetLists> lists = try_json(text, rules, limits);
     if (!lists) lists = YamlListReader(rules, limits).read(YamlValue::parse(text, path));
     if (rules.address_label_replaces_targets) {

@@ -18,23 +18,23 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Stands between a GroupWatcher and its observer: tells the targets of a snapshot where the API
-/// server does not answer, then what differs; and writes the next snapshot. A snapshot is of one
-/// server: that which the client leads to when the file is read, and that which has listed all of
-/// the groups when it is written. On the watcher's strand unless it says so.
+/// Wraps the observer of a GroupWatcher: delivers the targets of a snapshot if the API server does
+/// not respond in time, and the differences once it does. Also writes the next snapshot. A snapshot
+/// belongs to one server: when it is read, the client's present server; when it is written, the
+/// server that has listed all groups. Used on the watcher's strand unless noted otherwise.
 class WarmTargets final : public GroupWatcher::Observer,
                           public std::enable_shared_from_this<WarmTargets> {
  public:
-    /// \throws ConfigError as validate()
+    /// \throws ConfigError like validate()
     WarmTargets(const GroupWatcher&, const ResolvedConfig&, Role, WarmStart,
                 std::weak_ptr<GroupWatcher::Observer>);
 
     /// Any thread.
     void start();
-    /// Nothing is told any more; what has changed is written once more, for which the context's
-    /// run() waits, 2 s at most. Any thread.
+    /// Stops notifications. Pending changes are written once more; the context's run() waits for
+    /// that write, at most 2 s. Any thread.
     void stop() noexcept;
-    /// Adds what it knows. Any thread.
+    /// Adds the state of the snapshot. Any thread.
     void add_status(DiscovererStatus&) const;
 
  private:
@@ -63,30 +63,30 @@ class WarmTargets final : public GroupWatcher::Observer,
     const Logger log_;
     const WarmStart options_;
     const Role role_;
-    const Digest config_;                                 ///< of all that is not the server
+    const Digest config_;                                 ///< of everything but the server
     const std::weak_ptr<const GroupWatcherImpl> source_;  ///< of the groups
     const std::string what_;                              ///< for messages
     const std::shared_ptr<const SnapshotFiles> files_;
     const std::weak_ptr<GroupWatcher::Observer> observer_;
 
     Backoff jitter_;
-    std::unique_ptr<Timer> timer_;  ///< of the patience, then of writes; null: stopped
+    std::unique_ptr<Timer> timer_;  ///< server timeout, then writes; null: stopped
     LateAnswers::Ticket ticket_;
-    ServerIdentity file_server_;          ///< whose snapshot was read
-    std::optional<LoadedGroups> loaded_;  ///< until the server has answered
-    bool patient_ = true;                 ///< the server may still answer in time
-    bool told_ = false;                   ///< the observer has the snapshot
+    ServerIdentity file_server_;          ///< the server of the loaded snapshot
+    std::optional<LoadedGroups> loaded_;  ///< until the server responds
+    bool patient_ = true;                 ///< the server may still respond in time
+    bool told_ = false;                   ///< the snapshot was delivered to the observer
     bool live_ = false;
-    TargetGroups groups_;  ///< that the observer has, or those of the server
+    TargetGroups groups_;  ///< the groups delivered to the observer, or those of the server
     std::optional<ServerIdentity>
-        server_;          ///< that has listed all of them; nothing: not one server
+        server_;          ///< the server of all groups; nullopt: they are of several servers
     bool waits_ = false;  ///< a write is due
     bool writing_ = false;
     bool changed_ = false;
     bool stopped_ = false;
     std::string write_problem_;
 
-    mutable std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards everything below
     std::string words_;
     bool unconfirmed_ = false;
 };

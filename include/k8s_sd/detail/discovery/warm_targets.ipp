@@ -36,10 +36,10 @@ WarmStart checked(WarmStart options) {
     return options;
 }
 
-/// For which the end of a context waits.
+/// The destruction of a context waits at most this long for the last write.
 constexpr Duration last_write_patience = std::chrono::seconds(2);
 
-/// Memory may be short.
+/// Reports an exception, such as a lack of memory, as a problem.
 LoadedGroups load_safely(const SnapshotFiles& files, const SnapshotIdentity& identity,
                          const WarmStart& options) {
     try {
@@ -54,7 +54,7 @@ void add_part(std::string& text, std::string_view part) {
     (text += ':') += part;
 }
 
-/// Of everything but the server that decides which groups there are, and with which labels.
+/// Digest of every setting, except the server, that determines the groups and their labels.
 Digest digest_of_config(const ResolvedConfig& config, Role role, const WarmStart& options) {
     std::string text;
     const auto add = [&](std::string_view part) { add_part(text, part); };
@@ -63,8 +63,8 @@ Digest digest_of_config(const ResolvedConfig& config, Role role, const WarmStart
     const Division& division = config.view.division;
     add(to_string(division.by));
     add(std::to_string(division.slots));
-    // The share of a member of a fleet changes; what was told of another one is filtered by its
-    // keys.
+    // The share of a fleet member changes; groups stored for another share are filtered by their
+    // share keys.
     if (division.by != DivideBy::objects) {
         add(to_string(config.scope.share_role));
         add(config.scope.share.selector());
@@ -113,7 +113,7 @@ void WarmTargets::stop() noexcept {
         self->stopped_ = true;
         if (!self->timer_) return;
         if (!self->changed_ && !self->writing_) return self->end();
-        // run() returns when the last file is there, but a disk that hangs must not keep it.
+        // Keep run() from returning until the last write is done, but not on a hanging disk.
         self->timer_->expires_at(self->clock_->now() + last_write_patience,
                                  [self] { self->end(); });
         if (!self->writing_) self->write();
@@ -137,7 +137,7 @@ void WarmTargets::set_words(std::string words, bool unconfirmed) {
     unconfirmed_ = unconfirmed;
 }
 
-// --- which server they are of --------------------------------------------------------------------
+// --- the server of a snapshot --------------------------------------------------------------------
 
 SnapshotIdentity WarmTargets::identity_of(const ServerIdentity& server) const {
     std::string text = hex(config_);
@@ -145,7 +145,7 @@ SnapshotIdentity WarmTargets::identity_of(const ServerIdentity& server) const {
     return {digest_of(text), server.ca_file};
 }
 
-/// What a kubeconfig names may change at any time.
+/// The server of a kubeconfig may change at any time.
 bool WarmTargets::has_moved() const {
     const auto source = source_.lock();
     return source && source->server() != file_server_;
@@ -155,7 +155,7 @@ void WarmTargets::note_server() {
     if (const auto source = source_.lock()) server_ = source->server_of_groups(role_);
 }
 
-// --- the snapshot that is there ------------------------------------------------------------------
+// --- loading the snapshot ------------------------------------------------------------------------
 
 void WarmTargets::load() {
     if (stopped_) return;
@@ -229,7 +229,7 @@ void WarmTargets::tell_snapshot() {
     observer->on_ready(std::make_shared<const TargetGroupDiff>(std::move(state)));
 }
 
-// --- what the watcher finds ----------------------------------------------------------------------
+// --- events of the watcher -----------------------------------------------------------------------
 
 void WarmTargets::on_ready(const std::shared_ptr<const TargetGroupDiff>& state) {
     live_ = true;
@@ -246,7 +246,7 @@ void WarmTargets::on_ready(const std::shared_ptr<const TargetGroupDiff>& state) 
     write_later();
 }
 
-/// What is there already is not told again.
+/// Reports only the differences to the delivered state.
 void WarmTargets::confirm(const TargetGroupDiff& live) {
     TargetGroups now;
     now.apply(live);
@@ -281,7 +281,7 @@ void WarmTargets::on_status() {
 
 // --- the next snapshot ---------------------------------------------------------------------------
 
-/// What has not changed is written again before the file is too old.
+/// Rewrites an unchanged state, too, before the file expires.
 void WarmTargets::write_later() {
     if (waits_ || writing_ || stopped_) return;
     waits_ = changed_;
@@ -296,8 +296,8 @@ void WarmTargets::write_later() {
     });
 }
 
-/// While a kubeconfig has moved to another server and not all is listed there, the groups are of no
-/// one server, and nothing is written.
+/// Skips the write while a kubeconfig has switched to another server and not everything has been
+/// listed there: the groups belong to no single server then.
 void WarmTargets::write() {
     if (!stopped_) note_server();
     if (!server_) {

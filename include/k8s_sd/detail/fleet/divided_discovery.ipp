@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// What the member owns, or would own if it were in the view: it gets ready for that.
+/// The share with this member in the view: it prepares for joining.
 FleetShare as_member(const FleetShare& share) {
     if (!share.view() || share.view()->contains(share.self())) return share;
     const auto others = share.view()->members();
@@ -22,14 +22,14 @@ FleetShare as_member(const FleetShare& share) {
     return {std::make_shared<const FleetView>(std::move(members)), share.self(), share.replicas()};
 }
 
-/// Ranges become one where the gaps between them are the smallest.
+/// Merges ranges across the smallest gaps.
 void bridge_gaps(std::vector<HashRange>& ranges, std::size_t most) {
     if (ranges.size() <= most) return;
     std::vector<std::uint64_t> gaps;
     for (std::size_t i = 1; i < ranges.size(); ++i) {
         gaps.push_back(ranges[i].first - ranges[i - 1].last);
     }
-    // As many of the largest as there may be stay.
+    // Keep the largest gaps, as many as are allowed.
     std::vector<std::uint64_t> sorted = gaps;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     const std::uint64_t least = sorted[most - 1];
@@ -73,7 +73,7 @@ void DividedDiscovery::share(const FleetShare& share, TimePoint now) {
 }
 
 std::optional<TimePoint> DividedDiscovery::next_handover() const noexcept {
-    // The earliest one came first.
+    // Handovers are ordered by time, the earliest first.
     if (before_.empty()) return std::nullopt;
     return before_.front().until;
 }
@@ -104,7 +104,7 @@ std::optional<DiscoveryConfig> DividedDiscovery::part_of(DiscoveryConfig config)
                 return !discovers(detail::namespace_key(ns));
             });
             if (config.namespaces.empty()) return std::nullopt;
-            // A watch of all namespaces is what the division is to spare.
+            // The division exists to avoid a watch of all namespaces.
             config.watch.cluster_wide_from = 0;
             return config;
         default: return config;
@@ -126,7 +126,7 @@ bool DividedDiscovery::discovers(std::uint64_t key) const noexcept {
                        [&](const HandedOver& before) { return before.share.owns(key); });
 }
 
-/// The slots that it discovers, those that are next to each other as one.
+/// The slots to discover, with adjacent ones merged.
 std::vector<HashRange> DividedDiscovery::ranges(unsigned slots) const {
     std::vector<HashRange> ranges;
     for (unsigned slot = 0; slot < slots;) {

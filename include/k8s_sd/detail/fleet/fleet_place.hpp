@@ -12,8 +12,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Members find each other in one namespace; if none is named, in that of the program's pod.
-/// \throws ConfigError  more are named
+/// The members of a fleet share one namespace; by default that of the program's pod.
+/// \throws ConfigError  several namespaces are configured
 inline void settle_in_one_namespace(WatcherConfig& where) {
     if (where.namespaces.empty()) where.own_namespace = true;
     if (where.namespaces.size() + (where.own_namespace ? 1 : 0) == 1) return;
@@ -23,8 +23,8 @@ inline void settle_in_one_namespace(WatcherConfig& where) {
 }
 
 /// See MemberSource::identity().
-/// \param source  what kind it is
-/// \param fleet   the name that it has there
+/// \param source  its type
+/// \param fleet   its name there
 inline std::string fleet_identity(std::string_view source, std::string_view fleet,
                                   const ServerIdentity& server,
                                   const std::vector<std::string>& namespaces) {

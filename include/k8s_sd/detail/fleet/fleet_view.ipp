@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// A member and a key give a weight that looks random; a new member changes no other one's weight.
+/// The rendezvous weight of a member for a key; adding a member changes no other weight.
 constexpr std::uint64_t weight_of(std::uint64_t seed, std::uint64_t key) noexcept {
     return detail::mix64(seed ^ key);
 }
@@ -52,7 +52,7 @@ std::vector<std::string_view> FleetView::owners(std::uint64_t key, unsigned repl
     return owners;
 }
 
-/// Most keys belong to others, which the first few members tell.
+/// Usually the first few members already outweigh this one, and the loop ends early.
 bool FleetView::owns(std::size_t member, std::uint64_t key, unsigned replicas) const noexcept {
     if (member >= size()) return false;
     const std::uint64_t own = weight_of(seeds_[member], key);

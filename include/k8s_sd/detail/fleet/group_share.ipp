@@ -14,7 +14,7 @@ bool GroupShare::owns(const TargetGroup& group) const noexcept {
                                               : share_key(job_, group.source()));
 }
 
-/// Whether the member is told of the group.
+/// Whether the member receives the group.
 bool GroupShare::has(const TargetGroup& group) const {
     return owns(group) || moving_.contains(group.source());
 }
@@ -38,7 +38,7 @@ void GroupShare::put(const GroupChange& change, TargetGroupDiff& diff) {
     all_.apply(change);
     const TargetGroupPtr before = groups_.find(change.group->source());
     if (!has(*change.group)) {
-        // An object took the place of one that belonged to another share.
+        // The object was recreated, and now belongs to another share.
         if (before) drop(before, diff);
         return;
     }

@@ -7,8 +7,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a hold means, for people, and how to mend it. Empty for ViewHold::none.
-/// \param reason  why the members cannot be seen; empty: nobody knows
+/// Explains a hold to users, and its remedy. Empty for ViewHold::none.
+/// \param reason  why the members cannot be seen; empty: unknown
 inline std::string hold_in_words(ViewHold hold, std::string_view reason) {
     const std::string why = reason.empty() ? "" : ": " + std::string(reason);
     switch (hold) {

@@ -17,32 +17,32 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The file that keeps the view of a fleet over restarts.
+/// The file with the view of a fleet; it survives restarts.
 struct ViewFile {
     std::string directory{};
     Duration max_age{};
 };
 
-/// Reads the view of before a restart, and writes the present one: at each change, and again from
-/// time to time, so that the age of the file is the time for which no program has gone by it. On a
-/// strand, unless it says so.
+/// Reads the view stored before a restart, and writes the present one at each change. Rewrites it
+/// periodically as well: the age of the file is then the time without a running program. Used on a
+/// strand unless noted otherwise.
 class KeptView final : public std::enable_shared_from_this<KeptView> {
  public:
     KeptView(asio::any_io_executor strand, const ContextEnvironment&, ViewFile);
 
-    /// \param identity  of the fleet and the member: another one has another file
-    /// \param on_known  called with the view of the file, if there is one that can be used
+    /// \param identity  of the fleet and the member; it selects the file
+    /// \param on_known  called with the view of the file, if that is usable
     void load(const Digest& identity, std::function<void(const FleetViewPtr&)> on_known);
-    /// The members have been seen: the file has nothing more to say.
+    /// The members have been seen: the file is no longer needed.
     void on_seen();
-    /// This is the view now, of this fleet.
+    /// Stores the present view of this fleet.
     void keep(const Digest& identity, FleetViewPtr);
-    /// The members are those of another fleet now: what was kept is not written again.
+    /// The members now belong to another fleet: the previous view is not written again.
     void forget();
-    /// What is not on the disk yet is not waited for: the file of before is there.
+    /// Stops without waiting for a pending write: the previous file remains valid.
     void stop() noexcept;
-    /// How old the view is, or why the file is ignored or not written; empty: nothing to say. Any
-    /// thread.
+    /// The age of the view, or why the file is ignored or not written; empty: nothing to report.
+    /// Any thread.
     std::string words() const;
 
  private:
@@ -64,17 +64,17 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     const std::string what_;  ///< for messages
     const std::shared_ptr<const SnapshotFiles> files_;
 
-    Digest identity_{};                                  ///< of what is read, then of the view
-    std::function<void(const FleetViewPtr&)> on_known_;  ///< empty: not to be told any more
+    Digest identity_{};                                  ///< of the file read, then of the view
+    std::function<void(const FleetViewPtr&)> on_known_;  ///< empty: called or no longer wanted
     LateAnswers::Ticket reading_;
     LateAnswers::Ticket written_;
-    std::unique_ptr<Timer> timer_;  ///< of the next write; null: stopped
-    FleetViewPtr view_;             ///< null: there is nothing to write
+    std::unique_ptr<Timer> timer_;  ///< for the next write; null: stopped
+    FleetViewPtr view_;             ///< null: nothing to write
     bool writing_ = false;
     bool changed_ = false;
     std::string write_problem_;
 
-    mutable std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards everything below
     std::string read_words_;
     std::string write_words_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_view_bytes = std::size_t{4} << 20;
 
-/// Memory may be short.
+/// Reports an exception, such as a lack of memory, as a problem.
 FileBytes read_view_file(const SnapshotFiles& files, const std::string& name) {
     try {
         return files.read(name, most_view_bytes);
@@ -31,7 +31,7 @@ std::string write_view_file(const SnapshotFiles& files, const std::string& name,
     }
 }
 
-/// Between two writes of the same.
+/// The interval for rewriting an unchanged view.
 Duration rewrite_interval(Duration max_age) {
     return std::max<Duration>(max_age / 4, std::chrono::seconds(1));
 }
@@ -93,7 +93,7 @@ void KeptView::on_loaded(const Digest& identity, const FileBytes& file) {
     if (!read.problem.empty()) return ignore("the file " + read.problem);
     const FleetViewPtr view = unpack_view(read.payload);
     if (!view) return ignore("the file is damaged");
-    // An empty one says as little as none.
+    // An empty view carries no information.
     const auto on_known = std::exchange(on_known_, nullptr);
     if (!on_known || view->size() == 0) return;
     set(read_words_,
@@ -143,8 +143,8 @@ void KeptView::write() {
         });
 }
 
-/// Not in the thread that writes them, which may be there at the end of the process: OpenSSL then
-/// frees what a checksum needs.
+/// Serialize here, not in the writing thread: at the end of the process OpenSSL may already have
+/// freed data needed for a checksum while that thread is still running.
 std::string KeptView::view_bytes() const {
     const std::string payload = pack_view(*view_);
     if (!unpack_view(payload)) {

@@ -14,19 +14,19 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Keeps the Lease of this member renewed. Lives on the strand of its client.
+/// Keeps the Lease of this member renewed. Used on the strand of its client.
 class LeaseKeeper final : public std::enable_shared_from_this<LeaseKeeper> {
  public:
-    /// Called when problem() has changed.
+    /// Called on changes of problem().
     using OnProblem = std::function<void()>;
 
     LeaseKeeper(std::shared_ptr<ApiClient>, LeaseRecord, Duration interval, OnProblem);
 
     void start() { renew(); }
     void stop() noexcept;
-    /// Tells the others at once.
+    /// Publishes the state to the other members at once.
     void announce(MemberState);
-    /// Why it could not be renewed the last time, in words; empty: it could.
+    /// Why the last renewal failed, in words; empty: it succeeded.
     const std::string& problem() const noexcept { return problem_; }
 
  private:
@@ -45,9 +45,9 @@ class LeaseKeeper final : public std::enable_shared_from_this<LeaseKeeper> {
     LeaseRecord record_;
     LeasePlan plan_;
     Backoff backoff_;
-    std::chrono::system_clock::time_point renewed_{};  ///< as it was last written
+    std::chrono::system_clock::time_point renewed_{};  ///< the last written renewTime
     bool asking_ = false;
-    bool again_ = false;  ///< what is announced has changed since it was asked
+    bool again_ = false;  ///< the record has changed since the last request
     bool stopped_ = false;
     std::string problem_;
 };

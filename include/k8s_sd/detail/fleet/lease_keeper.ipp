@@ -40,7 +40,7 @@ void LeaseKeeper::announce(MemberState state) {
 void LeaseKeeper::renew() {
     if (stopped_) return;
     using std::chrono::microseconds;
-    // Two renewals are never told apart by less.
+    // MicroTime has this resolution: make two renewals distinct.
     renewed_ = std::max(renewed_ + microseconds(1), std::chrono::system_clock::now());
     ask();
 }
@@ -74,12 +74,12 @@ void LeaseKeeper::on_answer(const ShortRequest::Answer& answer) {
             backoff_.reset();
             set_problem({});
             if (std::exchange(again_, false)) return renew();
-            // Members that began together do not stay together.
+            // Jitter spreads the renewals of members started together.
             return renew_after(interval_ + backoff_.uniform(interval_ / 25));
         case LeasePlan::Next::later:
             set_problem(problem);
             again_ = false;
-            // A busy server is obeyed, but not until the Lease has expired.
+            // Obey Retry-After of a busy server, but renew before the Lease expires.
             return renew_after(
                 std::max(backoff_.next(),
                          std::min(answer.head.retry_after.value_or(Duration()), interval_)));

@@ -117,7 +117,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         const TimePoint now = clock_->now();
         if (news.full) sights_.clear();
         for (const auto& [before, after] : news.changes) {
-            // Another Lease under the name of one that is gone says nothing of that one.
+            // If another Lease takes the name, this one is still gone.
             if (before && !(after && before->same_uid(*after)))
                 sights_.remove(std::string(before->name()));
             if (!after) continue;
@@ -137,7 +137,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         if (!tell_) return;
         const TimePoint now = clock_->now();
         FleetSighting sighting;
-        // Where the own renewals fail or are not seen, those of others say nothing.
+        // While this member's own renewals fail or are not seen, missing ones prove nothing.
         const bool renews = keeper_->problem().empty() && sights_.sees_itself(now);
         if (in_sight_) sights_.expire(now);
         sighting.in_sight = known_ && error_.empty() && renews && (begun_ || sights_.is_whole(now));
@@ -159,16 +159,16 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
 
     const std::string fleet_;
     const std::vector<std::string> namespaces_;
-    detail::ServerIdentity server_;  // that the Leases are of; of the strand
-    const std::string identity_;     // as it was at first
+    detail::ServerIdentity server_;  // the server of the Leases; used on the strand only
+    const std::string identity_;     // the initial identity
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
-    // Of the strand.
+    // Used on the strand only.
     const std::unique_ptr<Timer> timer_;
     Callback tell_;
     bool known_ = false;
     bool in_sight_ = false;
-    bool begun_ = false;  // the members have been in sight once
+    bool begun_ = false;  // the members have been in sight before
     bool stopped_ = false;
     std::string error_;  // empty: none
     detail::LeaseSights sights_;

@@ -5,26 +5,26 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Decides which request renews a Lease: first an update of the version that is known, without a
-/// look at it, as client-go does.
+/// Decides which request renews a Lease: first, like client-go, an update of the known version
+/// without reading it.
 class LeasePlan {
  public:
     enum class Step { create, read, update };
     enum class Next {
-        done,   ///< it is renewed
-        again,  ///< the next step follows at once
-        later,  ///< it failed
+        done,   ///< the Lease is renewed
+        again,  ///< continue with the next step at once
+        later,  ///< the attempt failed
     };
 
     Step step() const noexcept {
         if (!version_.empty()) return Step::update;
         return exists_ ? Step::read : Step::create;
     }
-    /// Of the Lease as it was when it was last read or written; empty: unknown.
+    /// The version of the Lease when it was last read or written; empty: unknown.
     const std::string& version() const noexcept { return version_; }
 
-    /// \param status   of the answer to step(); 0: there was none
-    /// \param version  of the Lease in it; empty: none
+    /// \param status   of the response to step(); 0: there was none
+    /// \param version  of the Lease in the response; empty: none
     Next on_answer(unsigned status, std::string version) {
         const Step asked = step();
         const bool good = (status == 200 || status == 201) && !version.empty();
@@ -34,7 +34,7 @@ class LeasePlan {
             steps_ = asked == Step::read ? steps_ : 0;
             return asked == Step::read ? again() : Next::done;
         }
-        // Somebody else has created, changed or deleted it.
+        // Another client has created, changed or deleted it.
         const bool conflict = asked != Step::read && status == 409;
         if (!conflict && status != 404) return fail();
         version_.clear();
@@ -52,7 +52,7 @@ class LeasePlan {
     static constexpr int most_steps = 5;
     std::string version_;
     bool exists_ = false;
-    int steps_ = 0;  ///< in a row without success
+    int steps_ = 0;  ///< consecutive steps without success
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -11,38 +11,37 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What is seen of the Leases of a fleet. A Lease has expired when it has not changed for its
-/// duration, by the clock of who sees it, as in client-go: what it says of the time never counts.
+/// Tracks the Leases of a fleet. As in client-go, a Lease expires when it has not changed for its
+/// duration by the observer's own clock; the timestamps in it are ignored.
 class LeaseSights {
  public:
     explicit LeaseSights(std::string self) : self_(std::move(self)) {}
 
     /// \param name  of the Lease
-    /// \param is_news  it was created or renewed now; false: it is of the first list, and may be
-    /// that
-    ///                 of a member which is dead
+    /// \param is_news  it was created or renewed now; false: it is from the first list, and its
+    ///                 member may be dead
     void put(const std::string& name, LeaseSight, bool is_news, TimePoint now);
     void remove(const std::string& name) { seen_.erase(name); }
     void clear() { seen_.clear(); }
-    /// Whether the own renewals are seen. If not, that the others' are not says nothing.
+    /// Whether this member's own renewals are seen. Otherwise missing renewals of others prove
+    /// nothing.
     bool sees_itself(TimePoint now) const;
-    /// Whether it is known of every Lease whether somebody renews it.
+    /// Whether every Lease was either renewed within sight or has expired.
     bool is_whole(TimePoint now) const;
-    /// Time has passed in which renewals were seen: Leases that have expired stay so until they are
-    /// renewed.
+    /// Marks Leases as expired after a time with visible renewals; they stay expired until renewed.
     void expire(TimePoint now);
-    /// After a time in which nothing could be seen: what had not expired counts as just seen.
+    /// After an outage: unexpired Leases count as just renewed.
     void begin_again(TimePoint now);
-    /// Of Leases that have not expired.
+    /// The members with unexpired Leases.
     std::vector<FleetMember> members(TimePoint now) const;
-    /// When the next one expires; nullopt: there is none.
+    /// The next time of an expiry; nullopt: none.
     std::optional<TimePoint> next_expiry(TimePoint now) const;
 
  private:
     struct Seen {
         LeaseSight sight;
         TimePoint changed;
-        bool proven = false;  ///< a renewal was seen
+        bool proven = false;  ///< a renewal was observed
         bool expired = false;
     };
     static TimePoint end_of(const Seen&) noexcept;

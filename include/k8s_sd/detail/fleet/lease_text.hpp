@@ -11,38 +11,38 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The label by which members of a fleet find each other's Leases.
+/// The label shared by the Leases of a fleet.
 inline constexpr std::string_view fleet_label = "k8s-sd/fleet";
-/// The annotation that says what a member is about to do.
+/// The annotation with the state announced by a member.
 inline constexpr std::string_view member_state_annotation = "k8s-sd/state";
 
-/// What the Lease of a member says.
+/// The content of a member's Lease.
 struct LeaseRecord {
     std::string fleet{};
     std::string ns{};
     std::string member{};
     MemberState state = MemberState::joining;
     Duration duration{};
-    std::string pod_uid{};  ///< of the pod named `member`, which owns it; empty: nothing owns it
+    std::string pod_uid{};  ///< of the pod named `member`, the owner; empty: no owner
 };
 
 /// The name of a member's Lease.
 std::string lease_name(const LeaseRecord&);
 /// The JSON of the Lease.
-/// \param version  that is replaced; empty: it is new
+/// \param version  the version to replace; empty: create
 std::string lease_text(const LeaseRecord&, std::string_view version,
                        std::chrono::system_clock::time_point renewed);
 
-/// What an answer to a request for a Lease says.
+/// The response to a request for a Lease.
 struct LeaseAnswer {
-    std::string version{};  ///< of the Lease; empty: it is none
+    std::string version{};  ///< of the Lease; empty: the response has none
     std::string message{};  ///< of a Status
 };
 LeaseAnswer read_lease_answer(std::string_view body);
 
-/// What others see of a Lease.
+/// A Lease as seen by other members.
 struct LeaseSight {
-    std::string member{};  ///< empty: it was released
+    std::string member{};  ///< empty: released
     MemberState state = MemberState::active;
     Duration duration{};
     std::string renewed{};  ///< changes with each renewal; never compared with a clock

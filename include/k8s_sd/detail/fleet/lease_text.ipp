@@ -44,7 +44,7 @@ MemberState state_of(std::optional<std::string_view> annotation) {
 
 }  // namespace
 
-// The name of a fleet has no dot.
+// The name of a fleet contains no dot.
 std::string lease_name(const LeaseRecord& record) { return record.fleet + "." + record.member; }
 
 std::string lease_text(const LeaseRecord& record, std::string_view version,
@@ -60,7 +60,7 @@ std::string lease_text(const LeaseRecord& record, std::string_view version,
                                                                {"name", record.member},
                                                                {"uid", record.pod_uid}}};
     }
-    // Whole seconds, and more than none: the server refuses all else.
+    // The server accepts only whole seconds above 0.
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(record.duration).count();
     return json::serialize(
         json::object{{"apiVersion", "coordination.k8s.io/v1"},
@@ -91,7 +91,7 @@ LeaseSight read_lease(const Generic& lease) {
     sight.renewed = json_text(*spec, "renewTime");
     const json::value* seconds = spec->if_contains("leaseDurationSeconds");
     if (seconds && seconds->is_int64()) {
-        // Nobody is believed to be there for longer without a word.
+        // Upper bound for a member without renewals.
         constexpr std::int64_t most = 3600;
         sight.duration =
             std::chrono::seconds(std::clamp<std::int64_t>(seconds->get_int64(), 0, most));

@@ -40,7 +40,7 @@ MembershipConfig checked(MembershipConfig config) {
     return config;
 }
 
-/// Of the fleet, and of the place in it.
+/// Digest of the fleet, and of this member's place in it.
 detail::Digest view_identity(const MembershipConfig& config, const std::string& fleet) {
     std::string text;
     detail::pack_value(text, fleet);
@@ -148,7 +148,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         status_.message = detail::hold_in_words(ViewHold::unknown, {});
     }
 
-    /// Null: it is not kept.
+    /// Null: the view is not stored.
     std::shared_ptr<detail::KeptView> kept_view(
         const detail::ContextEnvironment& environment) const {
         if (config_.snapshot_directory.empty()) return nullptr;
@@ -158,7 +158,7 @@ class Membership::Impl final : public detail::Delivery::Source,
                              .max_age = config_.snapshot_max_age});
     }
 
-    /// Who has said goodbye does not come back.
+    /// A member that has left stays away.
     void announce_readiness() {
         {
             const std::lock_guard lock(mutex_);
@@ -168,8 +168,8 @@ class Membership::Impl final : public detail::Delivery::Source,
         }
         announce();
     }
-    /// In the order in which they were decided, one at a time. Without the mutex: the source may be
-    /// the host's, and may call this membership.
+    /// Announces states in order, one at a time. Without the mutex: the source may be host code,
+    /// and may call this membership.
     void announce() {
         const auto self = shared_from_this();
         std::unique_lock lock(mutex_);
@@ -200,7 +200,7 @@ class Membership::Impl final : public detail::Delivery::Source,
                 if (const auto self = weak.lock()) self->remember(known);
             });
         }
-        // The source must not become the owner of what owns it: only a weak reference leaves here.
+        // Pass a weak reference: the source must not own this object, its owner.
         config_.source->start(
             [weak = weak_from_this(), strand = strand_](const FleetSighting& sighting) {
                 asio::post(strand, [weak, sighting] {
@@ -231,7 +231,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         follow();
     }
 
-    /// What the source watches may have moved to another cluster.
+    /// The watches of the source may have moved to another cluster.
     void note_fleet(const std::string& identity) {
         const detail::Digest fleet = view_identity(config_, identity);
         if (std::exchange(fleet_, fleet) == fleet) return;
@@ -239,7 +239,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         is_kept_ = false;
     }
 
-    /// Of a view that is not what is seen nobody knows whether it is of the fleet that is seen.
+    /// Stores only a settled view: any other may belong to a different fleet.
     void keep(bool is_new) {
         if (!kept_ || !machine_.view()) return;
         const bool settled = machine_.in_sight() && machine_.hold() == ViewHold::none;
@@ -248,7 +248,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         kept_->keep(fleet_, machine_.view());
     }
 
-    /// The machine has come to another state.
+    /// Publishes the new state of the machine.
     void follow() {
         bool is_new = false;
         {
@@ -256,7 +256,7 @@ class Membership::Impl final : public detail::Delivery::Source,
             is_new = machine_.view() != status_.view;
             update_status();
         }
-        // Without the mutex: a log is the host's.
+        // Log without the mutex: the logger is host code.
         log_hold(machine_.hold());
         if (kept_ && machine_.in_sight()) kept_->on_seen();
         keep(is_new);
@@ -296,9 +296,9 @@ class Membership::Impl final : public detail::Delivery::Source,
         delivery_.wake(shared_from_this());
     }
 
-    /// The same is not said again within a minute, however often it comes and goes.
+    /// Logs the same hold at most once a minute, however often it comes and goes.
     void log_hold(ViewHold hold) {
-        // With a view of a file nobody has been looked for yet.
+        // With the view of a file the source may not have answered yet.
         if (hold == ViewHold::away && !seen_ && message_.empty()) return;
         if (std::exchange(logged_hold_, hold) == hold) return;
         if (!is_alarm(hold) && hold != ViewHold::away) return;
@@ -310,7 +310,7 @@ class Membership::Impl final : public detail::Delivery::Source,
                  "fleet: the view stays as it is: " + detail::hold_in_words(hold, message_));
     }
 
-    /// Several memberships of a context add to one gauge.
+    /// Adds the difference, because all memberships of a context share the gauge.
     static void set(Metrics::Gauge& gauge, std::int64_t& counted, std::int64_t now) noexcept {
         gauge.fetch_add(now - std::exchange(counted, now), std::memory_order_relaxed);
     }
@@ -345,13 +345,13 @@ class Membership::Impl final : public detail::Delivery::Source,
 
     const std::shared_ptr<detail::KeptView> kept_;
 
-    // Of the strand.
+    // Used on the strand only.
     detail::ViewMachine machine_;
-    detail::Digest fleet_;                      // that is seen, and the place in it
-    bool is_kept_ = true;                       // the view, as one of this fleet
+    detail::Digest fleet_;                      // the visible fleet, and this member's place
+    bool is_kept_ = true;                       // the view was stored, for this fleet
     std::unique_ptr<Timer> timer_;              // null: not begun, or ended
     std::string message_;                       // why the members cannot be seen
-    ViewHold logged_hold_ = ViewHold::unknown;  // the last one that the log was asked for
+    ViewHold logged_hold_ = ViewHold::unknown;  // the last hold passed to the log
     std::map<ViewHold, TimePoint> logged_;
 
     // Guarded by the mutex.
@@ -365,9 +365,9 @@ class Membership::Impl final : public detail::Delivery::Source,
     std::int64_t counted_members_ = 0;
     bool has_news_ = false;
     bool left_ = false;
-    bool announced_ = false;                 // that it is ready
-    bool announcing_ = false;                // somebody tells the source
-    std::deque<MemberState> announcements_;  // that the source has not been told yet
+    bool announced_ = false;                 // as ready
+    bool announcing_ = false;                // announce() is running
+    std::deque<MemberState> announcements_;  // not yet passed to the source
 };
 
 Membership::Membership(executor_type executor, MembershipConfig config, Callback callback) {

@@ -7,11 +7,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The members of a view in few bytes.
+/// Packs the members of a view compactly.
 std::string pack_view(const FleetView&);
 
-/// The same view. Null for bytes that are none: of more than 100 000 members, or with a name that
-/// is empty, longer than 1024 bytes, no UTF-8, or not in its place.
+/// The unpacked view. Null for malformed bytes: with more than 100 000 members, or with a name that
+/// is empty, longer than 1024 bytes, not UTF-8, or out of order.
 FleetViewPtr unpack_view(std::string_view bytes);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -9,7 +9,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-// The bytes: each name behind its length, in the order of the view.
+// The format: length-prefixed names in the order of the view.
 
 std::string pack_view(const FleetView& view) {
     std::string bytes;

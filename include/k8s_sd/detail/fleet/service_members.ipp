@@ -21,7 +21,7 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// All that is needed of a slice; the rest is no change.
+/// The fields needed of a slice; changes of other fields are not reported.
 WatcherConfig slices_of(std::string_view service, WatcherConfig where) {
     if (service.empty()) throw ConfigError("service", "must be the name of a headless Service");
     detail::settle_in_one_namespace(where);
@@ -49,7 +49,7 @@ class ServiceMembers final : public MemberSource,
         tell_ = std::move(tell);
         watcher_.tell_moves();
         watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
-        // The watcher ends with this object, which has no other owner in its callbacks.
+        // This handler keeps the object alive until the watcher ends; no other callback owns it.
         watcher_.async_run([self = shared_from_this()](error_code) {});
     }
     void stop() noexcept override { watcher_.cancel(); }
@@ -76,7 +76,7 @@ class ServiceMembers final : public MemberSource,
         if (news.server) server_ = news.server;
         tell();
     }
-    /// While the server cannot be asked, what it said last says nothing of now.
+    /// While the server is unreachable, its last response does not count as the present state.
     void on_status(const DiscovererStatus& status) {
         error_ = status.error ? status.message : std::string();
         tell();
@@ -99,11 +99,11 @@ class ServiceMembers final : public MemberSource,
     const std::vector<std::string> namespaces_;
     detail::ObjectWatch watcher_;
     Callback tell_;
-    // Of the strand.
+    // Used on the strand only.
     bool known_ = false;
     std::string error_;  // empty: none
     std::map<std::string, ObjectPtr> slices_;
-    std::optional<detail::ServerIdentity> server_;  // that the slices are of
+    std::optional<detail::ServerIdentity> server_;  // the server of the slices
 };
 
 }  // namespace

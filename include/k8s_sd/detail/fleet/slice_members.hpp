@@ -7,8 +7,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Appends the members that a slice names. With dual stack each pod is in two slices, and an
-/// endpoint that moves is in two for a moment: a member may come more than once.
+/// Appends the members of a slice. A member may occur more than once: with dual stack each pod is
+/// in two slices, and an endpoint moving between slices is in both for a moment.
 void append_members(const api::EndpointSlice&, std::vector<FleetMember>&);
 
 }  // namespace k8s_sd::inline v0::detail

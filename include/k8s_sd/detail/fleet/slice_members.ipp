@@ -7,14 +7,14 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Empty: nothing identifies it.
+/// Empty: the endpoint has no identity.
 std::string_view name_of(const api::Endpoint& endpoint) {
     if (endpoint.target_ref && !endpoint.target_ref->name.empty()) return endpoint.target_ref->name;
     if (endpoint.hostname && !endpoint.hostname->empty()) return *endpoint.hostname;
     return endpoint.addresses.empty() ? std::string_view() : endpoint.addresses.front();
 }
 
-/// Not by `ready`: it is set for pods that are not, where a Service publishes their addresses.
+/// Ignores `ready`: it is also set for unready pods if the Service publishes their addresses.
 MemberState state_of(const api::EndpointConditions& conditions) {
     if (conditions.is_terminating()) return MemberState::leaving;
     return conditions.is_serving() ? MemberState::active : MemberState::joining;

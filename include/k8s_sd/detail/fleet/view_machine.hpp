@@ -12,35 +12,35 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Decides when what is seen of the members of a fleet becomes its view. Has no clock: who calls
-/// says what time it is, and calls advance() at next().
+/// Decides when the visible members of a fleet become its view. It has no clock: the caller passes
+/// the time, and calls advance() at next().
 class ViewMachine {
  public:
     ViewMachine(const FleetRules&, std::string self, TimePoint now);
 
-    /// The view of before a restart. It serves until the members are seen, and is followed then as
-    /// any other; it says nothing once there is a view, or the members are in sight.
+    /// The view stored before a restart. It is used until the members are seen, and followed like
+    /// any other then; ignored once there is a view, or the members are in sight.
     void remember(FleetViewPtr known, TimePoint now);
 
-    /// These are the members. Of several of one name the best counts: a pod that takes the place of
-    /// another one.
+    /// The present members. Of several with one name the best state counts: one pod may replace
+    /// another.
     void see(const std::vector<FleetMember>&, TimePoint now);
-    /// Nobody can say who the members are. Until see() nothing is concluded from time that passes.
+    /// The source cannot see the members. Until see() is called, passing time has no effect.
     void lose_sight(TimePoint now);
     void advance(TimePoint now);
 
-    /// When time alone changes something; nullopt: never.
+    /// When to call advance() next; nullopt: only an event changes the state.
     std::optional<TimePoint> next() const noexcept { return next_; }
     /// Null: none yet.
     const FleetViewPtr& view() const noexcept { return view_; }
     ViewHold hold() const noexcept { return hold_; }
-    /// As they were seen last, sorted by name, each once.
+    /// The last seen members, sorted by name and unique.
     std::vector<FleetMember> members() const;
     bool in_sight() const noexcept { return in_sight_; }
 
  private:
     using Names = std::vector<std::string>;
-    /// A view that is about to come.
+    /// The next view, while it is being debounced.
     struct Pending {
         Names members;
         TimePoint begun;
@@ -68,13 +68,13 @@ class ViewMachine {
     FleetViewPtr view_;
     ViewHold hold_ = ViewHold::unknown;
     std::optional<TimePoint> next_;
-    /// Members of the view that are not active and have not said goodbye.
+    /// Members of the view neither active nor departed.
     std::map<std::string, TimePoint, std::less<>> missing_since_;
-    /// Members of the view that have.
+    /// Members of the view last seen leaving.
     std::set<std::string, std::less<>> departed_;
     std::optional<Pending> pending_;
     std::optional<TimePoint> doubtful_since_;
-    std::optional<TimePoint> absent_since_;  ///< this member
+    std::optional<TimePoint> absent_since_;  ///< for this member
 };
 
 }  // namespace k8s_sd::inline v0::detail

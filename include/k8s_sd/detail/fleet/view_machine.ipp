@@ -8,8 +8,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Whether `a` tells more of what a name is about to do: a pod that is ready, and else one that
-/// stays.
+/// Whether `a` is the better state for a name seen twice: active, then joining, then leaving.
 bool is_better(MemberState a, MemberState b) noexcept {
     const auto rank = [](MemberState state) {
         return state == MemberState::active ? 2 : state == MemberState::joining ? 1 : 0;
@@ -35,7 +34,7 @@ void ViewMachine::see(const std::vector<FleetMember>& members, TimePoint now) {
         if (!is_new && is_better(member.state, it->second)) it->second = member.state;
     }
     if (!std::exchange(in_sight_, true)) {
-        // What happened meanwhile, and when, is not known: every wait begins again.
+        // Events of the outage are unknown: restart every wait.
         missing_since_.clear();
         pending_.reset();
         doubtful_since_.reset();
@@ -68,7 +67,7 @@ void ViewMachine::update(TimePoint now) {
     look_for_self(now);
 }
 
-/// Others may share everything among names of which this member is none.
+/// Detects a view without this member: the others may have divided everything among them.
 void ViewMachine::look_for_self(TimePoint now) {
     if (!in_sight_ || !view_ || seen_.contains(self_) || departed_.contains(self_)) {
         absent_since_.reset();
@@ -83,7 +82,7 @@ void ViewMachine::look_for_self(TimePoint now) {
     }
 }
 
-/// The first view: nothing has to be handed over, so it comes as soon as it may.
+/// The first view needs no handover, so it is published as early as the rules allow.
 void ViewMachine::begin(TimePoint now) {
     Names members = active();
     if (members.empty()) {
@@ -115,7 +114,7 @@ void ViewMachine::follow(TimePoint now) {
     wait_until(due);
 }
 
-/// Who was terminating was seen so; who only vanishes may be back.
+/// A terminating member has left; a member that just vanishes may return.
 void ViewMachine::note_missing(TimePoint now) {
     for (const std::string& name : view_->members()) {
         const auto it = seen_.find(name);
@@ -140,7 +139,7 @@ ViewMachine::Names ViewMachine::active() const {
     return names;
 }
 
-/// The active members, and those that may be back.
+/// The active members, and missing ones expected to return.
 ViewMachine::Names ViewMachine::expected(TimePoint now) const {
     Names names = active();
     for (const auto& [name, since] : missing_since_) {
@@ -150,7 +149,7 @@ ViewMachine::Names ViewMachine::expected(TimePoint now) const {
     return names;
 }
 
-/// Whether it is unlikely that these are the members; none: it is not.
+/// Why these members are implausible; ViewHold::none: they are plausible.
 ViewHold ViewMachine::doubt_about(const Names& members) const {
     if (members.empty()) return ViewHold::empty;
     if (view_->contains(self_) && !seen_.contains(self_) && !departed_.contains(self_)) {
@@ -166,7 +165,7 @@ ViewHold ViewMachine::doubt_about(const Names& members) const {
     return ViewHold::none;
 }
 
-/// When these members become the view, if nothing else changes.
+/// When these members become the view, unless anything changes.
 TimePoint ViewMachine::due_of(const Names& members, ViewHold doubt, TimePoint now) {
     if (!pending_) pending_ = Pending{members, now, now};
     if (pending_->members != members) {
@@ -193,7 +192,7 @@ void ViewMachine::adopt(Names members) {
     wait_until(TimePoint::max());
 }
 
-/// Until then, or until a member that is missing does not count any more.
+/// Sets the next time: `when`, or earlier if a missing member is given up before.
 void ViewMachine::wait_until(TimePoint when) {
     for (const auto& [name, since] : missing_since_) {
         const bool given_up = pending_ && !std::binary_search(pending_->members.begin(),

@@ -25,18 +25,18 @@ namespace asio = boost::asio;
 class K8S_SD_EXPORT ObjectWatch {
  public:
     using executor_type = asio::any_io_executor;
-    /// What there is to tell. The complete state comes as objects that were absent before.
+    /// One delivery. The complete state consists of objects without a previous version.
     struct News {
         bool full = false;
         std::vector<ObjectChange> changes;
-        /// The server that has listed all that the host knows now; nothing: a kubeconfig has moved,
-        /// and not all is listed at the new server.
+        /// The server of everything delivered so far; nullopt: a kubeconfig has switched servers,
+        /// and the new server has not listed everything yet.
         std::optional<ServerIdentity> server{};
     };
     using Callback = std::function<void(const News&)>;
     using StatusCallback = std::function<void(const DiscovererStatus&)>;
 
-    /// \param callback  empty: the host reads
+    /// \param callback  empty: the host reads with async_next()
     ObjectWatch(executor_type, Kind, const WatcherConfig&, Callback callback);
     ObjectWatch(ObjectWatch&&) noexcept = default;
     ObjectWatch& operator=(ObjectWatch&&) noexcept;
@@ -60,10 +60,10 @@ class K8S_SD_EXPORT ObjectWatch {
             token);
     }
     void set_status_callback(StatusCallback);
-    /// Another server is told as well where it has the same objects. To be set before it runs.
+    /// Also delivers a change of server if the objects are the same. Call it before async_run().
     void tell_moves();
-    /// Called, until it is cancelled, when a watch has heard of its server; on any thread, one call
-    /// at a time. To be set before it runs.
+    /// Called on each contact of a watch with its server, until cancelled; on any thread, one call
+    /// at a time. Set it before async_run().
     void set_contact_callback(std::function<void(TimePoint)>);
     void cancel() noexcept;
     DiscovererStatus status() const;

@@ -45,7 +45,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     }
 
  private:
-    /// What is read once, before anything is made.
+    /// Inputs read once, before anything is created.
     struct Inputs {
         Inputs(const executor_type& executor, const WatcherConfig& config)
             : scope(resolve_scope(config, ContextEnvironment::of(executor).in_cluster())),
@@ -99,8 +99,8 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
             pause_of_search());
     }
 
-    /// A server that tells of a resource where it has none is not asked again and again: after a
-    /// few searches in a row they have pauses.
+    /// Delays repeated searches: a server may advertise a resource and not serve it. The pauses
+    /// begin after a few consecutive searches.
     Duration pause_of_search() {
         const TimePoint now = watches_->environment().clock->now();
         const bool in_a_row = searched_ && now - *searched_ < std::chrono::minutes(5);
@@ -118,7 +118,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         known_ = false;
     }
 
-    /// \returns the view before, if it is replaced
+    /// \returns the previous view if it is replaced
     std::unique_ptr<KindView> start_view(Kind kind) {
         const bool is_same = view_ && kind == watched_;
         auto view = is_same ? nullptr
@@ -132,12 +132,12 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         return view;
     }
 
-    /// The host has it, of the version before.
+    /// Remembers an object delivered in the previous version.
     void keep_told(const ObjectPtr& object) {
         told_.insert_or_assign({std::string(object->ns()), std::string(object->name())}, object);
     }
 
-    /// The server has the resource no longer as it was found: perhaps in another version.
+    /// The server no longer has the resource as it was found; it may have another version.
     void search_again() {
         if (kind_ != any_other_kind || search_ || kind_of_resource(resource_)) return;
         std::vector<WatchStatus> watches;
@@ -185,13 +185,13 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         if (is_first) on_first_state();
     }
 
-    /// Under the mutex, when what is known is whole: between two batches.
+    /// Called under the mutex between two batches, when the known state is consistent.
     void note_server() {
         server_.reset();
         if (view_->knows_present_server()) server_ = watches_->client()->impl().server_identity;
     }
 
-    /// In another version everything may have changed.
+    /// Compares all objects, because another version may change every one of them.
     void compare_with_told() {
         const auto differ = [this](const Object& before, const Object& after) {
             return view_->tells_apart(before, after);
@@ -236,29 +236,29 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     void call(const News& news) override { callback_(news); }
 
-    const Kind kind_;  ///< any_other_kind: that of the resource
+    const Kind kind_;  ///< any_other_kind: the kind of the resource
     const ResourceName resource_;
     const WantedObjects wanted_;
     const Callback callback_;
-    std::function<void(TimePoint)> contact_callback_;  // set before it runs
-    bool tells_moves_ = false;                         // the same
+    std::function<void(TimePoint)> contact_callback_;  // set before async_run()
+    bool tells_moves_ = false;                         // likewise
     const std::shared_ptr<SharedWatches> watches_;
-    // Of the strand.
+    // Used on the strand only.
     Kind watched_ = any_other_kind;      ///< by the view
-    bool has_begun_ = false;             ///< a complete state was known once
-    bool known_ = false;                 ///< that of the view is
+    bool has_begun_ = false;             ///< a complete state was known before
+    bool known_ = false;                 ///< the view is synced
     std::optional<TimePoint> searched_;  ///< when the last search began
     int searches_ = 0;                   ///< in a row, after the first one
-    /// What the host was told in another version of the resource, until this one is known.
+    /// The objects delivered in another version of the resource, until this version is synced.
     std::map<std::pair<std::string, std::string>, ObjectPtr> told_;
 
     // Guarded by the mutex; the first two are changed on the strand only.
     std::unique_ptr<KindView> view_;
     std::shared_ptr<ResourceSearch> search_;          // null: the kind is known
-    std::optional<std::vector<ObjectChange>> state_;  // until the host has been told of it
-    PendingObjects pending_;                          // since then
+    std::optional<std::vector<ObjectChange>> state_;  // until the host has received it
+    PendingObjects pending_;                          // changes since the state was delivered
     std::optional<ServerIdentity> server_;            // see News
-    std::optional<ServerIdentity> told_server_;       // that the host was told last
+    std::optional<ServerIdentity> told_server_;       // as last delivered to the host
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,

@@ -9,11 +9,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a host has not been told yet, one entry for each object: bounded by the number of objects,
-/// not of events. Newest wins; what has changed back is no change.
+/// Undelivered changes, one entry for each object: bounded by the number of objects, not of events.
+/// Changes of an object are coalesced; a reverted change disappears.
 class PendingObjects {
  public:
-    /// \param differ  differ(const Object& before, const Object& after): whether that is a change
+    /// \param differ  differ(const Object& before, const Object& after): whether it is a change
     template <class Differ>
     void add(const ObjectChange& change, const Differ& differ) {
         const Object& known = change.after ? *change.after : *change.before;
@@ -25,7 +25,7 @@ class PendingObjects {
         }
         const bool both = merged.before && merged.after;
         if (both ? !differ(*merged.before, *merged.after) : merged.before == merged.after) return;
-        // The key is part of an object that the value keeps alive.
+        // The key is a view into an object kept alive by the value.
         const Object& alive = merged.after ? *merged.after : *merged.before;
         changes_.emplace(NameView{alive.ns(), alive.name()}, std::move(merged));
     }
@@ -34,7 +34,7 @@ class PendingObjects {
         std::vector<ObjectChange> taken;
         taken.reserve(changes_.size());
         for (auto& [key, change] : changes_) taken.push_back(std::move(change));
-        changes_ = {};  // its memory too: after a burst there may be nothing for long
+        changes_ = {};  // free the memory of a burst
         return taken;
     }
 

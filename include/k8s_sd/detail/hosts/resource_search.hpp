@@ -19,9 +19,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Asks an API server what it calls a resource, until it knows: the definition of a custom one may
-/// come later. A question is GET /apis/<group> and one GET a version; the pauses between questions
-/// grow from 1 s to 1 min. On the strand of the client, except for status().
+/// Searches an API server for a resource until it is found: its CustomResourceDefinition may come
+/// later. One search takes GET /apis/<group> and one GET for each version; the pauses between
+/// searches grow from 1 s to 1 min. Used on the strand of the client, except for status().
 class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch> {
  public:
     using Handler = std::function<void(Kind)>;
@@ -30,9 +30,9 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
     ResourceSearch(const ResourceSearch&) = delete;
     ResourceSearch& operator=(const ResourceSearch&) = delete;
 
-    /// \param found   called once, unless cancel() or the destruction comes before
-    /// \param failed  called each time that the resource was not found
-    /// \param wait    about so long before the first question
+    /// \param found   called once, unless cancelled or destroyed before
+    /// \param failed  called after each unsuccessful search
+    /// \param wait    approximate delay of the first search
     void start(Handler found, std::function<void()> failed, Duration wait = {});
     void cancel() noexcept;
     /// Any thread.
@@ -56,11 +56,11 @@ class ResourceSearch final : public std::enable_shared_from_this<ResourceSearch>
     const ResourceName name_;
     const std::shared_ptr<ShortRequest> get_;
     const std::unique_ptr<Timer> timer_;
-    Handler found_;  ///< empty: it does not run
+    Handler found_;  ///< empty: not running
     std::function<void()> failed_;
-    std::optional<Backoff> backoff_;  ///< none: it has not begun
+    std::optional<Backoff> backoff_;  ///< nullopt: not begun
     std::vector<std::string> versions_;
-    std::size_t version_ = 0;  ///< of them that is being asked for
+    std::size_t version_ = 0;  ///< index of the version being requested
     bool is_unwatched_ = false;
 
     mutable std::mutex mutex_;

@@ -17,7 +17,7 @@ namespace {
 constexpr Duration first_pause = std::chrono::seconds(1);
 constexpr Duration longest_pause = std::chrono::minutes(1);
 constexpr Duration longest_wait = std::chrono::seconds(10);
-/// There are groups with hundreds of resources.
+/// Some groups have hundreds of resources.
 constexpr std::size_t longest_document = std::size_t{4} << 20U;
 /// Real groups have a few.
 constexpr std::size_t most_versions = 16;
@@ -44,7 +44,7 @@ ResourceSearch::ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName n
 void ResourceSearch::start(Handler found, std::function<void()> failed, Duration wait) {
     found_ = std::move(found);
     failed_ = std::move(failed);
-    // A pause is drawn from once to twice its length: those who wait for the same come apart.
+    // Backoff draws from once to twice the pause: clients waiting for one resource spread out.
     const Duration first = std::clamp(wait, first_pause, longest_pause);
     backoff_.emplace(first / 2, longest_pause / 2, client_->impl().next_seed());
     wait == Duration() ? ask() : ask_later(backoff_->next());
@@ -114,16 +114,16 @@ void ResourceSearch::find_in(const ShortRequest::Answer& answer) {
     try {
         kind = other_kind({name_.kind, name_.group, versions_[version_], found->plural,
                            name_.namespaced.value_or(found->namespaced)});
-    } catch (const std::length_error& error) {  // it calls it something else each time
+    } catch (const std::length_error& error) {  // the server returned too many different names
         return fail(errc::malformed_response, error.what());
     }
     failed_ = nullptr;
     std::exchange(found_, nullptr)(kind);
 }
 
-// --- when it is not found ------------------------------------------------------------------------
+// --- failures ------------------------------------------------------------------------------------
 
-/// What comes with the status 200 may be the page of a proxy. If it cannot be used, that is told.
+/// A response with status 200 may be the page of a proxy. Reports an unusable response.
 bool ResourceSearch::is_usable(const ShortRequest::Answer& answer, std::string_view kind,
                                const std::string& path) {
     if (answer.cut) {

@@ -12,12 +12,12 @@ namespace k8s_sd::inline v0::detail {
 /// \throws ConfigError
 WatchScope resolve_scope(const WatcherConfig& config, const InClusterFiles& files);
 
-/// \param kind  any_other_kind: what WatcherConfig::resource says
-/// \throws ConfigError for selectors that are none, for fields that the kind does not have, and for
-/// a resource that cannot be one
+/// \param kind  any_other_kind: the kind in WatcherConfig::resource
+/// \throws ConfigError for malformed selectors, for fields unknown in the kind, and for an invalid
+/// resource
 void check_wanted_objects(Kind kind, const WatcherConfig& config);
 
-/// The kind of a resource that needs no search; nothing: it has to be searched for.
+/// The kind of a resource, if no search is needed; nullopt: a search is needed.
 std::optional<Kind> kind_of_resource(const ResourceName& name);
 
 }  // namespace k8s_sd::inline v0::detail

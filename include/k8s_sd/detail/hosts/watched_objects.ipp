@@ -20,7 +20,7 @@ namespace detail {
 
 namespace {
 
-/// What discovery has in common with it. The role does not matter.
+/// The options in common with discovery. The role does not matter.
 DiscoveryConfig discovery_config(const WatcherConfig& config) {
     DiscoveryConfig common;
     common.api_server = config.api_server;
@@ -48,7 +48,7 @@ void check_fields(Kind kind, const Fields& fields) {
     const std::vector<std::string> known = field_paths(kind);
     for (const std::string& path : fields.paths()) {
         if (path.empty() || std::binary_search(known.begin(), known.end(), path)) continue;
-        // Of other kinds it may have any, but for the metadata.
+        // An unknown kind may have any field, but its metadata are known.
         if (kind == any_other_kind && !path.starts_with("metadata.")) continue;
         const std::vector<std::string_view> names(known.begin(), known.end());
         throw ConfigError("WatcherConfig::fields",

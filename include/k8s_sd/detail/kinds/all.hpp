@@ -12,7 +12,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Calls `f(KindTraits<kind>{})` for a kind that is known at run time only.
+/// Calls `f(KindTraits<kind>{})` for a kind known only at run time.
 template <class F>
 auto with_kind(Kind kind, const F& f) {
     switch (kind) {

@@ -14,16 +14,16 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Which fields of a struct are meant: Fields, looked up once. In the order of its rows.
+/// The selected fields of a struct: Fields, resolved once. In the order of its rows.
 struct FieldMask {
     enum class Extent : unsigned char { none, some, all };
 
     Extent extent = Extent::none;
-    std::vector<FieldMask> rows{};  ///< of a struct of which some fields are meant
+    std::vector<FieldMask> rows{};  ///< for a struct with only some fields selected
 };
 
-/// The struct in a field: its own, that of an optional, or that of the elements of a vector; void:
-/// it has none.
+/// The struct in a field: its own, that of an optional, or that of the elements of a vector; void
+/// without a struct.
 template <class Field>
 struct StructIn {
     using type = std::conditional_t < requires { Table<Field>::rows; }
@@ -63,7 +63,7 @@ void add_paths(const Rows& rows, const std::string& around, std::vector<std::str
     });
 }
 
-/// Calls `visit(row, mask)` for the rows of which something is meant.
+/// Calls `visit(row, mask)` for the rows with selected fields.
 template <class Rows, class Visit>
 void for_each_meant(const Rows& rows, const FieldMask& mask, const Visit& visit) {
     static const Immortal<FieldMask> all(FieldMask{FieldMask::Extent::all});
@@ -75,7 +75,7 @@ void for_each_meant(const Rows& rows, const FieldMask& mask, const Visit& visit)
     });
 }
 
-/// Copies what is meant.
+/// Copies the selected fields.
 class MaskedCopy {
  public:
     template <class Struct, class Rows>
@@ -105,7 +105,7 @@ class MaskedCopy {
     }
 };
 
-/// Compares what is meant.
+/// Compares the selected fields.
 class MaskedComparison {
  public:
     template <class Struct, class Rows>
@@ -119,7 +119,7 @@ class MaskedComparison {
     }
 
  private:
-    /// As in the ObjectMeta's own comparison.
+    /// Excluded, as in the comparison of ObjectMeta.
     template <auto Pointer>
     static constexpr bool is_version(const Row<Pointer>&) {
         return std::is_same_v<Row<Pointer>, Row<&api::ObjectMeta::resource_version>>;

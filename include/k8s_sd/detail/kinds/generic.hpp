@@ -6,8 +6,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Objects of all resources whose fields are not known. Their metadata are read like those of other
-/// kinds if nothing else is wanted, and the rest as JSON, see read_generic().
+/// Objects of resources with unknown fields. If only metadata is wanted, it is read like that of
+/// known kinds; otherwise the whole object is read as JSON, see read_generic().
 template <>
 struct KindTraits<any_other_kind> {
     using Model = Generic;

@@ -21,7 +21,7 @@ std::string path_to(std::string_view around, std::string_view key) {
     return path += key;
 }
 
-/// How deep an object is nested is limited where it is decoded.
+/// Recursion is bounded: the decoder limits the depth of objects.
 std::optional<json::value> keep(const json::value& value, const std::string& path,
                                 const Fields& fields) {
     if (fields.includes(Fields({path}))) return value;
@@ -41,7 +41,7 @@ std::optional<json::value> keep(const json::value& value, const std::string& pat
             kept.push_back(keep(element, path, fields).value_or(nullptr));
         return kept;
     }
-    return std::nullopt;  // no object, whose fields are wanted
+    return std::nullopt;  // not an object, so the wanted fields are absent
 }
 
 }  // namespace

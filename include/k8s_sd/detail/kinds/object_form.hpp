@@ -11,29 +11,29 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// In which form a watch keeps objects for hosts, and what it reads for that. A watch without one
-/// keeps them for labels alone.
+/// How a watch stores objects for hosts, and the schema for reading them. A watch without a form
+/// stores objects for labels only.
 struct ObjectForm {
-    /// \param with_labels  they are kept for labels, too
+    /// \param with_labels  the objects are also stored for labels
     ObjectForm(Kind kind, const Fields& fields, bool with_labels);
 
     Fields fields;
-    FieldMask mask;  ///< of them
+    FieldMask mask;  ///< of the fields
     bool with_labels;
     KindSchema schema;
 };
 
-/// What a host means by Fields of the kind: of Fields::all() not what has to be named.
+/// Resolves a host's Fields: Fields::all() does not include fields only available by name.
 Fields fields_meant(Kind kind, const Fields& fields);
 
-/// Which fields of the kind's struct are meant.
+/// The mask of the fields in the kind's struct.
 FieldMask mask_of(Kind kind, const Fields& fields);
 
-/// All that there may be in Fields of the kind, sorted.
+/// All valid Fields of the kind, sorted.
 std::vector<std::string> field_paths(Kind kind);
 
-/// Whether two objects of a kind with the structs for hosts have these fields alike.
-/// \param mask  of the fields
+/// Whether two objects of a kind, stored for hosts, agree in these fields.
+/// \param mask  the mask of the fields
 bool same_fields(const Object& a, const Object& b, const Fields& fields, const FieldMask& mask);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Neither that path nor one around it.
+/// Excludes that path and the paths around it.
 Fields all_but(std::string_view left_out, std::vector<std::string> paths) {
     std::erase_if(paths, [&](const std::string& path) { return Fields({path}).reaches(left_out); });
     return Fields(std::move(paths));

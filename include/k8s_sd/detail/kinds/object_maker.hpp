@@ -7,12 +7,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Makes the objects that are kept out of decoded ones. Belongs to one strand.
+/// Converts decoded objects to cached ones. Used on one strand.
 struct ObjectMaker {
     RoleOptions options;
     LabelFactory factory;
 
-    /// \param form  null: for labels
+    /// \param form  null: stored for labels
     ObjectPtr make(const DecodedObject& object, const ObjectForm* form = nullptr);
 };
 

@@ -19,12 +19,12 @@ ObjectPtr make_for_labels(const typename Traits::Model& model, const RoleOptions
     } else if constexpr (requires { Traits::make(model); }) {
         return Traits::make(model);
     } else {
-        return nullptr;  // other kinds reach no label
+        return nullptr;  // other kinds are not used for labels
     }
 }
 
-/// Items of lists need not say their kind and version. Without these an object would differ from
-/// itself when it comes by a watch.
+/// Adds kind and version, because items of lists may omit them. Otherwise an object from a list
+/// would differ from the same object from a watch.
 void add_type(boost::json::object& content, Kind kind, const Fields& fields) {
     const Resource& resource = resource_of(kind);
     if (fields.includes({"kind"})) content.emplace("kind", resource.kind);

@@ -5,10 +5,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What reading the objects of a kind takes; lives as long as the program. Thread-safe.
+/// The schema for reading the objects of a kind; never destroyed. Thread-safe.
 const KindSchema& schema_of(Kind kind);
 
-/// The same for hosts that read some fields besides what reaches a label.
+/// The schema for hosts: some fields besides those used for labels.
 KindSchema make_schema(Kind kind, const Fields& fields);
 
 }  // namespace k8s_sd::inline v0::detail

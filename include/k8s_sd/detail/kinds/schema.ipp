@@ -30,7 +30,7 @@ constexpr Use labels_of() {
     return Use::labels;
 }
 
-/// The server need not send more than the metadata.
+/// A metadata-only response of the server is sufficient.
 bool is_metadata_only(const Members& members) {
     return std::none_of(members.begin(), members.end(), [](const Member& member) {
         return member.node.field != 0 && member.key != "metadata";
@@ -49,7 +49,7 @@ Projection raw_object() {
     return node;
 }
 
-/// Of a kind whose fields are not known.
+/// The schema of a kind with unknown fields.
 KindSchema make_other_schema(Kind kind, const Fields& fields) {
     using Traits = KindTraits<any_other_kind>;
     const bool metadata_only = are_of_metadata(fields);
@@ -92,7 +92,7 @@ const KindSchema& schema_of(Kind kind) {
 KindSchema make_schema(Kind kind, const Fields& fields) {
     if (!is_built_in(kind)) return make_other_schema(kind, fields);
     WantedFields wanted{Use::always, fields};
-    wanted.fields.add({"metadata.labels"});  // selectors may ask for them, whoever keeps them
+    wanted.fields.add({"metadata.labels"});  // selectors may need them in any form
     return with_kind(kind, [&](auto traits) {
         using Traits = decltype(traits);
         if (ReachesLabels<Traits>) wanted.labels = labels_of<Traits>();

@@ -13,7 +13,7 @@ template <>
 struct KindTraits<Kind::secret> {
     using Model = api::Secret;
     static constexpr Use labels = Use::data;
-    // One may hold a copy of the data (last-applied-configuration).
+    // An annotation (last-applied-configuration) may contain a copy of the data.
     static constexpr std::string_view only_by_name = "metadata.annotations";
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},

@@ -14,7 +14,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Room for texts.
+/// Memory for texts.
 struct TextRoom {
     char* make(std::size_t size) {
         memory = std::make_unique_for_overwrite<char[]>(size);
@@ -23,7 +23,7 @@ struct TextRoom {
     std::unique_ptr<char[]> memory;
 };
 
-/// Room for texts of which nothing stays behind.
+/// Memory for texts, wiped afterwards.
 struct CleansedTextRoom {
     char* make(std::size_t size) {
         memory.resize(size);
@@ -32,7 +32,7 @@ struct CleansedTextRoom {
     CleansedBytes memory;
 };
 
-/// A struct of k8s_sd::api with the texts that it refers to.
+/// A struct of k8s_sd::api with ownership of its texts.
 template <class T>
 struct OwnedStruct {
     using Room = std::conditional_t<std::is_same_v<T, api::Secret>, CleansedTextRoom, TextRoom>;
@@ -41,14 +41,14 @@ struct OwnedStruct {
     Room texts;
 };
 
-/// A copy of what is meant of a decoded object, which owns its texts.
+/// Copies the selected fields of a decoded object, with their texts.
 template <class T, class Rows>
 std::shared_ptr<OwnedStruct<T>> own_struct(const T& decoded, const Rows& rows,
                                            const FieldMask& mask) {
     auto kept = std::make_shared<OwnedStruct<T>>();
     T& object = kept->object;
     MaskedCopy::copy(decoded, object, rows, mask);
-    // Which object it is, whatever is meant.
+    // The identity is always included.
     object.metadata.name = decoded.metadata.name;
     object.metadata.namespace_ = decoded.metadata.namespace_;
     object.metadata.uid = decoded.metadata.uid;
@@ -69,13 +69,13 @@ std::shared_ptr<const T> without_texts(std::shared_ptr<OwnedStruct<T>> kept) {
     return {std::move(kept), object};
 }
 
-/// The struct of an object that has one. \tparam T  of the object's kind
+/// The struct of an object. \pre it has one. \tparam T  the struct of the object's kind
 template <class T>
 std::shared_ptr<const T> struct_of(const Object& object) {
     return std::static_pointer_cast<const T>(object.api_object());
 }
 
-/// An object that is kept for hosts, and for nothing else.
+/// An object stored for hosts only.
 template <class T>
 class TypedObject final : public Object {
  public:
@@ -92,7 +92,7 @@ class TypedObject final : public Object {
     std::shared_ptr<const T> object_;
 };
 
-/// An object that is kept for labels and for hosts.
+/// An object stored for labels and for hosts.
 template <class LabelObject, class T>
 class TypedLabelObject final : public LabelObject {
  public:

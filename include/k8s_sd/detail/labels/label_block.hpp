@@ -14,7 +14,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Values stand one after another, each behind its length (LEB128, one byte below 128).
+/// Appends a value after its length (LEB128, one byte below 128).
 inline void pack_value(std::string& out, std::string_view value) {
     std::size_t length = value.size();
     for (; length >= 0x80U; length >>= 7U) out += static_cast<char>(0x80U | (length & 0x7FU));
@@ -34,8 +34,8 @@ inline std::string_view unpack_value(const char*& position) noexcept {
     return value;
 }
 
-/// Some labels: an immutable, shared, contiguous piece of one or of many label sets. The names
-/// are in the shape, the values behind the header in the same allocation.
+/// An immutable, shared, contiguous piece of one or of many label sets. The names are in the shape,
+/// the values after the header in the same allocation.
 class LabelBlock final : public boost::intrusive_ref_counter<LabelBlock> {
  public:
     static boost::intrusive_ptr<const LabelBlock> make(LabelShapePtr shape,

@@ -15,9 +15,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Remembers recent values by hash so that equal ones are made once. It forgets on collision and
-/// has a bounded number of slots: sharing is likely, not certain, and nothing has to be cleaned
-/// up. Grows with use, because many groups are small.
+/// Caches recent values by hash, so that equal ones are usually made once. A collision evicts the
+/// older value, and the number of slots is bounded: sharing is likely, not certain, and no cleanup
+/// is needed. The cache grows with use, because many groups are small.
 template <class Pointer>
 class RecentCache {
  public:
@@ -54,7 +54,7 @@ class RecentCache {
 
 using KeyValues = std::vector<std::pair<std::string_view, std::string_view>>;
 
-/// Makes label blocks and shares equal shapes and blocks. Belongs to one strand.
+/// Makes label blocks and shares equal shapes and blocks. Used on one strand.
 class LabelFactory {
  public:
     /// Collects labels for one block; only one builder may be in use at a time.
@@ -65,7 +65,7 @@ class LabelFactory {
             pack_value(factory_.packed_, value);
             return *this;
         }
-        /// For a label that readers of the block find by its position.
+        /// For a label found by its position in the block.
         BlockBuilder& add_at(std::size_t position, LiteralName name, std::string_view value) {
             assert(position == factory_.names_.size());
             static_cast<void>(position);
@@ -74,12 +74,12 @@ class LabelFactory {
         BlockBuilder& add_if(LiteralName name, std::string_view value) {
             return value.empty() ? *this : add(name, value);
         }
-        /// For values that no other object has. Null if nothing was added.
+        /// For values unique to one object. Null if nothing was added.
         LabelBlockPtr make() {
             if (factory_.names_.empty()) return nullptr;
             return LabelBlock::make(factory_.literal_shape(), factory_.packed_);
         }
-        /// For values that repeat from object to object or target to target.
+        /// For values repeated across objects or targets.
         LabelBlockPtr make_shared() {
             if (factory_.names_.empty()) return nullptr;
             return factory_.shared_block(factory_.literal_shape());
@@ -96,7 +96,7 @@ class LabelFactory {
 
     BlockBuilder block() { return BlockBuilder(*this); }
 
-    /// Labels made from a map; null if it is empty. Sorts `pairs` by key where need be.
+    /// Labels made from a map; null if it is empty. Sorts `pairs` by key if needed.
     LabelBlockPtr family(FamilyName family, KeyValues& pairs) {
         if (pairs.empty()) return nullptr;
         sort_unique(pairs);
@@ -109,7 +109,7 @@ class LabelFactory {
         const LabelShapePtr shape = family_shape(family);
         packed_.clear();
         for (std::size_t i = 0; i < pairs.size(); ++i) {
-            // A value without a name is not a label; it must not make two blocks differ.
+            // A value without a name is not a label, so it must not make two blocks differ.
             const bool hidden = shape->entries()[i].name.empty();
             pack_value(packed_, hidden ? std::string_view() : pairs[i].second);
         }
@@ -128,7 +128,7 @@ class LabelFactory {
     }
 
  private:
-    // What is larger hardly repeats, and the caches are not to hold on to much.
+    // Larger blocks hardly repeat, and the caches must not retain much memory.
     static constexpr std::size_t largest_shared = 1024;
 
     struct FamilyShape : boost::intrusive_ref_counter<FamilyShape, boost::thread_unsafe_counter> {
@@ -142,7 +142,7 @@ class LabelFactory {
         if (!std::is_sorted(pairs.begin(), pairs.end(), by_key)) {
             std::stable_sort(pairs.begin(), pairs.end(), by_key);
         }
-        // A key that JSON repeats has its last value, as Kubernetes' decoders have it.
+        // As in Kubernetes' decoders, the last value of a repeated JSON key counts.
         const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
         const auto rest = std::unique(pairs.rbegin(), pairs.rend(), same_key);
         pairs.erase(pairs.begin(), rest.base());

@@ -4,7 +4,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Where to scrape.
+/// The address to scrape.
 inline constexpr LiteralName address_name{"__address__"};
 
 }  // namespace k8s_sd::inline v0::detail

@@ -8,11 +8,11 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// A label, or with "_" at its end a family of labels whose names end with a key of the object.
+/// A label, or, with a trailing "_", a family of labels with keys of the object in their names.
 struct LabelSource {
     std::string_view name;  // without "__meta_kubernetes_"
     Kind kind;
-    std::string_view field;  // "{}" is where a family's key stands
+    std::string_view field;  // "{}" stands for a family's key
 };
 
 // clang-format off
@@ -85,7 +85,7 @@ constexpr LabelSource label_sources[] = {
     {"ingress_path", Kind::ingress, "spec.rules[*].http.paths[*].path"},
 };
 
-// Labels and annotations: of these objects ...
+// Labels and annotations of these objects ...
 constexpr std::pair<std::string_view, Kind> metadata_owners[] = {
     {"node_", Kind::node},
     {"pod_", Kind::pod},
@@ -103,7 +103,7 @@ constexpr std::pair<std::string_view, std::string_view> metadata_families[] = {
     {"annotationpresent_", "metadata.annotations"},
 };
 
-// What `__address__` is made of, in each role.
+// The fields of `__address__` in each role.
 constexpr LabelSource address_sources[] = {
     {"", Kind::node, "status.addresses, status.daemonEndpoints.kubeletEndpoint.Port"},
     {"", Kind::pod, "status.podIP, spec.containers[*].ports[*].containerPort"},
@@ -114,7 +114,7 @@ constexpr LabelSource address_sources[] = {
 };
 // clang-format on
 
-/// The key that a label's name ends with, as a pattern of what it may have been.
+/// The key at the end of a label's name, as a pattern of its original forms.
 std::string pattern_of(std::string_view key) {
     std::string pattern(key);
     std::replace(pattern.begin(), pattern.end(), '_', '?');

@@ -34,20 +34,20 @@ inline void append_sanitized(std::string& out, std::string_view key) {
     }
 }
 
-/// Names of a family of labels made from a map's keys, e.g. `__meta_kubernetes_pod_label_` and,
-/// for the sibling that tells an empty value from an absent one,
-/// `__meta_kubernetes_pod_labelpresent_`. No sibling if that prefix is empty.
+/// Names of a family of labels made from a map's keys, e.g. `__meta_kubernetes_pod_label_`, and
+/// `__meta_kubernetes_pod_labelpresent_` for the sibling, to distinguish an empty value from an
+/// absent one. No sibling if that prefix is empty.
 struct FamilyName {
     LiteralName prefix;
     LiteralName present_prefix;
 };
 
-/// The names of a LabelBlock. Objects of one deployment, mostly of one kind, have the same
-/// names, so a shape is made once and shared by their blocks.
+/// The names of a LabelBlock. Objects of one deployment, mostly of one kind, have the same names,
+/// so their blocks share a shape.
 class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
  public:
-    /// `name` is empty where a later key became the same name: that value is not a label.
-    /// `present`, if not empty, is a second label with the value "true".
+    /// `name` is empty if a later key has the same name: the value is not a label then. `present`,
+    /// if not empty, is a second label with the value "true".
     struct Entry {
         std::string_view name;
         std::string_view present;
@@ -59,7 +59,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         count_ = entries_.size();
     }
 
-    /// Names that nobody else keeps.
+    /// Names to be copied into the shape.
     struct OwnNames {
         std::span<const std::string_view> names;
     };
@@ -73,7 +73,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         count_ = entries_.size();
     }
 
-    /// Those of another shape, which nobody else keeps.
+    /// Entries of another shape; the new shape copies their texts.
     struct OwnEntries {
         std::span<const Entry> entries;
     };
@@ -92,7 +92,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         }
     }
 
-    /// \param keys  sorted; of keys that become one name the greatest wins.
+    /// \param keys  sorted; of several keys with the same name the greatest wins
     LabelShape(FamilyName family, std::span<const std::string_view> keys) {
         std::vector<std::pair<std::size_t, std::size_t>> offsets;  // of name and present
         for (const std::string_view key : keys) {
@@ -145,7 +145,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         }
     }
 
-    std::string text_;  // storage of names that are no literals
+    std::string text_;  // storage of names other than literals
     std::vector<Entry> entries_;
     std::size_t count_ = 0;
 };

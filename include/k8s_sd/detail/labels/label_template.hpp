@@ -12,13 +12,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What many label sets have in common: the names, and some of the values.
+/// The common part of many label sets: the names, and some of the values.
 class LabelTemplate {
  public:
     struct Entry {
         std::string_view name;
-        std::string_view value;  ///< its data is null: each label set has its own
-        /// That one is the same as an earlier own value; their number counts from 1.
+        std::string_view value;  ///< null data: each label set has its own
+        /// The value equals an earlier own value; the number counts from 1.
         std::uint32_t repeats = 0;
         bool shared() const noexcept { return value.data() != nullptr; }
         bool own() const noexcept { return !shared() && repeats == 0; }

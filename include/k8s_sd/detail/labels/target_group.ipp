@@ -56,7 +56,7 @@ Labels TargetGroup::in_part(std::size_t target) const noexcept {
     const std::size_t offset = target - found->first;
     if (found >= begin + count().regular) return (*found->part)[found->part->regular() + offset];
     if (offset == 0) return (*found->part)[0];
-    // It is the last one of those that alternate.
+    // The last one of the alternating parts was found.
     const std::size_t before = found->stride - 1;
     const std::size_t in_run = offset + before;
     return (*(found - before + in_run % found->stride)->part)[in_run / found->stride];
@@ -83,18 +83,18 @@ bool TargetGroup::equals(const TargetGroup& other) const noexcept {
     if (share_key_ != other.share_key_) return false;
     if (targets_ != other.targets_ || labels() != other.labels()) return false;
     if (in_parts_ && other.in_parts_ && has_parts_of(other)) return true;
-    // Other parts can be the same targets.
+    // Different parts can contain the same targets.
     for (std::size_t i = 0; i < targets_; ++i) {
         if ((*this)[i] != other[i]) return false;
     }
     return true;
 }
 
-// --- what has changed ----------------------------------------------------------------------------
+// --- changes -------------------------------------------------------------------------------------
 
 namespace {
 
-/// Compares two versions of a group, whose shared parts need no look.
+/// Compares two versions of a group, without visiting their shared parts.
 class TargetComparison {
  public:
     TargetComparison(const TargetGroup* previous, const TargetGroup* current)
@@ -123,7 +123,7 @@ class TargetComparison {
     void mark_shared() {
         const auto before = previous_->parts();
         const auto now = current_->parts();
-        // Those behind the regular ones are in the order of these.
+        // Extra targets follow the regular ones, in the same order of parts.
         const auto* extra_before = before.data() + before.size();
         const auto* extra_now = now.data() + now.size();
         for (std::size_t i = 0; i < std::min(before.size(), now.size()); ++i) {
@@ -147,7 +147,7 @@ class TargetComparison {
         ++extra;
     }
 
-    /// Mostly all targets are as before where the labels of their group have changed.
+    /// If only the labels of a group have changed, most targets are unchanged and in order.
     void mark_beginning() {
         if (!previous_->parts().empty() || !current_->parts().empty()) return;
         const std::size_t both = std::min(previous_->size(), current_->size());
@@ -156,7 +156,7 @@ class TargetComparison {
         }
     }
 
-    /// Equal targets can occur more than once: each of the previous ones is used up by one.
+    /// Equal targets can occur more than once: each matches one previous target.
     void mark_equal() {
         boost::unordered_flat_map<std::size_t, std::vector<std::size_t>> by_hash;
         for (std::size_t i = kept_before_.size(); i-- > 0;) {

@@ -13,13 +13,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The targets of one endpoint among many: what changes together. Immutable; the versions of a
-/// group share the parts that are the same. Regular targets come first, then extra ones.
+/// The targets of one endpoint among many; they change together. Immutable; the versions of a group
+/// share unchanged parts. Regular targets come first, then extra ones.
 class TargetPart final : public boost::intrusive_ref_counter<TargetPart> {
  public:
     /// \param blocks   of one target after the other; moved from
     /// \param ends     where the blocks of each target end
-    /// \param regular  how many of the targets are regular
+    /// \param regular  the number of regular targets
     static boost::intrusive_ptr<const TargetPart> make(std::span<LabelBlockPtr> blocks,
                                                        std::span<const std::uint32_t> ends,
                                                        std::size_t regular) {
@@ -38,7 +38,7 @@ class TargetPart final : public boost::intrusive_ref_counter<TargetPart> {
         const std::uint32_t begin = target == 0 ? 0 : ends()[target - 1];
         return {blocks() + begin, blocks() + ends()[target]};
     }
-    /// Whether make() would make the same of these.
+    /// Whether make() would return an equal part.
     bool consists_of(std::span<const LabelBlockPtr> blocks, std::span<const std::uint32_t> ends,
                      std::size_t regular) const noexcept {
         return regular_ == regular &&
@@ -74,13 +74,13 @@ static_assert(sizeof(TargetPart) % alignof(LabelBlockPtr) == 0);
 
 using TargetPartPtr = boost::intrusive_ptr<const TargetPart>;
 
-/// Where the targets of a part are in its group. Neighbours with a stride above 1 alternate, so
-/// many of them: first the first target of each, then the second of each, and so on. They have
-/// equally many targets.
+/// The position of a part's targets in its group. As many neighbouring parts as their stride
+/// alternate: first the first target of each, then the second of each, and so on. They have the
+/// same number of targets.
 struct PlacedPart {
-    TargetPartPtr part;        ///< null: it has no targets
-    std::uint32_t first = 0;   ///< place of its first target
-    std::uint32_t stride = 1;  ///< from there to its second target
+    TargetPartPtr part;        ///< null: no targets
+    std::uint32_t first = 0;   ///< index of its first target
+    std::uint32_t stride = 1;  ///< distance to its second target
 };
 
 }  // namespace k8s_sd::inline v0::detail
