@@ -10,9 +10,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Maps each object of a kind to the set of its matching views (Audience), exact for any number of
-/// sets. An object stores the number of its set; once all numbers are in use, further objects are
-/// stored in a separate map with their own set. Unused numbers are freed on demand, so frequent
+/// Maps each object of a kind to the set of its matching views (`Audience`), exact for any number
+/// of sets. An object stores the number of its set; once all numbers are in use, further objects
+/// are stored in a separate map with their own set. Unused numbers are freed on demand, so frequent
 /// changes cannot exhaust them.
 class ObjectAudiences {
  public:
