@@ -54,8 +54,7 @@ bool is_exit_prepared() noexcept {
 bool BlockingThreads::run(std::function<void()> call) {
     if (!is_exit_prepared()) return false;
     State& s = state_.get();
-    std::function<void()>
-        refused;  // destroyed without the mutex: its destructor may run another call
+    std::function<void()> refused;  // destroyed without the mutex: it may run another call
     const std::lock_guard lock(s.mutex);
     if (s.waiting.size() >= most_waiting_) return false;
     s.waiting.push_back(std::move(call));

@@ -8,7 +8,8 @@
 namespace k8s_sd::inline v0::detail {
 
 /// The route to a server. An inline private key and the proxy's password are copied once; the copy
-/// is wiped on destruction. \throws ConfigError for an invalid proxy URL
+/// is wiped on destruction.
+/// \throws ConfigError for an invalid proxy URL
 HttpConnection::Target make_connect_target(const ServerUrl&, const TlsConfig&, const ProxyConfig&);
 
 /// The same with another client certificate.

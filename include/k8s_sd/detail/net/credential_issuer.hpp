@@ -30,8 +30,8 @@ class CredentialIssuer {
     virtual ~CredentialIssuer() = default;
     /// Issues credentials within the issuer's own timeout. Must not be called again before the
     /// handler has run. The handler is called once, on the strand, from this call or later, but not
-    /// after destruction, and may destroy the issuer. An exception counts as a result. \param
-    /// refused  the server has refused the previous credentials
+    /// after destruction, and may destroy the issuer. An exception counts as a result.
+    /// \param refused  the server has refused the previous credentials
     virtual void async_issue(bool refused, Handler) = 0;
 };
 

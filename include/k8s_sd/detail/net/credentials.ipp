@@ -51,8 +51,7 @@ void Credentials::replace_source(std::unique_ptr<CredentialSource> source) {
 }
 
 void Credentials::ask_source(CredentialSource::Refused refused) {
-    const auto answered =
-        std::make_shared<bool>(false);  // if true, the exception is from a handler
+    const auto answered = std::make_shared<bool>(false);  // true: a handler threw
     RequestCredentials none;
     none.ec = errc::credentials_unavailable;
     none.problem = "unknown exception";

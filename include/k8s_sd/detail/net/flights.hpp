@@ -22,7 +22,8 @@ namespace asio = boost::asio;
 /// count as work of the context, so run() does not return. Thread-safe.
 ///
 /// A call may never end, so abandoned calls still count. The first result of equal calls serves all
-/// waiters. \tparam Call  `is(other)` compares calls
+/// waiters.
+/// \tparam Call  `is(other)` compares calls
 template <class Call, class... Result>
 class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
  public:
