@@ -29,7 +29,7 @@ class DependencyGraph {
     /// Usually one.
     using Dependents = boost::container::small_vector<Dependent*, 1>;
 
-    /// An object some group has looked up, existing or not.
+    /// An object that some group has looked up, existing or not.
     class Dependency {
      public:
         static std::unique_ptr<Dependency> make(Kind kind, std::string_view ns,

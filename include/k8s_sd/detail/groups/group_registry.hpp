@@ -28,7 +28,6 @@ class GroupRegistry final : public asio::execution_context::service {
     /// A watcher's configuration was applied again, see GroupWatcherImpl::look_again().
     /// Thread-safe.
     static void look_again(const std::shared_ptr<GroupWatcher>&);
-    /// \returns the number of watchers
     std::size_t size() const { return watchers_.size(); }
 
  private:

@@ -16,7 +16,7 @@ namespace k8s_sd::inline v0::detail {
 /// changes cannot exhaust them.
 class ObjectAudiences {
  public:
-    /// Calls the function for each object has() may receive later.
+    /// Calls the function for each object that has() may receive later.
     using ForEachObject = std::function<void(const std::function<void(const ObjectPtr&)>&)>;
 
     explicit ObjectAudiences(ForEachObject for_each) : for_each_(std::move(for_each)) {}

@@ -33,7 +33,7 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     bool has_seats() const noexcept;
     /// Visits all objects, and the ones adopted before the start.
     void for_each_object(const std::function<void(const ObjectPtr&)>&) const;
-    /// Drops objects no remaining view selects.
+    /// Drops objects that no remaining view selects.
     void forget_unwanted();
     /// Whether the watch stores all objects of the view, and tracks its selection.
     bool serves(const KindView& view) const;

@@ -126,7 +126,7 @@ bool SharedWatch::wants(std::string_view ns, std::string_view) {
     });
 }
 
-/// Evaluates the selections of all parties, except those the server has applied.
+/// Evaluates the selections of all parties, except those that the server has applied.
 void SharedWatch::look_at(const DecodedObject& object) {
     audience_.clear();
     for (const PartyPtr& party : parties_) {

@@ -32,7 +32,7 @@ class ServerUser {
     ~ServerUser() = default;
 };
 
-/// Whether a client shares its traffic limits with other clients of its server in the execution
+/// Whether a client shares its ServerTraffic with other clients of its server in the execution
 /// context.
 enum class Traffic : bool { own, shared };
 

@@ -46,7 +46,7 @@ class ChildProcess {
     void reap() noexcept;
 
     ProgramRunner::Program program_;
-    const pid_t process_;                     ///< of construction: a fork must not kill the child
+    const pid_t process_;  ///< at construction: a forked host must not kill the child
     std::vector<CleansedBytes> environment_;  ///< each NUL-terminated
     std::string search_path_;
     CleansedBytes output_;

@@ -27,7 +27,7 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
 
     /// With its own seed: distinct seeds keep clients from retrying in lockstep.
     Environment with_new_seed();
-    /// The traffic limits shared by all clients of that server.
+    /// The ServerTraffic shared by all clients of the server.
     std::shared_ptr<ServerTraffic> traffic_of(const ApiServerConfig&);
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
     const Logger& logger() const { return environment_.logger; }

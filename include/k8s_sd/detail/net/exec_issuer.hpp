@@ -38,7 +38,7 @@ class ExecIssuer final : public CredentialIssuer {
     std::shared_ptr<Clock> clock_;
     std::shared_ptr<ProgramRunner> programs_;
     FileReader reader_;
-    std::unique_ptr<Timer> timer_;  ///< deadline for a program kill() cannot stop
+    std::unique_ptr<Timer> timer_;  ///< deadline for a program that kill() cannot stop
     LateAnswers::Ticket ticket_;
     std::shared_ptr<void> running_;
     std::vector<CleansedBytes> printed_;  ///< printed tokens and keys, for redaction of messages

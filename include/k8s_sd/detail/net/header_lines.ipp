@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Token characters append_escaped() would escape, except the percent sign.
+/// Token characters that append_escaped() would escape, except the percent sign.
 constexpr std::string_view header_token_marks = "!#$&'*+^`|";
 
 void append_line(std::string& lines, const std::string& field, std::string_view name,

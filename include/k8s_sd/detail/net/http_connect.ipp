@@ -27,7 +27,7 @@ bool is_connect_header(const HttpHeader& header) {
     return is_header_name(header.name) && is_header_text(header.value);
 }
 
-/// Why the host name would allow an injection into the request; empty: it does not.
+/// Why the host name or a header does not fit into the request; empty: they fit.
 std::string why_not_asked(const ProxyTarget& proxy, const std::string& server) {
     const auto visible = [](char c) { return c != ' ' && !is_control(c); };
     if (!std::all_of(server.begin(), server.end(), visible)) {

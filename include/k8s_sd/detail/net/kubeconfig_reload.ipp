@@ -74,7 +74,7 @@ void KubeconfigReload::finish(const std::string& read_problem) {
     due_ = looked_at_ + (read_problem.empty() ? between_looks : between_looks_in_doubt);
     set_timer();
     if (read_problem.empty()) evaluate();
-    if (alive.expired()) return;  // a handler has destroyed this object
+    if (alive.expired()) return;  // the change handler has destroyed this object
     contents_.clear();
     report(read_problem.empty() ? parse_problem_ : read_problem);
     for (const LookHandler& handler : std::exchange(waiting_, {})) {

@@ -19,7 +19,7 @@ enum class ListShape : std::uint8_t {
     streamed,  ///< initial events of a watch (KEP-3157)
 };
 
-/// Remembers the list forms a server, and the proxies before it, support. All watches of the server
+/// Remembers which list forms a server and the proxies before it support. All watches of the server
 /// share this knowledge. Entries expire, because the server may be upgraded. Thread-safe.
 class ListMemory {
  public:

@@ -77,8 +77,7 @@ class CompiledRule {
     NameValidation names_;
     std::vector<SeriesSelector> if_;
     std::shared_ptr<const Pattern> pattern_;
-    /// Unanchored, if the dialect compiles that form as well: kept for other
-    /// rules. May be null.
+    /// Unanchored, if the dialect compiles that form as well; kept for other rules. May be null.
     std::shared_ptr<const Pattern> as_written_;
     Replacement replacement_;            ///< for actions with a replacement
     std::optional<Replacement> target_;  ///< of `replace`, if the target label is a template

@@ -167,7 +167,7 @@ class Validator {
         check(modulus, "modulus", &RelabelRule::modulus);
     }
 
-    /// Accepts names the scheme `legacy` cannot produce, because rules may still read them.
+    /// Accepts names that the scheme `legacy` cannot produce, because rules may still read them.
     void check_source_labels() const {
         for (const std::string& label : rule_.source_labels) {
             if (label.empty() && dialect_.refuses_nameless_labels) {

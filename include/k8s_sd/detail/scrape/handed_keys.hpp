@@ -24,7 +24,7 @@ struct KnownKeys {
     bool has_discovery = false;  ///< keys of unknown discovery mechanisms are passed as well
 };
 
-/// Passes the keys k8s_sd does not implement to the host, with notes.
+/// Passes the keys that k8s_sd does not implement to the host, with notes.
 class KeyHandover {
  public:
     KeyHandover(const ScrapeConfigOptions& options, std::vector<ConfigNote>& notes)

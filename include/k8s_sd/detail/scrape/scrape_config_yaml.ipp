@@ -162,7 +162,6 @@ std::size_t bytes_of_rules(const std::vector<RelabelRule>& rules) {
     return bytes;
 }
 
-/// Reads the HTTP client of a job.
 ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
     ScrapeClient client;
     const auto& keys = detail::http_client_keys;

@@ -207,7 +207,7 @@ TargetExplanation TargetBuilder::explain_labels(const FleetShare& share, std::ui
 TargetBuilder::Finished TargetBuilder::finish(std::vector<std::string>* account) {
     const ScrapeConfig& config = job_->config;
     labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
-    // Without vmagent's relabelling, the labels are not in the order of vmagent's sharding.
+    // Sharding hashes labels in vmagent's order; Prometheus' relabelling leaves them unsorted.
     const bool shared = sharding_.options().members > 1;
     if (shared && !detail::rules_of(config.dialect).sorts_labels_before_relabelling) labels_.sort();
     const bool owned = sharding_.owns(labels_.labels());

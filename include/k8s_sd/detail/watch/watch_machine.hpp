@@ -53,7 +53,7 @@ class WatchMachine {
     using Step = std::variant<List, Probe, Watch, Sleep>;
 
     using PageListed = ListPlan::Page;
-    /// A complete list has lost so many known objects, it needs confirmation.
+    /// A complete list has lost so many known objects that it needs confirmation.
     struct Shrunken {};
     struct Probed {
         std::string resource_version;
@@ -161,7 +161,6 @@ class WatchMachine {
         if (is_newer_version(resource_version, greatest_)) greatest_ = resource_version;
         return true;
     }
-    /// A bookmark has arrived.
     void on_bookmark() noexcept { has_bookmarks_ = true; }
     const std::string& resource_version() const noexcept { return resource_version_; }
     /// The greatest known version, if versions are comparable.
