@@ -75,7 +75,7 @@ class WatchMachine {
     struct VersionTooLarge {};  ///< the server has not reached the version yet
     struct Rejected {};         ///< 400 or 422: the server rejects the request
     struct BadPages {};         ///< the pages of a list repeat, or do not end
-                                /// The list cannot be streamed now; a LIST may succeed.
+    /// The list cannot be streamed now; a LIST may succeed.
     struct NotStreamed {
         bool tried = true;
     };
