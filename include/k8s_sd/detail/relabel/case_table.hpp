@@ -7,7 +7,7 @@
 // clang-format off
 namespace k8s_sd::inline v0::detail {
 
-/// Maps every `step`-th code point from `first` to `last` by `delta`.
+/// Every `step`-th code point from `first` to `last` becomes the one `delta` away.
 struct CaseRange {
     std::uint32_t first, last, step;
     std::int32_t delta;
