@@ -9,8 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A pointer to an immutable value, replaced by one writer and read by any thread. Wait-free for
-/// readers and writer. `Value` has an intrusive counter, see boost::intrusive_ptr.
+/// A pointer to an immutable value, replaced by one writer and read by any thread. Neither readers
+/// nor the writer wait. `Value` has an intrusive counter, see boost::intrusive_ptr.
 template <class Value>
 class Published {
  public:

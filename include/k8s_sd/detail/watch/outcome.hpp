@@ -37,7 +37,7 @@ struct Exchange {
     bool served = false;     ///< after a 404: discovery lists this API
     std::string error_text;  ///< the start of the body of a response other than 200
     std::optional<ServerStatus> error_event;
-    std::uint64_t events = 0;     ///< with bookmarks
+    std::uint64_t events = 0;     ///< including bookmarks
     bool advanced = false;        ///< an event had a new version
     std::size_t items = 0;        ///< items of a list
     bool shrunken = false;        ///< the streamed list is complete, but suspicious
