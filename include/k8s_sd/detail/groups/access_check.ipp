@@ -29,7 +29,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One check. What changes is used on the strand only, but for `cancelled_` and `operation_`.
+/// One check. Its state is strand-confined, except for `cancelled_` and `operation_`.
 class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
  public:
     using Running = Operation<bool>;
@@ -59,11 +59,11 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
  private:
     using Next = void (AccessCheck::*)();
 
-    /// A permission, and how it was asked for.
+    /// A permission to check, and the request for it.
     struct Question {
         KindAccess access;
         bool watch = false;
-        std::string_view api_version{};  ///< empty: the present one
+        std::string_view api_version{};  ///< empty: the current one
     };
 
     template <class Call>
@@ -73,14 +73,14 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         });
     }
 
-    // --- telling ------------------------------------------------------------------------------
+    // --- reports ---------------------------------------------------------------------------------
 
     void begin(std::string step) {
         line_ = {};
         line_.step = std::move(step);
         began_ = now();
     }
-    /// Tells of the step, and goes on when that was taken in.
+    /// Reports the step, and continues after the host's handler has returned.
     void tell(Result result, std::string text, Next next, error_code ec = {}) {
         drop_step();
         line_.result = result;
@@ -89,7 +89,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         line_.took = now() - began_;
         all_fine_ = all_fine_ && result != Result::failed;
         asio::post(host_, [self = shared_from_this(), next, line = std::move(line_)] {
-            // Also if the handler throws.
+            // Continues even if the handler throws.
             struct GoOn {
                 AccessCheck& check;
                 Next next;
@@ -114,7 +114,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             Running::complete(std::move(operation), ec, !ec && all_fine_);
     }
 
-    /// What is under way in this step is not waited for any longer.
+    /// Abandons the pending operations of the current step.
     void drop_step() {
         if (timer_) timer_->cancel();
         lookup_.cancel();
@@ -133,7 +133,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         });
     }
     Duration left_of_step() const { return began_ + step_timeout_ - now(); }
-    /// Calls a method if the step that began the call still goes on.
+    /// Wraps a method as a handler, ignored after the step has ended.
     template <class Method>
     auto guarded(Method method) {
         return [weak = weak_from_this(), step = step_, method](const auto&... results) {
@@ -142,7 +142,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         };
     }
 
-    // --- the way to the server ----------------------------------------------------------------
+    // --- connection to the server ----------------------------------------------------------------
 
     void check_configuration() {
         begin("configuration");
@@ -217,7 +217,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         ok("connected to port " + target_->port, &AccessCheck::get_credentials);
     }
 
-    // Before TLS: they may be a client certificate.
+    // Before TLS, because the credentials may contain a client certificate.
     void get_credentials() {
         begin("credentials");
         limit_step("the program, server or file that has them may hang");
@@ -277,15 +277,15 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         }
     }
 
-    // --- requests -----------------------------------------------------------------------------
+    // --- requests --------------------------------------------------------------------------------
 
     void authenticate() {
         begin("authentication");
         get_->start("/version", ShortRequest::short_body, step_timeout_,
                     guarded(&AccessCheck::on_version));
     }
-    /// Whoever shows credentials that are not good gets a 401, whatever is asked for. The version
-    /// itself need not be told.
+    /// An API server answers invalid credentials with 401 on any path. The version itself is
+    /// optional.
     void on_version(const ShortRequest::Answer& answer) {
         const Verdict verdict = verdict_on_head(answer, {}, Purpose::watch);
         const unsigned status = answer.head.status;
@@ -317,7 +317,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     }
     void send() {
         constexpr std::chrono::seconds short_watch{5};
-        // A list of one object has room in it; of one whose server lists all, this is enough.
+        // Room for a list of one object, and enough for a server without support for `limit`.
         constexpr std::size_t longest_list = std::size_t{8} << 20;
         const auto request =
             question().watch ? watch_request(query(), {"0"}, short_watch, question().api_version)
@@ -363,14 +363,14 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         const unsigned status = answer.head.status;
         const bool refused = status >= 400 && status < 500 && status != 401 && status != 429;
         if (rule.optional && refused) {
-            if (!asked.watch) ++next_question_;  // one without the other is of no use
+            if (!asked.watch) ++next_question_;  // list and watch require each other
             return tell(
                 Result::skipped,
                 (status == 403 ? "not allowed" : "refused with HTTP " + std::to_string(status)) +
                     std::string(", and not needed: the namespaces are watched one by one"),
                 &AccessCheck::ask);
         }
-        // A server that gives no answer gives none to the next question.
+        // Without any response, further questions are pointless.
         const bool answered = status != 0;
         fail(verdict.failure.ec, verdict.failure.message,
              answered ? &AccessCheck::ask : &AccessCheck::end);
@@ -384,15 +384,15 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     const DiscoveryConfig config_;
     const Duration step_timeout_;
     const AccessCheckHandler on_line_;
-    /// Never ends: the context owns what waits for it, and that owns the check. So a context that
-    /// is destroyed destroys the check, too.
+    /// Never expires. The context owns its handler, and the handler owns the check, so the
+    /// destruction of the context destroys the check, too.
     asio::steady_timer life_;
     std::unique_ptr<Running> operation_;
     std::atomic<bool> cancelled_ = false;
 
     WatchScope scope_;
-    std::unique_ptr<ApiClientImpl> client_;  ///< null: the configuration was not read yet
-    HttpConnection::Target target_;          ///< with the client certificate, once there is one
+    std::unique_ptr<ApiClientImpl> client_;  ///< null: the configuration is not resolved yet
+    HttpConnection::Target target_;          ///< with the client certificate, once issued
     bool has_credentials_ = false;
     std::shared_ptr<ShortRequest> get_;
     std::unique_ptr<Timer> timer_;

@@ -19,19 +19,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Which generated groups have asked for which objects: recorded, not declared. A question that
-/// found nothing is recorded as well, so that an object which appears later reaches the groups
-/// that looked for it.
+/// Records the lookups of generated groups. Dependencies are observed, not declared. A lookup
+/// without a result is recorded as well, so an object created later reaches the groups.
 ///
-/// \tparam Dependent  has a function `dependencies()` that returns its Dependencies, as this graph
-///                    has set them
+/// \tparam Dependent  its function `dependencies()` returns its Dependencies, as set by this graph
 template <class Dependent>
 class DependencyGraph {
  public:
-    /// Mostly one.
+    /// Usually one.
     using Dependents = boost::container::small_vector<Dependent*, 1>;
 
-    /// An object that some group asked for, whether it exists or not.
+    /// An object that some group has looked up, existing or not.
     class Dependency {
      public:
         static std::unique_ptr<Dependency> make(Kind kind, std::string_view ns,
@@ -41,7 +39,7 @@ class DependencyGraph {
         }
         Dependency(const Dependency&) = delete;
         Dependency& operator=(const Dependency&) = delete;
-        // The allocation is larger than the class, so it must not be freed by the class's size.
+        // The allocation is larger than the class: a sized delete would be wrong.
         static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
         Kind kind() const noexcept { return kind_; }
@@ -68,15 +66,15 @@ class DependencyGraph {
         std::uint32_t name_size_;
         Kind kind_;
     };
-    /// That a group asked for an object.
+    /// The lookup of an object by a group.
     struct Edge {
         Kind kind{};
-        std::uint32_t position = 0;  ///< of the group among the dependents of the object
+        std::uint32_t position = 0;  ///< index of the group in the object's dependents
         Dependency* dependency = nullptr;
     };
     using Dependencies = std::vector<Edge>;
 
-    /// Adds an object to those asked for. Valid until the next set_dependencies().
+    /// Adds an object to `asked`. Valid until the next set_dependencies().
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
         auto it = known.find(NameView{ns, name});
@@ -84,8 +82,8 @@ class DependencyGraph {
         asked.push_back({kind, 0, it->get()});
     }
 
-    /// `dependent` depends on `now` and no longer on what it has asked for before. Duplicates in
-    /// `now` are removed. Costs the same however many others depend on the same objects.
+    /// Replaces the dependencies of `dependent` with `now`. Duplicates in `now` are removed. The
+    /// cost does not depend on the number of other dependents.
     void set_dependencies(Dependent& dependent, Dependencies now) {
         Dependencies& before = dependent.dependencies();
         std::sort(now.begin(), now.end(), is_before);
@@ -107,14 +105,15 @@ class DependencyGraph {
         before.shrink_to_fit();
     }
 
-    /// Who asked for an object.
+    /// The dependents of an object.
     const Dependents& dependents(Kind kind, std::string_view ns, std::string_view name) const {
         static const Immortal<const Dependents> none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
         const auto it = known.find(NameView{ns, name});
         return it == known.end() ? *none : (*it)->dependents();
     }
-    /// An object has changed. \returns who asked for it
+    /// An object has changed.
+    /// \returns its dependents
     const Dependents& note_change(Kind kind, std::string_view ns, std::string_view name) {
         static const Immortal<const Dependents> none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
@@ -123,7 +122,7 @@ class DependencyGraph {
         (*it)->changed_at_ = ++now_;
         return (*it)->dependents();
     }
-    /// Counts the changes.
+    /// The number of changes so far.
     std::uint64_t now() const noexcept { return now_; }
     bool empty() const noexcept {
         return std::all_of(known_.begin(), known_.end(), [](const auto& k) { return k.empty(); });
@@ -142,7 +141,7 @@ class DependencyGraph {
         return it != edges.end() && are_same(*it, edge) ? &*it : nullptr;
     }
 
-    // The last dependent takes the place of the one that goes.
+    // Moves the last dependent to the freed index.
     void drop(const Edge& unused) {
         auto& dependents = unused.dependency->dependents_;
         Dependent* const last = dependents.back();

@@ -7,7 +7,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The status of what needs these watches, and nothing else.
+/// The status of a discoverer based on exactly these watches.
 inline DiscovererStatus discoverer_status(std::vector<WatchStatus> watches) {
     DiscovererStatus status;
     status.watches = std::move(watches);

@@ -4,8 +4,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The diff that brings a complete state.
-/// \param groups  has group_count() and for_each_group()
+/// A diff with the complete state.
+/// \param groups  provides group_count() and for_each_group()
 template <class Groups>
 TargetGroupDiff full_diff(const Groups& groups) {
     TargetGroupDiff diff;

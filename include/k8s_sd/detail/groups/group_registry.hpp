@@ -11,31 +11,30 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The watchers of one execution context, and the watches that they share. It holds them weakly:
-/// they belong to their observers.
+/// The watchers of one execution context and their shared watches. The registry holds weak
+/// references: observers own the watchers.
 class GroupRegistry final : public asio::execution_context::service {
  public:
     static asio::execution_context::id id;
 
     explicit GroupRegistry(asio::execution_context& context)
         : asio::execution_context::service(context) {}
-    /// Those of the executor's context, made if there are none.
+    /// The shared watches of the executor's context, created on demand.
     static std::shared_ptr<SharedWatches> watches_on(const asio::any_io_executor&,
                                                      const WatchScope&);
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const ResolvedConfig&);
-    /// For others of the library that work on the watcher's strand.
+    /// For library code on the watcher's strand.
     static const std::shared_ptr<GroupWatcherImpl>& impl_of(const GroupWatcher&);
-    /// The configuration of a watcher was applied again, see GroupWatcherImpl::look_again(). Any
-    /// thread.
+    /// A watcher's configuration was applied again, see GroupWatcherImpl::look_again().
+    /// Thread-safe.
     static void look_again(const std::shared_ptr<GroupWatcher>&);
-    /// Number of watchers.
     std::size_t size() const { return watchers_.size(); }
 
  private:
     void shutdown() override {}
     std::shared_ptr<SharedWatches> watches_of(const asio::any_io_executor&, const WatchScope&);
 
-    std::mutex mutex_;  // of two who acquire the same, one makes it
+    std::mutex mutex_;  // serializes acquire(), so equal watchers are created once
     WeakMap<WatchedServer, SharedWatches> servers_;
     WeakMap<ResolvedConfig, GroupWatcher> watchers_;
 };

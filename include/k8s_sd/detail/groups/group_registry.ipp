@@ -13,8 +13,8 @@ asio::execution_context::id GroupRegistry::id;
 
 namespace {
 
-/// What owns sockets and timers of a strand is destroyed there, whoever drops the last reference;
-/// in a turn of its own, because that may happen in a call of an observer.
+/// Destroys an owner of sockets and timers on its strand, wherever its last reference is released.
+/// A separate invocation is necessary, because the release may happen inside an observer's call.
 struct DestroyOn {
     asio::any_io_executor strand;
 
@@ -24,7 +24,7 @@ struct DestroyOn {
     }
 };
 
-/// Equal ones are watched by the same watcher.
+/// Equal configurations share a watcher.
 ResolvedConfig watched_config(ResolvedConfig config) {
     config.scope.api_server = configured_server(config.scope.api_server);
     return config;

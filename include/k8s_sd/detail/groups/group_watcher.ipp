@@ -29,7 +29,7 @@ GroupWatcher::Subscription GroupWatcher::subscribe(Role role, std::weak_ptr<Obse
     subscription.watcher_ = shared_from_this();
     subscription.observer_ = observer;
     subscription.role_ = role;
-    // By post, because an observer may subscribe another one while it is told of something.
+    // Posted, because an observer may subscribe another one from its callback.
     impl_->expect_observer();
     asio::post(impl_->strand(), [self = shared_from_this(), role, observer = std::move(observer)] {
         self->impl_->subscribe(role, observer);
@@ -53,7 +53,7 @@ GroupWatcher::Subscription& GroupWatcher::Subscription::operator=(Subscription&&
 
 void GroupWatcher::Subscription::reset() noexcept {
     if (!watcher_) return;
-    // By post: an observer that comes right after this one is counted before this one goes.
+    // Posted, so an observer subscribed right now is counted before this one is removed.
     const auto strand = watcher_->get_executor();
     asio::post(strand, [watcher = std::move(watcher_), observer = std::move(observer_),
                         role = role_] { watcher->impl_->unsubscribe(role, observer); });

@@ -14,8 +14,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One scope and one view of it: asks for what roles with observers need of the watches of the
-/// server, and tells the observers what the objects mean.
+/// One scope and its view: requests the watches for roles with observers, and delivers target
+/// groups to the observers.
 ///
 /// Strand-confined, except where noted.
 class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherImpl>,
@@ -25,18 +25,18 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
 
     GroupWatcherImpl(std::shared_ptr<SharedWatches>, const ResolvedConfig&);
 
-    /// An observer is on its way to the strand. Any thread.
+    /// Announces an observer before it reaches the strand. Any thread.
     void expect_observer() noexcept { ++expected_; }
-    /// The observer has come.
+    /// The announced observer has reached the strand.
     void subscribe(Role, const std::weak_ptr<Observer>&);
     void unsubscribe(Role, const std::weak_ptr<Observer>&);
 
-    /// Where the client leads to now.
+    /// The current server of the client.
     const ServerIdentity& server() const;
-    /// The server that the groups of the role are of; nothing: there are none, or some may still be
-    /// of a server that the kubeconfig named before.
+    /// The server of the role's groups; nullopt: there are none, or some may still belong to a
+    /// previous server of the kubeconfig.
     std::optional<ServerIdentity> server_of_groups(Role) const;
-    /// The configuration was applied again: what the server refused may be allowed now.
+    /// The configuration was applied again: earlier refusals may be void.
     void look_again() { shared_->look_again(); }
 
     // Any thread.
@@ -45,7 +45,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     const Environment& environment() const noexcept { return shared_->environment(); }
 
  private:
-    /// A role, and who is told of its groups.
+    /// A role and the observers of its groups.
     struct RoleState {
         std::vector<std::weak_ptr<Observer>> observers;
         std::vector<Kind> needed;            // empty: the role is not active

@@ -12,7 +12,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-// Groups made in one turn of the strand, so that other handlers get theirs.
+// Groups generated per invocation, so other handlers on the strand can run.
 constexpr std::size_t groups_per_turn = 1024;
 
 std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
@@ -79,7 +79,7 @@ void GroupWatcherImpl::activate(Role role) {
     update();
 }
 
-// Not while an observer is on its way, who may need the same watchers.
+// Not while an announced observer may need the same watchers.
 void GroupWatcherImpl::deactivate_unused() {
     if (expected_ != 0) return;
     bool any = false;
@@ -99,7 +99,7 @@ std::vector<Kind> GroupWatcherImpl::needed_by_active_roles() const {
     return needed;
 }
 
-// --- which server they are of --------------------------------------------------------------------
+// --- the server of the groups --------------------------------------------------------------------
 
 const ServerIdentity& GroupWatcherImpl::server() const {
     return shared_->client()->impl().server_identity;

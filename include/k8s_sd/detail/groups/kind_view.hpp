@@ -19,12 +19,12 @@ namespace k8s_sd::inline v0::detail {
 class KindWatches;
 class SharedWatch;
 
-/// Those views of a kind that have one selection of one share.
+/// The views of a kind with the same selection and share.
 struct Party {
     Selection selection;
     std::string label_selector, field_selector;
     ObjectShare share;
-    std::size_t number = 0;  ///< in audiences
+    std::size_t number = 0;  ///< its index in audiences
 
     bool has_selectors_of(const WatchQuery& query) const {
         return query.label_selector == label_selector && query.field_selector == field_selector;
@@ -32,68 +32,68 @@ struct Party {
 };
 using PartyPtr = std::shared_ptr<const Party>;
 
-/// The objects of a kind as one view sees them: those that it wants, of whatever watches have them.
-/// Strand-confined, except for add_status().
+/// The objects of a kind in one view, merged from all its watches. Strand-confined, except for
+/// add_status().
 class KindView {
  public:
-    /// Who is told of the objects. Called on the strand.
+    /// Receives the objects. Called on the strand.
     class Observer {
      public:
         /// See WatchObserver.
         virtual void on_change(const ObjectChange&) = 0;
-        /// All changes that arrived together were reported; it may be that kinds are synced now.
+        /// The end of a batch of changes; kinds may be synced now.
         virtual void on_batch_end() = 0;
-        /// The status of a watch has changed in more than the number of objects.
+        /// The status of a watch has changed in more than the object count.
         virtual void on_status() = 0;
-        /// A watch has heard of its server, be it that nothing has changed.
+        /// A watch has heard from its server, perhaps without a change.
         virtual void on_contact(TimePoint /*when*/) {}
 
      protected:
         ~Observer() = default;
     };
 
-    /// What it wants is planned together with what others want, a turn later.
+    /// Plans its watches in a later invocation, together with other new views.
     KindView(std::shared_ptr<KindWatches> watches, WantedObjects wanted, Observer& observer);
     KindView(const KindView&) = delete;
     KindView& operator=(const KindView&) = delete;
     ~KindView();
 
-    /// Whether all that it wants has been listed completely.
+    /// Whether all selected objects have been listed.
     bool synced() const noexcept { return !now_.empty() && unsynced_ == 0; }
-    /// Whether all that it wants was listed by the server that the client leads to now.
+    /// Whether the client's current server has listed all selected objects.
     bool knows_present_server() const;
-    /// The object of that name, or null. `ns` does not matter for kinds without namespaces.
+    /// The object of that name, or null. Cluster-scoped kinds ignore `ns`.
     const Object* find(std::string_view ns, std::string_view name) const;
     void for_each(const std::function<void(const ObjectPtr&)>& visit) const;
-    /// Whether two objects differ in what it wants.
+    /// Whether two objects differ in any requested field.
     bool tells_apart(const Object& before, const Object& after) const;
-    /// Of the watches that it has, and of those that fail to take their place. Any thread.
+    /// Adds the status of its watches, and of failing replacements. Any thread.
     void add_status(std::vector<WatchStatus>& status) const;
 
  private:
     friend class KindWatches;
     friend class SharedWatch;
-    /// By namespace; one with the key "" where all namespaces are watched together.
+    /// By namespace; the key "" is a watch of all namespaces.
     using Watches = std::map<std::string, std::shared_ptr<SharedWatch>, std::less<>>;
 
     bool is_for_labels() const noexcept { return wanted_.fields.empty(); }
     bool sees(const Object& object) const noexcept;
     bool wants_namespace(std::string_view ns) const;
-    /// Whether the view could not do with less than this, of which it has a seat.
+    /// Whether the view needs all of this query's results, and is subscribed to them.
     bool needs(const WatchQuery& query) const;
     void on_change(const ObjectChange& change);
     void on_batch_end();
 
     const std::shared_ptr<KindWatches> watches_;
     const WantedObjects wanted_;
-    const FieldMask mask_;  ///< of its fields
-    const PartyPtr party_;  ///< null: without a selection
+    const FieldMask mask_;  ///< of the requested fields
+    const PartyPtr party_;  ///< null: no selection
     Observer& observer_;
     // Changed on the strand only, under the mutex.
     Watches now_;
-    Watches next_;              ///< take their place once they are as far
+    Watches next_;              ///< replacements, until they have caught up
     std::size_t unsynced_ = 0;  ///< of now_
-    bool told_ = false;         ///< something, since the last end of a batch
+    bool told_ = false;         ///< reported a change since the last end of a batch
 };
 
 }  // namespace k8s_sd::inline v0::detail

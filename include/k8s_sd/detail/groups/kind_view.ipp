@@ -49,7 +49,7 @@ void KindView::add_status(std::vector<WatchStatus>& status) const {
         const auto it = now_.find(ns);
         if (!watch->published().error || (it != now_.end() && it->second == watch)) continue;
         status.push_back(watch->published());
-        status.back().synced = true;  // those that it shall replace are
+        status.back().synced = true;  // the watches it replaces are
     }
 }
 
@@ -67,7 +67,7 @@ bool KindView::sees(const Object& object) const noexcept {
 
 bool KindView::tells_apart(const Object& before, const Object& after) const {
     if (!before.same_uid(after)) return true;
-    // What is kept for labels alone has been compared, unless it was kept apart.
+    // The store has compared objects for labels already, except those stored apart.
     if (!after.has_api_object()) {
         return ObjectAudience::of(after) != ObjectAudience::apart || before.has_api_object() ||
                !before.same_content(after);
@@ -89,7 +89,7 @@ void KindView::on_change(const ObjectChange& change) {
     const bool before = change.before && sees(*change.before);
     const bool after = change.after && sees(*change.after);
     if (!before && !after) return;
-    // Others may want more of it.
+    // Other views may have requested more fields.
     if (before && after && !tells_apart(*change.before, *change.after)) return;
     told_ = true;
     if (before == !!change.before && after == !!change.after) return observer_.on_change(change);

@@ -18,24 +18,24 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The watches of one kind on one server, for all views of it: what plan_watches() says. It is
-/// planned anew whenever views have come or gone, for all of them together.
+/// The watches of one kind on one server for all its views, as plan_watches() decides. Each new or
+/// removed view leads to a new plan for all views.
 ///
-/// A view that has something complete keeps it, and goes on to be told of it, until the watches
-/// that shall take its place are complete as well and at least as new. Strand-confined.
+/// A synced view keeps its watches until the replacements have synced to at least the same resource
+/// version. Strand-confined.
 class KindWatches final : public std::enable_shared_from_this<KindWatches>, private ServerUser {
  public:
-    /// What the watches of all kinds of a server have in common.
+    /// Shared by the watches of all kinds of a server.
     struct Common {
         WatchOptions options;
         std::shared_ptr<ApiClient> client;
-        mutable std::mutex mutex;  ///< of what can be asked for on any thread
+        mutable std::mutex mutex;  ///< guards all state read on other threads
     };
 
     KindWatches(Kind kind, std::shared_ptr<const Common> common,
                 std::shared_ptr<ObjectMaker> maker);
 
-    /// The configuration was applied again: a refusal ends when it is a minute old.
+    /// The configuration was applied again: refusals older than a minute end.
     void look_again();
 
  private:
@@ -81,13 +81,13 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
     using Selected = std::tuple<std::string, std::string, ObjectShare>;  ///< with two selectors
     std::map<Selected, std::weak_ptr<const Party>> parties_;
     ObjectAudiences audiences_;
-    RefusedWatches refused_;  ///< by the server that the client leads to
+    RefusedWatches refused_;  ///< by the client's current server
     Random random_;
-    std::unique_ptr<Timer> timer_;     ///< of the next refusal that ends; null: none ever was
-    std::size_t waiting_ = 0;          ///< views that have something next
-    bool too_many_audiences_ = false;  ///< the server selects, see on_too_many_audiences()
-    /// Shares of a server that does not shard have one watch: also the last one that is left of
-    /// them, for which it would have to list everything again.
+    std::unique_ptr<Timer> timer_;     ///< expiry of the next refusal; null: there was none so far
+    std::size_t waiting_ = 0;          ///< views with pending replacements
+    bool too_many_audiences_ = false;  ///< select on the server, see on_too_many_audiences()
+    /// All shares use one watch, because the server does not shard. The last remaining share keeps
+    /// it: a new watch would have to list everything again.
     bool shares_in_one_ = false;
     bool plan_posted_ = false;
 };

@@ -14,14 +14,14 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// After it the server is asked again, which costs one request if it refuses again.
+/// After this time the watch is tried again, at the cost of one request if it is refused again.
 constexpr Duration refusal_duration = std::chrono::hours(1);
-/// A list that was too large costs the server more than that.
+/// A list over the limit is more expensive for the server.
 constexpr Duration too_many_duration = std::chrono::hours(24);
-/// However often a configuration is applied.
+/// Lower bound, however often a configuration is applied.
 constexpr Duration least_refusal_duration = std::chrono::minutes(1);
 
-/// Programs that were refused together do not ask again together.
+/// Jitter, so programs refused together do not retry in lockstep.
 Duration with_jitter(Duration duration, Random& random) {
     using Distribution = std::uniform_int_distribution<Duration::rep>;
     return duration + Duration(Distribution(0, duration.count() / 10)(random));
@@ -69,7 +69,7 @@ void KindWatches::remove(KindView& view) {
     }
 }
 
-/// Parties that somebody still knows have different numbers.
+/// All parties in use have different numbers.
 PartyPtr KindWatches::party_of(const WantedObjects& wanted) {
     if (wanted.label_selector.empty() && wanted.field_selector.empty() && wanted.share.is_all())
         return nullptr;
@@ -91,7 +91,7 @@ PartyPtr KindWatches::party_of(const WantedObjects& wanted) {
 
 // --- the plan ------------------------------------------------------------------------------------
 
-// A turn later: views that come or go together are planned together.
+// Posted, so views created or destroyed together lead to one plan.
 void KindWatches::plan_soon() {
     if (std::exchange(plan_posted_, true)) return;
     asio::post(common_->client->get_executor(), [weak = weak_from_this()] {
@@ -102,18 +102,18 @@ void KindWatches::plan_soon() {
     });
 }
 
-/// The server has little to send of a narrow selection.
+/// A narrow selection is cheap for the server, so the server evaluates it.
 bool KindWatches::is_selected_here(const Selection& selection) const {
     const bool wide = common_->options.share_selectors == SelectorSharing::always;
     return selection.known_here() && (wide || !selection.narrow());
 }
 
-/// So it has of a share, if it is asked for it.
+/// A share, when the server supports it, is equally cheap to request.
 bool KindWatches::is_selected_here(const WantedObjects& wanted) const {
     return wanted.share.is_all() || common_->options.share_selectors == SelectorSharing::always;
 }
 
-/// Whether one watch would do for watches that the server sends everything to.
+/// Whether one watch would replace several with the same full response.
 bool KindWatches::has_several_shares() const {
     return std::any_of(views_.begin(), views_.end(), [this](const KindView* view) {
         return view->wanted_.share != views_.front()->wanted_.share;
@@ -126,12 +126,12 @@ bool KindWatches::server_shards() const {
            !api.traffic->shards.of_no_use(api.environment.clock->now());
 }
 
-/// A watch of a share is sent, or has to ask for, more than the share.
+/// A watch for a share receives, or has to request, more than its share.
 void KindWatches::on_more_than_share() {
     if (has_several_shares() && !server_shards()) plan_soon();
 }
 
-/// \param failing  a watch that shall not go on, or null
+/// \param failing  a watch to replace, or null
 void KindWatches::plan(const SharedWatch* failing) {
     const WatchOptions& options = common_->options;
     too_many_audiences_ = too_many_audiences_ && !may_select_here();
@@ -177,7 +177,7 @@ void KindWatches::plan(const SharedWatch* failing) {
     }
 }
 
-/// The newest one that serves all of them.
+/// The newest watch able to serve all views.
 KindWatches::SharedWatchPtr KindWatches::find_watch(const WatchQuery& query,
                                                     const std::vector<KindView*>& views) const {
     for (auto it = running_.rbegin(); it != running_.rend(); ++it) {
@@ -189,7 +189,7 @@ KindWatches::SharedWatchPtr KindWatches::find_watch(const WatchQuery& query,
     return nullptr;
 }
 
-/// Null: for labels alone.
+/// \returns null for labels alone
 std::shared_ptr<const ObjectForm> KindWatches::form_for(const std::vector<KindView*>& views) const {
     Fields fields;
     bool labels = false;
@@ -201,8 +201,8 @@ std::shared_ptr<const ObjectForm> KindWatches::form_for(const std::vector<KindVi
     return std::make_shared<const ObjectForm>(kind_, fields, labels);
 }
 
-/// It begins with what is known: what does not differ is no change then, and where a watch fails,
-/// nothing is lost.
+/// Starts the watch with the known objects: equal objects cause no change, and a failure of the
+/// watch loses nothing.
 KindWatches::SharedWatchPtr KindWatches::make_watch(const WatchQuery& query,
                                                     const std::vector<KindView*>& views,
                                                     const SharedWatch* failing) {
@@ -259,11 +259,11 @@ void KindWatches::switch_views() {
         switch_to_next(*view);
         any = true;
     }
-    if (any) plan_soon();  // to drop what nobody wants any more
+    if (any) plan_soon();  // drops unused watches
 }
 
-/// A view that has nothing complete yet has nothing to lose. A watch knows the version of its list
-/// a little later than its objects.
+/// A view without a complete state can switch at once. A watch knows its list's version a little
+/// later than its objects.
 bool KindWatches::is_ready(const KindView& view) const {
     if (!view.synced()) return true;
     return std::all_of(view.next_.begin(), view.next_.end(), [&](const auto& next) {
@@ -312,12 +312,12 @@ void KindWatches::switch_to_next(KindView& view) {
     view.told_ = true;
     for (const ObjectChange& change : changes) view.observer_.on_change(change);
     view.on_batch_end();
-    view.observer_.on_status();  // that of other watches
+    view.observer_.on_status();  // now of other watches
 }
 
-// --- what cannot be ------------------------------------------------------------------------------
+// --- refusals ------------------------------------------------------------------------------------
 
-/// \returns whether all have left the watch
+/// \returns whether all views have left the watch
 bool KindWatches::refuse(SharedWatch& watch, error_code why) {
     log_refusal(watch, why);
     const bool too_many = why == errc::too_many_objects;
@@ -346,7 +346,7 @@ void KindWatches::look_again() {
     plan_soon();
 }
 
-/// What one server has refused says nothing of another one.
+/// A refusal by one server does not apply to another one.
 void KindWatches::on_server_change() {
     if (refused_.empty()) return;
     refused_.clear();
@@ -365,14 +365,14 @@ void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {
     logger.log({LogLevel::info, text, kind_, watch.query().ns, why});
 }
 
-/// Selections that fall together in ever new ways: the server has to tell them apart again. Until
-/// it does, objects are kept apart.
+/// The selections overlap in too many combinations: let the server evaluate them again. Until then,
+/// objects are stored apart.
 void KindWatches::on_too_many_audiences() {
     if (std::exchange(too_many_audiences_, true)) return;
     plan_soon();
 }
 
-/// So few selections cannot have too many audiences.
+/// Few selections cannot have too many combinations.
 bool KindWatches::may_select_here() const {
     constexpr std::ptrdiff_t few = 15;
     return std::count_if(parties_.begin(), parties_.end(),

@@ -10,29 +10,29 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The audience of each object of a kind, exact for any number of different audiences. An object
-/// carries the number of its audience; objects that come when all numbers are in use are kept
-/// apart, with an audience of their own. Numbers that no object carries any longer are freed when
-/// they are needed, so that objects that change again and again cannot use them up.
+/// Maps each object of a kind to the set of its matching views (`Audience`), exact for any number
+/// of sets. An object stores the number of its set; once all numbers are in use, further objects
+/// are stored in a separate map with their own set. Unused numbers are freed on demand, so frequent
+/// changes cannot exhaust them.
 class ObjectAudiences {
  public:
-    /// Calls the function for each object that may be passed to has() later.
+    /// Calls the function for each object that has() may receive later.
     using ForEachObject = std::function<void(const std::function<void(const ObjectPtr&)>&)>;
 
     explicit ObjectAudiences(ForEachObject for_each) : for_each_(std::move(for_each)) {}
 
-    /// \returns the number of the audience; ObjectAudience::apart if there is none left
+    /// \returns the number of the set; ObjectAudience::apart if all are in use
     std::uint16_t id_of(const Audience&);
-    /// Of an object with the number ObjectAudience::apart.
+    /// Stores the set of an object with the number ObjectAudience::apart.
     void keep_apart(const ObjectPtr&, const Audience&);
     bool has(const Object&, std::size_t party) const noexcept;
-    /// Most numbers are carried by objects, even though unused ones were freed.
+    /// Whether most numbers are in use even after unused ones were freed.
     bool crowded() const noexcept { return crowded_; }
     std::size_t kept_apart() const noexcept { return apart_.size(); }
     void clear();
 
  private:
-    /// To free numbers takes a look at all objects: one look for so many new audiences.
+    /// Freeing numbers scans all objects: scan once per this many new sets.
     static constexpr std::size_t worth_a_look = AudienceTable::capacity / 8;
 
     void free_unused();
@@ -40,7 +40,7 @@ class ObjectAudiences {
     const ForEachObject for_each_;
     AudienceTable table_;
     boost::unordered_flat_map<const Object*, std::pair<ObjectPtr, Audience>> apart_;
-    std::size_t misses_ = 0;  ///< since many numbers were freed
+    std::size_t misses_ = 0;  ///< since the last scan that freed many numbers
     bool crowded_ = false;
 };
 

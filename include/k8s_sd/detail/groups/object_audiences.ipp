@@ -29,7 +29,7 @@ void ObjectAudiences::free_unused() {
     table_.keep_only(used);
     crowded_ = table_.size() > AudienceTable::capacity - worth_a_look;
     if (!crowded_) misses_ = 0;
-    // Nobody else has these objects: nobody will ask about them.
+    // No view or store has these objects any longer.
     boost::unordered::erase_if(
         apart_, [](const auto& entry) { return entry.second.first->use_count() == 1; });
 }

@@ -65,7 +65,7 @@ namespace {
 /// Resources by their API group.
 using GroupedRules = std::map<std::string, std::vector<std::string>>;
 
-/// What goes into a ClusterRole, and into a Role in each namespace.
+/// The rules for a ClusterRole, and for a Role in each namespace.
 struct RbacParts {
     GroupedRules cluster;
     GroupedRules optional;
@@ -80,7 +80,7 @@ void check_rbac_name(const std::string& where, std::string_view name, bool label
 }
 
 void check_rbac(const RbacOptions& options) {
-    // Names of roles may have colons where those of other objects may not.
+    // Names of roles may contain colons, unlike those of other objects.
     std::string name = options.name;
     std::replace(name.begin(), name.end(), ':', '-');
     if (!name.empty()) check_rbac_name("RbacOptions::name", name, false);
@@ -110,7 +110,8 @@ std::string metadata_text(const std::string& name, const std::string& ns) {
            (ns.empty() ? "" : "  namespace: " + detail::in_quotes(ns) + "\n");
 }
 
-/// A role and its binding. \param ns  empty: those of the cluster
+/// A role and its binding.
+/// \param ns  empty: cluster-wide
 std::string role_documents(const GroupedRules& rules, const std::string& name,
                            const std::string& ns, const RbacOptions& options) {
     const std::string kind = ns.empty() ? "ClusterRole" : "Role";

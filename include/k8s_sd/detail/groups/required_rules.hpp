@@ -10,10 +10,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A kind with the right to read it.
+/// A kind and the permission to read it.
 using KindAccess = std::pair<AccessRule, Kind>;
 
-/// To list and watch kinds. Sorted, unique.
+/// Rules to list and watch kinds. Sorted, unique.
 std::vector<KindAccess> required_rules(const std::vector<Kind>& kinds,
                                        const std::vector<std::string>& namespaces,
                                        std::size_t cluster_wide_from);

@@ -15,25 +15,25 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The target groups of one role in one view. Each is generated once, and again when an object
-/// that reached it has changed: then only those of its parts that had asked for the object.
-/// Strand-confined.
+/// The target groups of one role in one view. A change of an object regenerates the dependent
+/// groups, and in them only the dependent parts. Strand-confined.
 class RoleGroups final : private Lookup {
  public:
-    /// Begins with the objects that are watched already.
+    /// Starts with the objects already watched.
     RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, const Environment& env);
     RoleGroups(const RoleGroups&) = delete;
     RoleGroups& operator=(const RoleGroups&) = delete;
 
-    /// An object of any kind was added, changed or removed: marks the groups that it reaches.
+    /// Marks the groups that depend on an added, changed or removed object.
     void on_change(const ObjectChange&);
-    /// Whether groups are to be generated.
+    /// Whether groups are marked.
     bool dirty() const noexcept { return !dirty_.empty(); }
-    /// Generates marked groups, at most `limit`. Returns what has changed.
+    /// Regenerates at most `limit` marked groups.
+    /// \returns the changed ones
     std::vector<GroupChange> update(std::size_t limit);
 
     std::size_t group_count() const noexcept { return group_count_; }
-    /// Every group that has targets.
+    /// Visits every group with targets.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
         for (const auto& entry : entries_) {
@@ -45,18 +45,18 @@ class RoleGroups final : private Lookup {
     struct Entry;
     using Graph = DependencyGraph<Entry>;
 
-    /// Who asked what, in order: first the group as a whole, then each part.
+    /// The lookups of a group in order: first of the group as a whole, then of each part.
     struct Questions {
         std::vector<Graph::Dependency*> asked;
-        std::vector<std::uint32_t> begins;  // of each part
-        std::uint64_t as_of = 0;            // DependencyGraph::now() when they were answered
+        std::vector<std::uint32_t> begins;  // index of each part's first lookup
+        std::uint64_t as_of = 0;            // DependencyGraph::now() at the time of the lookups
     };
     struct Asked {
         Graph::Dependencies objects;
-        std::unique_ptr<Questions> of_parts;  // null: no part has asked anything
+        std::unique_ptr<Questions> of_parts;  // null: no lookups by parts
     };
 
-    /// A main object of the role, and the group made of it.
+    /// A main object of the role, and its group.
     struct Entry {
         ObjectPtr object;
         TargetGroupPtr group;              // null: no targets
@@ -64,22 +64,22 @@ class RoleGroups final : private Lookup {
         bool dirty = false;
         bool gone = false;
         bool replaced = false;  // by an object of the same name
-        bool current = false;   // the group was made of the object as it is
-        bool premise = false;   // that its parts were made with
+        bool current = false;   // the group reflects the current object
+        bool premise = false;   // premise of the current parts
 
         std::string_view ns() const noexcept { return object->ns(); }
         std::string_view name() const noexcept { return object->name(); }
         Graph::Dependencies& dependencies() const noexcept { return asked_for->objects; }
     };
 
-    /// The group that is being generated.
+    /// The current generation of a group.
     struct Generation {
         const Entry* entry = nullptr;
-        bool reuses = false;  // parts of the earlier group
+        bool reuses = false;  // reuses parts of the earlier group
         bool premise = false;
         std::uint64_t parts_made = 0;
         Graph::Dependencies asked;
-        std::vector<std::uint32_t> begins;  // in `asked`, of each part
+        std::vector<std::uint32_t> begins;  // index in `asked` of each part's first lookup
     };
 
     const Object* find(Kind, std::string_view ns, std::string_view name) override;

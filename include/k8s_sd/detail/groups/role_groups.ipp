@@ -58,7 +58,7 @@ std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
     const std::size_t turn = std::min(dirty_.size(), limit);
     const std::vector<Entry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(turn), dirty_.end());
     dirty_.resize(dirty_.size() - turn);
-    // Its memory too: after a burst there may be nothing for long.
+    // Frees the memory of a burst, because the next one may be far away.
     if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = {};
     std::vector<GroupChange> changes;
     for (Entry* entry : now) regenerate(*entry, changes);
@@ -67,14 +67,15 @@ std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
 
 void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
     entry.dirty = false;
-    // Nothing of a deleted object lives on, even if one of its name comes before a host is told.
+    // A new object of the same name shares nothing with a deleted one, even before the host is
+    // notified of the deletion.
     GroupChange change{nullptr, entry.group, std::exchange(entry.replaced, false) || entry.gone};
     if (!entry.gone) change.group = generate(entry, change.replaced);
     const bool equal =
         change.group && change.previous && !change.replaced && *change.group == *change.previous;
     if (equal) {
-        // The host keeps what it has. Without the parts of the object as it is now, that cannot be
-        // taken over part by part.
+        // The host keeps its equal group. If that group lacks the parts of the current object, it
+        // cannot be reused part by part.
         entry.current = entry.current && change.group->has_parts_of(*change.previous);
     } else {
         entry.group = change.group;
@@ -95,7 +96,7 @@ TargetGroupPtr RoleGroups::generate(Entry& entry, bool replaced) {
     generation_.asked.clear();
     generation_.begins.clear();
     GeneratorContext context{maker_.options, maker_.factory, *this, builder_};
-    // Nothing of a replaced object lives on.
+    // A replacement shares nothing with the old object.
     TargetGroupPtr group =
         detail::generate(role_, *entry.object, context, replaced ? nullptr : entry.group);
     Metrics& metrics = *environment_.metrics;
@@ -112,7 +113,7 @@ TargetGroupPtr RoleGroups::generate(Entry& entry, bool replaced) {
 const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view name) {
     Graph::Dependencies& asked = generation_.asked;
     graph_.record(kind, ns, name, asked);
-    // A part asks few questions, some of them for each target.
+    // Parts make few lookups, often the same ones for each target.
     const std::size_t begin = generation_.begins.empty() ? 0 : generation_.begins.back();
     const auto known = std::find_if(
         asked.begin() + static_cast<std::ptrdiff_t>(begin), asked.end(),
@@ -140,7 +141,7 @@ bool RoleGroups::begin_part() {
     return false;
 }
 
-/// Notes the questions of an earlier part as those of this one, unless an answer has changed.
+/// Reuses the recorded lookups of an earlier part for this one, unless a result has changed.
 bool RoleGroups::ask_again(const Questions& earlier, std::size_t part) {
     const std::size_t next = part + 1;
     const auto begin = earlier.asked.begin() + earlier.begins[part];

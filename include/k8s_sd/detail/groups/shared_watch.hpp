@@ -15,8 +15,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A URLWatcher for some views, with its status for any thread. Keeps what at least one of them
-/// wants, and nothing else. Strand-confined, except for published().
+/// A URLWatcher shared by views, with its status for any thread. It stores the union of their
+/// selections and nothing else. Strand-confined, except for published().
 class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, private WatchObserver {
  public:
     /// \param form  of the objects; null: for labels
@@ -25,39 +25,39 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
 
     const WatchQuery& query() const noexcept { return query_; }
 
-    // Views have a seat each. One that is not active is kept for the view, which still sees what
-    // it has seen before.
+    // Each view has a subscription. An inactive view keeps its earlier objects, but receives no
+    // changes yet.
     void take_seat(KindView& view);
     void set_active(KindView& view);
     void leave_seat(KindView& view);
     bool has_seats() const noexcept;
-    /// Calls the function for each object that it has or is about to have.
+    /// Visits all objects, and the ones adopted before the start.
     void for_each_object(const std::function<void(const ObjectPtr&)>&) const;
-    /// Drops what none of the views wants that are left.
+    /// Drops objects that no remaining view selects.
     void forget_unwanted();
-    /// Whether all that the view wants is kept, with its selection.
+    /// Whether the watch stores all objects of the view, and tracks its selection.
     bool serves(const KindView& view) const;
-    /// Whether it is larger than what some view needs, which could do without.
+    /// Whether some view needs less, and could use a smaller watch.
     bool exceeds_a_need() const;
 
-    /// Takes over, before start(), what a view sees elsewhere.
+    /// Adopts the objects of a view before start().
     void adopt_from(const KindView& view);
-    /// What it has adopted is a complete state.
+    /// Marks the adopted objects as a complete state.
     void set_known() noexcept { known_ = true; }
     void start();
 
-    /// A complete state is known.
+    /// Whether a complete state is known.
     bool known() const noexcept { return known_; }
     const URLWatcher& watcher() const noexcept { return watcher_; }
-    /// Under the mutex.
+    /// Requires the mutex.
     const WatchStatus& published() const noexcept { return published_; }
 
  private:
     struct Seat {
-        KindView* view;  ///< null: left while all were told of something
+        KindView* view;  ///< null: unsubscribed during a delivery
         bool active;
     };
-    /// What some views want: objects of a party, in some namespaces.
+    /// A matcher: the objects of some views, by party and namespaces.
     struct Cover {
         PartyPtr party;                       ///< null: all objects
         std::vector<std::string> namespaces;  ///< sorted; empty: all
@@ -90,11 +90,11 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     const std::shared_ptr<const ObjectForm> form_;
     std::vector<Seat> seats_;
     std::vector<Cover> covers_;
-    std::vector<PartyPtr> parties_;  ///< of the covers
-    Audience audience_;              ///< of the object that is looked at
+    std::vector<PartyPtr> parties_;  ///< of the matchers
+    Audience audience_;              ///< of the current object
     int telling_ = 0;
-    bool known_ = false;  ///< the complete state was known once
-    int refusals_ = 0;    ///< that followed another one
+    bool known_ = false;  ///< a complete state was known before
+    int refusals_ = 0;    ///< refusals in a row
     URLWatcher watcher_;
     WatchStatus published_;
 };

@@ -25,7 +25,7 @@ SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query,
                static_cast<WatchObserver&>(*this), owner.maker_, form_),
       published_(watcher_.status()) {}
 
-// --- seats ---------------------------------------------------------------------------------------
+// --- subscriptions -------------------------------------------------------------------------------
 
 void SharedWatch::take_seat(KindView& view) {
     const auto same = [&](const Seat& seat) { return seat.view == &view; };
@@ -63,7 +63,7 @@ void SharedWatch::for_each_active(Call call) {
     for_each_view(call, true);
 }
 
-// --- what is kept --------------------------------------------------------------------------------
+// --- stored objects ------------------------------------------------------------------------------
 
 SharedWatch::Cover SharedWatch::cover_of(const KindView& view) const {
     const bool limited = query_.ns.empty() && resource_of(query_.kind).namespaced;
@@ -105,7 +105,7 @@ void SharedWatch::forget_unwanted() {
     for (const Seat& seat : seats_) {
         if (seat.view) add_cover(*seat.view);
     }
-    if (covers_.size() == before.size()) return;  // they only become fewer
+    if (covers_.size() == before.size()) return;  // this only removes matchers
     std::vector<ObjectPtr> unwanted;
     watcher_.for_each([&](const ObjectPtr& object) {
         const bool wanted = std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
@@ -126,7 +126,7 @@ bool SharedWatch::wants(std::string_view ns, std::string_view) {
     });
 }
 
-/// What the server has selected by its labels and fields needs no second look.
+/// Evaluates the selections of all parties, except those that the server has applied.
 void SharedWatch::look_at(const DecodedObject& object) {
     audience_.clear();
     for (const PartyPtr& party : parties_) {
@@ -157,7 +157,7 @@ void SharedWatch::keep_apart(const ObjectPtr& object) {
 }
 
 void SharedWatch::adopt_from(const KindView& view) {
-    // What has no labels is of no use to those who look for them.
+    // Objects without labels are useless for views of labels.
     const bool needs_labels = !form_ || form_->with_labels;
     view.for_each([&](const ObjectPtr& object) {
         if (needs_labels && !object->has_labels()) return;
@@ -170,7 +170,7 @@ void SharedWatch::start() {
     publish();
 }
 
-// --- what happens --------------------------------------------------------------------------------
+// --- events --------------------------------------------------------------------------------------
 
 void SharedWatch::on_change(const ObjectChange& change) {
     for_each_active([&](KindView& view) { view.on_change(change); });
@@ -185,7 +185,7 @@ void SharedWatch::on_synced() {
 }
 
 void SharedWatch::on_batch_end() {
-    const auto self = shared_from_this();  // views may leave it
+    const auto self = shared_from_this();  // views may unsubscribe
     const auto owner = owner_.shared_from_this();
     publish();
     const TimePoint when = published_.last_byte.value_or(TimePoint());
@@ -204,8 +204,8 @@ bool SharedWatch::makes_up_for(error_code failure) {
     return exceeds_a_need() && is_refused(failure) && owner_.refuse(*this, failure);
 }
 
-// What was allowed once is given up when it is forbidden three times in a row: authorizers
-// fail as well. Smaller watches may have few enough objects where this one has too many.
+// A watch allowed before is given up after three refusals in a row, because authorizers fail, too.
+// Smaller watches may stay below the object limit.
 bool SharedWatch::is_refused(error_code failure) {
     if (failure == errc::too_many_objects) return true;
     if (!watcher_.synced()) {
@@ -218,10 +218,10 @@ bool SharedWatch::is_refused(error_code failure) {
 }
 
 void SharedWatch::on_status() {
-    const auto self = shared_from_this();  // views may leave it
+    const auto self = shared_from_this();  // views may unsubscribe
     const auto owner = owner_.shared_from_this();
     publish();
-    // Those that wait for this watch have its errors, too.
+    // Views waiting for this watch report its errors, too.
     for_each_view([](KindView& view) { view.observer_.on_status(); }, false);
     owner_.switch_views();
 }

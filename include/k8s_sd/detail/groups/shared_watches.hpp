@@ -13,15 +13,15 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What two views must have in common to share watches.
+/// Views share watches only if these values are equal.
 struct WatchedServer {
     ApiServerConfig api_server{};
     WatchOptions watch{};
     auto operator<=>(const WatchedServer&) const = default;
 };
 
-/// The watches of one server, by kind, for all views of it. All of them work on one strand, so
-/// that objects go from watches to views without locks. Strand-confined, except where noted.
+/// The watches of one server by kind, for all views. All run on one strand, so objects pass from
+/// watches to views without locks. Strand-confined, except where noted.
 class SharedWatches {
  public:
     SharedWatches(asio::any_io_executor strand, const WatchedServer& server,
@@ -30,10 +30,10 @@ class SharedWatches {
     SharedWatches& operator=(const SharedWatches&) = delete;
 
     const std::shared_ptr<KindWatches>& of(Kind kind, LabelDialect dialect);
-    /// Those that are there already, of whatever dialect.
+    /// The existing watches of the kind, of any dialect.
     const std::shared_ptr<KindWatches>& for_hosts(Kind kind);
-    /// The configuration was applied again: what the server refused may be allowed now, and the
-    /// kubeconfig may say something else.
+    /// The configuration was applied again: refusals may be void, and the kubeconfig may have
+    /// changed.
     void look_again();
     const std::shared_ptr<ApiClient>& client() const noexcept { return common_->client; }
 
@@ -49,8 +49,8 @@ class SharedWatches {
     std::map<std::pair<Kind, LabelDialect>, std::shared_ptr<KindWatches>> kinds_;
 };
 
-/// Whether objects of the kind are kept alike for all dialects. Of the others, each dialect has
-/// its own labels in what is kept, and so its own watches.
+/// Whether the stored objects of the kind are the same in all dialects. Other kinds store labels
+/// per dialect, so each dialect needs its own watches.
 constexpr bool is_same_in_all_dialects(Kind kind) noexcept {
     return kind == Kind::pod || kind == Kind::namespace_ || kind == Kind::replicaset ||
            kind == Kind::job;

@@ -14,35 +14,35 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Of a kind, what one view wants of the server.
+/// The objects one view wants of a kind.
 struct WantedObjects {
     std::vector<std::string> namespaces{};  ///< sorted; empty: all
     std::string label_selector{};
     std::string field_selector{};
-    /// The selectors may be evaluated here, see Selection.
+    /// The selectors may be evaluated locally, see Selection.
     bool selects_here = true;
-    Fields fields{};  ///< of objects for hosts; none: objects for labels
-    /// Of the objects, as the server is asked for it.
+    Fields fields{};  ///< objects for hosts; none: objects for labels
+    /// The share requested from the server.
     ObjectShare share{};
 };
 
-/// What the server has refused to watches that were larger than what a view needs. A refusal ends:
-/// a permission may be given later than the program starts.
+/// Refused queries for more than a single view needs. Refusals expire, because permissions may be
+/// granted while the program runs.
 class RefusedWatches {
  public:
-    /// The query is refused from now on, for so long.
+    /// Records a refusal with its duration.
     void add(const WatchQuery& query, TimePoint now, Duration duration);
     bool has(const WatchQuery& query) const;
-    /// One of all namespaces is refused: no view of some namespaces asks for one.
+    /// Whether a watch of all namespaces is refused; views of some namespaces then avoid one.
     bool all_namespaces() const;
 
     bool empty() const noexcept { return refusals_.empty(); }
-    /// Drops the refusals that have ended.
+    /// Drops expired refusals.
     void expire(TimePoint now);
-    /// Ends each refusal when it has lasted for so long, unless it ends earlier.
+    /// Limits the total duration of each refusal.
     void shorten(Duration longest);
     void clear() noexcept { refusals_.clear(); }
-    /// When the first one ends; nothing: there is none.
+    /// The next expiry; nullopt: no refusals.
     std::optional<TimePoint> next_expiry() const;
 
  private:
@@ -55,13 +55,13 @@ class RefusedWatches {
     std::vector<Refusal> refusals_;
 };
 
-/// What to watch of a kind so that each view gets what it wants: the queries of each view. Views
-/// with an equal query share a watch. What comes out depends on nothing but the parameters.
+/// Plans the watches of a kind: the queries for each view. Views with an equal query share a watch.
+/// The result depends only on the parameters.
 /// - A view of all namespaces without a selector serves every view of the kind.
-/// - Views of the same namespaces with different selections share a watch without a selector, and
-///   the other views are served by one of all namespaces if there is one.
-/// - A selection that is narrow, or not known here, keeps watches of its own.
-/// - What was refused is not asked for; the exact need of a view always is.
+/// - Views of the same namespaces with different selections share a watch without a selector. If
+///   there is one of all namespaces, it serves the other views, too.
+/// - A narrow or unsupported selection keeps its own watches.
+/// - Refused queries are avoided, except for the exact need of a view.
 /// \param sharing  see WatchOptions
 /// \param cluster_wide_from  see WatchOptions
 std::vector<std::vector<WatchQuery>> plan_watches(Kind kind,

@@ -12,7 +12,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 using Queries = std::vector<WatchQuery>;
-using Namespaces = std::vector<std::string>;  // a watch each; "" is all of them
+using Namespaces = std::vector<std::string>;  // one watch each; "" is a watch of all namespaces
 using Selectors = std::pair<std::string, std::string>;
 
 Selectors selectors_of(const WantedObjects& view) {
@@ -63,7 +63,7 @@ class Planner {
                       const WantedObjects& view) {
         for (const std::string& ns : namespaces) selections[ns].insert(selectors_of(view));
     }
-    /// Whether one watch without a selector takes the place of theirs.
+    /// Whether one watch without a selector replaces the individual ones.
     bool is_large(const std::set<Selectors>& selections) const {
         const std::size_t enough = sharing_ == SelectorSharing::always ? 1 : 2;
         return selections.size() >= enough || selections.contains(Selectors());
@@ -79,7 +79,7 @@ class Planner {
         return watched_namespaces(kind_, view.namespaces,
                                   refused_.all_namespaces() ? 0 : cluster_wide_from_);
     }
-    /// All of them where what is watched there for others has what the view wants.
+    /// All namespaces if the watches of other views there contain the view's objects.
     Namespaces shared_namespaces(const WantedObjects& view) const {
         const bool there = is_large(everywhere_) || everywhere_.contains(selectors_of(view));
         const bool allowed = !is_limited(view) || !refused_.all_namespaces();
@@ -111,7 +111,7 @@ class Planner {
     const SelectorSharing sharing_;
     const std::size_t cluster_wide_from_;
     const RefusedWatches& refused_;
-    std::set<Selectors> everywhere_;  // of views that watch all namespaces
+    std::set<Selectors> everywhere_;  // of views of all namespaces
     Selections shared_;
     Selections own_;
 };

@@ -12,31 +12,31 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The objects of one scope, by kind, as far as they are watched: what a view sees of the watches
-/// of a server. Strand-confined, except for status().
+/// The watched objects of one scope by kind: one view of the server's watches. Strand-confined,
+/// except for status().
 class WatchSet {
  public:
     using Kinds = std::vector<Kind>;
     using Observer = KindView::Observer;
 
-    /// \param dialect  that the objects are for
+    /// \param dialect  of the objects' labels
     WatchSet(std::shared_ptr<SharedWatches> watches, const WatchScope& scope, LabelDialect dialect,
              Observer& observer);
     WatchSet(const WatchSet&) = delete;
     WatchSet& operator=(const WatchSet&) = delete;
 
-    /// Starts to watch kinds that are not watched yet.
+    /// Starts watches for kinds not yet watched.
     void start(const Kinds&);
     void stop_all_but(const Kinds&);
-    /// Whether all of these have been listed completely.
+    /// Whether all these kinds have been listed.
     bool synced(const Kinds&) const;
-    /// Whether all of these were listed by the server that the client leads to now.
+    /// Whether the client's current server has listed all these kinds.
     bool know_present_server(const Kinds&) const;
-    /// The object of that name, or null. `ns` does not matter for kinds without namespaces.
+    /// The object of that name, or null. Cluster-scoped kinds ignore `ns`.
     const Object* find(Kind, std::string_view ns, std::string_view name) const;
     void for_each(Kind, const std::function<void(const ObjectPtr&)>&) const;
 
-    /// Of the watches that have these kinds. Any thread.
+    /// The status of the watches of these kinds. Any thread.
     std::vector<WatchStatus> status(const Kinds&) const;
 
  private:
@@ -46,7 +46,7 @@ class WatchSet {
     const WatchScope scope_;
     const LabelDialect dialect_;
     Observer& observer_;
-    mutable std::mutex mutex_;  ///< kinds_ are changed on the strand only, under it
+    mutable std::mutex mutex_;  ///< guards changes of kinds_, made on the strand only
     std::array<std::unique_ptr<KindView>, kind_count> kinds_;
 };
 

@@ -10,9 +10,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The namespaces of which the objects of a kind are watched, a watch each; "" is one watch of all.
-/// \param wanted  those of the configuration; empty: all
-/// \param cluster_wide_from  see WatchOptions; 0 where one watch of all is refused
+/// The namespaces to watch for a kind, one watch each; "" is one watch of all namespaces.
+/// \param wanted  from the configuration; empty: all
+/// \param cluster_wide_from  see WatchOptions; 0: a watch of all namespaces is refused
 inline std::vector<std::string> watched_namespaces(Kind kind,
                                                    const std::vector<std::string>& wanted,
                                                    std::size_t cluster_wide_from) {
@@ -21,7 +21,7 @@ inline std::vector<std::string> watched_namespaces(Kind kind,
     return wanted;
 }
 
-/// What is asked for of one of them.
+/// The query for one of these namespaces.
 WatchQuery query_of(const WatchScope&, Kind, const std::string& ns);
 
 }  // namespace k8s_sd::inline v0::detail

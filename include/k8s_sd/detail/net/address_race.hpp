@@ -11,29 +11,29 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The order of RFC 8305, 4: families take turns, beginning with that of the first address.
-/// An address that is named twice is tried once.
+/// Address order of RFC 8305, 4: alternates between families, starting with that of the first
+/// address. Duplicates are dropped.
 std::vector<asio::ip::address> interleave_families(const std::vector<asio::ip::address>&);
 
-/// One of the addresses that did not answer.
+/// An address with a failed attempt.
 struct FailedAddress {
     asio::ip::address address;
     error_code ec;
 };
 
-/// Connects to whichever address answers first (RFC 8305, 5). Every 250 ms, and as soon as one has
-/// failed, the next address is tried; those before it go on. Everything happens on the executor.
+/// Connects to the first address to respond (RFC 8305, 5). Starts a new attempt every 250 ms, and
+/// after each failure; earlier attempts continue. All handlers run on the executor.
 class AddressRace : public std::enable_shared_from_this<AddressRace> {
  public:
-    /// An open socket, or a closed one and what happened to each address. May be called from
+    /// Receives an open socket, or a closed one and the failure of each address. May be called from
     /// start().
     using Handler = std::function<void(asio::ip::tcp::socket, std::vector<FailedAddress>)>;
 
     AddressRace(asio::any_io_executor, std::shared_ptr<Clock>, Handler);
 
-    /// Its operations keep it alive until the handler was called.
+    /// Pending operations keep the race alive until the handler has been called.
     void start(const std::vector<asio::ip::address>&, std::uint16_t port);
-    /// Gives up; the handler is not called.
+    /// Stops all attempts; the handler is not called.
     void cancel() noexcept;
 
  private:
@@ -45,7 +45,7 @@ class AddressRace : public std::enable_shared_from_this<AddressRace> {
     asio::any_io_executor executor_;
     std::shared_ptr<Clock> clock_;
     std::unique_ptr<Timer> timer_;
-    Handler handler_;  ///< empty once it is over
+    Handler handler_;  ///< empty after completion
     std::vector<asio::ip::address> addresses_;
     std::uint16_t port_ = 0;
     std::size_t next_ = 0;

@@ -12,10 +12,10 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr Duration attempt_delay = std::chrono::milliseconds(250);
-/// A name may have any number of addresses; each attempt costs a descriptor.
+/// Bounds the descriptors for a name with many addresses.
 constexpr std::size_t most_addresses = 32;
 
-/// Asio would let children of the host inherit the descriptor.
+/// Opens a socket with close-on-exec, unlike Asio, so children of the host do not inherit it.
 error_code open_socket(asio::ip::tcp::socket& socket, const asio::ip::tcp& protocol) {
     const int type = protocol.type() | SOCK_CLOEXEC;
     const int descriptor = ::socket(protocol.family(), type, protocol.protocol());
@@ -73,7 +73,7 @@ void AddressRace::try_next() {
             self->on_connected(socket, address, e);
         });
         if (next_ == addresses_.size()) return;
-        // Weak: the timer is this object's, and an attempt keeps that alive.
+        // Weak, because this object owns the timer; the attempt itself keeps the object alive.
         return timer_->expires_at(clock_->now() + attempt_delay, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) self->try_next();
         });

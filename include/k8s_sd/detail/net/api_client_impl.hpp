@@ -22,78 +22,79 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whoever uses the server for longer than a request takes.
+/// A long-lived user of the server, such as a watch.
 class ServerUser {
  public:
-    /// ApiClientImpl::server_revision and what belongs to it have changed. Must not call back.
+    /// ApiClientImpl::server_revision and its related members have changed. Must not call back.
     virtual void on_server_change() = 0;
 
  protected:
     ~ServerUser() = default;
 };
 
-/// Whether a client shares its traffic with all others of its server in the execution context.
+/// Whether a client shares its ServerTraffic with other clients of its server in the execution
+/// context.
 enum class Traffic : bool { own, shared };
 
-/// What the watches of one server have in common.
+/// The state shared by all watches of one server.
 class ApiClientImpl {
  public:
-    /// \param source   of the credentials; null: what `server.auth` says
+    /// \param source   of the credentials; null: as configured in `server.auth`
     ApiClientImpl(asio::any_io_executor executor, const ApiServerConfig& server,
                   Environment environment, std::unique_ptr<CredentialSource> source = nullptr,
                   Traffic = Traffic::own);
 
-    /// The credentials of the next request. May change everything else here before: to what the
-    /// kubeconfig says now.
+    /// Gets the credentials for the next request. May first apply a changed kubeconfig to all other
+    /// members.
     void async_get_credentials(Credentials::GetHandler);
-    /// See Credentials::async_refresh(). The kubeconfig may have other ones.
+    /// See Credentials::async_refresh(). Checks the kubeconfig for new credentials, too.
     void async_refresh_credentials(std::uint64_t refused, Credentials::RefreshHandler);
-    /// Has the kubeconfig read now, if there is one: it may say something else.
+    /// Re-reads the kubeconfig, if there is one, and applies changes.
     void look_at_kubeconfig();
-    /// The server was not reached: it may have moved.
+    /// The server was unreachable: it may have moved.
     void on_unreachable() noexcept;
-    /// As long as there are users the kubeconfig is looked at, whether there are requests or not.
+    /// While there are users, the kubeconfig is re-read periodically, even without requests.
     void add_user(ServerUser&);
     void remove_user(ServerUser&) noexcept;
 
-    /// The text of a request that changes something; the body is JSON.
-    /// \param method  "POST", "PUT"
+    /// Builds a write request with a JSON body.
+    /// \param method  "POST" or "PUT"
     HttpRequest make_write(std::string_view method, std::string_view path, std::string_view body,
                            const RequestCredentials&) const;
-    /// The text of a GET request.
+    /// Builds a GET request.
     /// \param path  with query, without the server's prefix
-    /// \param accept  the value of the header
-    /// \param gzip    whether the answer may be compressed
+    /// \param accept  value of the Accept header
+    /// \param gzip    whether the response may be compressed
     HttpRequest make_request(std::string_view path, const RequestCredentials&,
                              std::string_view accept = "application/json", bool gzip = false) const;
-    /// Whether the server is on this machine, by the name that it has.
+    /// Whether the server's host name refers to this machine.
     bool is_local() const;
-    /// Whether the server may be asked for compressed answers.
+    /// Whether responses may be requested with compression.
     bool compresses() const noexcept { return compresses_; }
     std::unique_ptr<HttpConnection> make_connection() const;
-    /// Where to send a request with these credentials. The same as long as they have the same
-    /// client certificate, so that connections go on.
+    /// The connection target for these credentials. Equal client certificates lead to the same
+    /// target object, so connections are reused.
     HttpConnection::Target target_for(const RequestCredentials&);
-    /// Where the configuration says that requests go.
+    /// The configured connection target.
     const HttpConnection::Target& target() const noexcept { return target_; }
-    /// A text of the server for messages: without what echoes the credentials.
+    /// Removes echoed credentials from a text of the server.
     std::string redact(std::string text) const;
-    /// Something else that no text may echo.
+    /// Adds another secret for redact().
     void add_secret(std::string_view);
-    /// For messages; without a slash at the end.
+    /// The server's URL for messages, without a trailing slash.
     const std::string& url() const noexcept { return base_; }
     std::uint64_t next_seed();
 
     const asio::any_io_executor executor;
     const Environment environment;
-    std::shared_ptr<ServerTraffic> traffic;  ///< of the server that is at `url()`
-    std::uint64_t server_revision = 0;       ///< another one: it may be another cluster
-    ServerIdentity server_identity;          ///< of that revision
+    std::shared_ptr<ServerTraffic> traffic;  ///< of the server at `url()`
+    std::uint64_t server_revision = 0;  ///< changes with the server, perhaps to another cluster
+    ServerIdentity server_identity;     ///< of that revision
     Credentials credentials;
     ServedVersions served_versions{*this};
 
  private:
-    /// \param rest  of the header: what is between the lines of the server and the credentials
+    /// \param rest  header lines between those of the server and the credentials
     HttpRequest assemble(std::string_view method, std::string_view path, std::string_view accept,
                          std::string_view rest, const RequestCredentials&,
                          std::string_view body) const;
@@ -105,20 +106,20 @@ class ApiClientImpl {
     const Traffic traffic_kind_;
     ServerUrl url_;
     std::string base_;
-    /// What is the same in every request, before what it accepts and behind that.
+    /// Header lines common to all requests, before and after the Accept header.
     std::string header_;
     std::string header_rest_;
     bool compresses_ = true;
-    HttpConnection::Target target_;         ///< as the configuration says
+    HttpConnection::Target target_;         ///< as configured
     HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`
     std::shared_ptr<const ClientIdentity> identity_;
     std::vector<CleansedBytes> secrets_;
     std::uint64_t seeds_ = 0;
     std::set<ServerUser*> users_;
-    std::unique_ptr<KubeconfigReload> reload_;  ///< null: there is no kubeconfig
+    std::unique_ptr<KubeconfigReload> reload_;  ///< null: no kubeconfig
 };
 
-/// A client with Traffic::shared.
+/// Creates a client with Traffic::shared.
 std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,
                                               const ApiServerConfig& server, Environment);
 

@@ -58,9 +58,9 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
 
 void ApiClientImpl::set_target(const ApiServerConfig& server) {
     target_ = make_connect_target(url_, server.tls, server.proxy);
-    identity_ = nullptr;  // its target leads to the old place
+    identity_ = nullptr;  // its target has the old address
     if (!target_->proxy) return;
-    // Over plain http, a proxy can answer in place of the server.
+    // A plain-http proxy can respond in place of the server.
     for (const CleansedBytes& secret : secrets_of(*target_->proxy)) add_secret(view(secret));
 }
 
@@ -70,7 +70,7 @@ std::shared_ptr<ServerTraffic> ApiClientImpl::find_traffic(const ApiServerConfig
     return std::make_shared<ServerTraffic>(environment.limits, environment.metrics);
 }
 
-/// What is open at the same server goes on: only a new target is a reason for a new connection.
+/// Connections to the same server stay open; only a new target requires new ones.
 void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConfig& now) {
     const std::string url_before = base_;
     set_server(now);
@@ -120,7 +120,7 @@ void ApiClientImpl::on_unreachable() noexcept {
 
 HttpRequest ApiClientImpl::make_request(std::string_view path, const RequestCredentials& present,
                                         std::string_view accept, bool gzip) const {
-    // An API server knows the first one in this spelling only, without a weight.
+    // An API server recognizes only the first encoding, in this spelling and without a weight.
     const std::string_view encoding =
         gzip ? "\r\nAccept-Encoding: gzip\r\n" : "\r\nAccept-Encoding: identity\r\n";
     return assemble("GET ", path, accept, encoding, present, {});
@@ -141,7 +141,7 @@ HttpRequest ApiClientImpl::assemble(std::string_view method, std::string_view pa
                                     std::string_view body) const {
     HttpRequest request;
     std::string& text = request.text;
-    // Enough room at once: growing would leave copies of a secret behind.
+    // Reserve everything: a reallocation would leave copies of secrets behind.
     text.reserve(32 + method.size() + url_.prefix.size() + path.size() + header_.size() +
                  accept.size() + rest.size() + header_rest_.size() + present.value.size() +
                  present.headers.size() + body.size());

@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-// No server has a longer one.
+// Longer than any real version name.
 constexpr std::size_t longest_version_name = 63;
 
 using Objects = std::vector<boost::json::object>;
@@ -26,7 +26,7 @@ std::optional<boost::json::object> read_json_object(std::string_view text) {
     return std::move(document.get_object());
 }
 
-/// The objects of an array that is a member; nullopt: there is none.
+/// The objects in an array member; nullopt: no such array.
 std::optional<Objects> objects_in(const boost::json::object& document, std::string_view name) {
     const boost::json::value* value = document.if_contains({name.data(), name.size()});
     if (!value || !value->is_array()) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<ListedResource> find_listed_resource(std::string_view json, std::s
     if (!resources) return std::nullopt;
     for (const boost::json::object& resource : *resources) {
         const std::string_view name = json_text(resource, "name");
-        // "widgets/status" is a part of one.
+        // "widgets/status" is a subresource.
         if (json_text(resource, "kind") != kind || !is_dns_subdomain(name)) continue;
         if (!plural.empty() && name != plural) continue;
         return ListedResource{std::string(name), is_true(resource, "namespaced"),

@@ -10,22 +10,22 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Threads for calls that may block for long, such as those of libc's resolver. Nobody ever waits
-/// for them: no context and no signal. exit() waits for a call that computes, and not for one that
-/// blocks (see DetachedThread). So an object of this class must never be destroyed, a call owns
-/// whatever it uses, and what blocks in it is a BlockingCall. There is a thread while there is
-/// something to call. A child that the host forks has threads of its own. Thread-safe.
+/// Threads for calls with long blocking times, such as those of libc's resolver. No context and no
+/// signal waits for them. exit() waits for running computations, but not for blocked calls (see
+/// DetachedThread). Therefore an object of this class must never be destroyed, a call owns all its
+/// data, and blocking operations are wrapped in BlockingCall. Threads exist only while there are
+/// calls. A forked child of the host has its own threads. Thread-safe.
 class BlockingThreads {
  public:
-    /// \param most_threads  at the same time
-    /// \param most_waiting  calls that wait for a thread
+    /// \param most_threads  maximum number of threads
+    /// \param most_waiting  maximum number of queued calls
     BlockingThreads(std::size_t most_threads, std::size_t most_waiting)
         : most_threads_(most_threads), most_waiting_(most_waiting) {}
     BlockingThreads(const BlockingThreads&) = delete;
     BlockingThreads& operator=(const BlockingThreads&) = delete;
 
-    /// Calls `call` in one of the threads. What it throws is ignored.
-    /// \return false if too many wait or no thread can be started; then it is not called
+    /// Runs `call` in one of the threads. Exceptions are ignored.
+    /// \return false if the queue is full or no thread can be started; the call is dropped
     bool run(std::function<void()> call);
 
  private:

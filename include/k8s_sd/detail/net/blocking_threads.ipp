@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Signals are for the host's threads: a thread that is started inherits what is blocked.
+/// Blocks signals for the host's threads to handle: a new thread inherits the signal mask.
 class BlockedSignals {
  public:
     BlockedSignals() noexcept {
@@ -29,17 +29,17 @@ class BlockedSignals {
     sigset_t previous_;
 };
 
-/// What calls use of other libraries is made before the wait at exit(), so that it is destroyed
-/// after the wait.
+/// Creates statics of other libraries before the exit handler is registered, so they are destroyed
+/// after its wait.
 bool prepare_exit() {
-    // OpenSSL registers its own handler of exit(), but not where nothing is asked for.
+    // OpenSSL registers its own exit handler, but not if nothing is initialized.
     OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr);
     make_yaml_statics();
     wait_at_exit();
     return true;
 }
 
-/// False: there is no memory for it.
+/// \returns false if memory is exhausted
 bool is_exit_prepared() noexcept {
     try {
         static const bool is_prepared = prepare_exit();
@@ -54,7 +54,7 @@ bool is_exit_prepared() noexcept {
 bool BlockingThreads::run(std::function<void()> call) {
     if (!is_exit_prepared()) return false;
     State& s = state_.get();
-    std::function<void()> refused;  // goes without the mutex: it may own what runs another call
+    std::function<void()> refused;  // destroyed without the mutex: it may run another call
     const std::lock_guard lock(s.mutex);
     if (s.waiting.size() >= most_waiting_) return false;
     s.waiting.push_back(std::move(call));
@@ -68,7 +68,7 @@ bool BlockingThreads::start_thread(State& s) {
     const BlockedSignals blocked;
     try {
         std::thread([&s] { work(s); }).detach();
-    } catch (...) {  // no thread, or no memory for it
+    } catch (...) {  // no thread, or out of memory
         return false;
     }
     ++s.threads;
@@ -91,7 +91,7 @@ void BlockingThreads::work(State& s) noexcept {
         }
         try {
             call();
-        } catch (...) {  // NOLINT(bugprone-empty-catch): nobody could be told
+        } catch (...) {  // NOLINT(bugprone-empty-catch): no recipient
         }
     }
 }

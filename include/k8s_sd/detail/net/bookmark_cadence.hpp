@@ -10,16 +10,16 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// How often a server sends bookmarks, as all its watches have seen it. The median of the last
-/// intervals: one that a busy server or a stopped process made longer teaches nothing, and a server
-/// that changes its ways is understood after some. Thread-safe.
+/// The bookmark interval of a server, measured over all its watches. It is the median of the last
+/// intervals: a busy server or a stopped process does not distort it, and it adapts to a new
+/// interval after a few bookmarks. Thread-safe.
 class BookmarkCadence {
  public:
     void add(Duration interval) {
         const std::lock_guard lock(mutex_);
         last_[added_++ % last_.size()] = interval;
     }
-    /// Nothing before the first interval.
+    /// nullopt before the first interval.
     std::optional<Duration> interval() const {
         const std::lock_guard lock(mutex_);
         const std::size_t count = std::min(added_, last_.size());

@@ -66,7 +66,7 @@ class ClientStream final : public SocketStream {
         const auto op = begin_connect(std::move(handler));
         if (!route_) return op->finish(asio::error::already_started, "already connected");
         op->connect(std::move(*route_), dialing_);
-        route_.reset();  // an inline key or a password need not stay in memory as long as a watch
+        route_.reset();  // do not keep an inline key or password in memory for the life of a watch
     }
 
  private:

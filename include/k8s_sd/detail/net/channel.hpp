@@ -12,37 +12,37 @@ namespace k8s_sd::inline v0::detail {
 
 class ConnectOp;
 
-/// The layers of a connection: a socket, TLS over it, and TLS within that TLS where a proxy is
-/// reached by https. A stream and its pending operations share it; the operations keep it alive.
+/// The layers of a connection: a socket, TLS over it, and a second TLS inside for a server behind
+/// an https proxy. A stream and its pending operations share the channel and keep it alive.
 class Channel : public std::enable_shared_from_this<Channel> {
  public:
     using Socket = asio::ip::tcp::socket;
 
-    /// Neither read nor written before enable().
+    /// Disabled for reads and writes until enable().
     explicit Channel(Socket);
 
-    /// Takes a connected socket.
+    /// Takes over a connected socket.
     void open(Socket connected);
-    /// Another layer of TLS, over what is there; see handshake(). At most two.
+    /// Adds a TLS layer, at most two; see handshake().
     /// \throws boost::system::system_error
     TlsSession& add_tls(SSL_CTX*);
-    /// Of the innermost layer.
+    /// Performs the handshake of the innermost layer.
     void handshake(TlsSession::Side, std::function<void(error_code)>);
-    /// What is read and written from now on is the user's.
+    /// Enables reads and writes by the user.
     void enable() noexcept { enabled_ = true; }
 
-    /// For the user; see ByteStream.
+    /// For the user, see ByteStream.
     void read(asio::mutable_buffer, ByteStream::IoHandler);
     void write(asio::const_buffer, ByteStream::IoHandler);
     void close() noexcept;
 
-    /// The same below the user: what is said to a proxy.
+    /// The same for the dialog with a proxy, before enable().
     void read_raw(asio::mutable_buffer, ByteStream::IoHandler);
     void write_raw(asio::const_buffer, ByteStream::IoHandler);
 
     bool closed() const noexcept { return closed_; }
-    /// What a handler is told. A success may already be queued when the stream is closed, hence
-    /// this is asked right before the handler is called.
+    /// The result to report to a handler. A success may already be queued when the stream is
+    /// closed, so this is evaluated right before the call.
     error_code outcome(error_code) const;
 
     Socket socket;

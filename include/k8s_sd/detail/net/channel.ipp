@@ -20,8 +20,8 @@ struct Completion {
     }
 };
 
-/// A half-open connection is noticed within about a minute. Without these options it would still
-/// be noticed, later: failures do not matter. Children of the host do not inherit the connection.
+/// Detects a half-open connection within about a minute. Failures are ignored, because the system's
+/// defaults detect it later. Children of the host do not inherit the connection.
 void tune(asio::ip::tcp::socket& socket) {
     error_code ignored;
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
@@ -62,8 +62,7 @@ void Channel::handshake(TlsSession::Side side, std::function<void(error_code)> h
           [handler = std::move(handler)](error_code ec, std::size_t) { handler(ec); });
 }
 
-/// Takes the step again and again, until it has a result. `handler` is called with it, never
-/// inside this call.
+/// Repeats the step until it has a result, then calls `handler` with it, never inside this call.
 template <class Step, class Handler>
 void Channel::drive(Step step, Handler handler) {
     const TlsSession::Result result = step();
@@ -83,7 +82,7 @@ void Channel::drive_on(TlsSession::Result::Wait wait, Step step, Handler handler
     socket.async_wait(event, [channel = shared_from_this(), step = std::move(step),
                               handler = std::move(handler)](error_code ec) mutable {
         TlsSession::Result result{ec, {}, 0};
-        // Once the socket is closed its number may be another one's.
+        // The descriptor of a closed socket may have been reused.
         if (!ec && !channel->closed_) result = step();
         if (result.wait != TlsSession::Result::Wait::none) {
             return channel->drive_on(result.wait, std::move(step), std::move(handler));
@@ -92,8 +91,8 @@ void Channel::drive_on(TlsSession::Result::Wait wait, Step step, Handler handler
     });
 }
 
-/// Before TLS, bytes that are written too early would go out in the clear; before a proxy has
-/// answered, they would go to it.
+/// Rejects early writes: before TLS they would be sent in the clear, before the proxy's response to
+/// the proxy.
 bool Channel::refuse(ByteStream::IoHandler& handler) {
     if (enabled_) return false;
     asio::post(socket.get_executor(), [channel = shared_from_this(), handler = std::move(handler)] {
@@ -129,7 +128,7 @@ void Channel::write_on(asio::const_buffer rest, std::size_t written,
                        ByteStream::IoHandler handler) {
     drive([session = &innermost(), rest] { return session->write(rest); },
           [this, rest, written, handler = std::move(handler)](error_code ec, std::size_t n) {
-              // The handler around this one keeps the channel alive.
+              // The outer handler keeps the channel alive.
               if (ec || n == rest.size()) return handler(ec, written + n);
               write_on(rest + n, written + n, handler);
           });

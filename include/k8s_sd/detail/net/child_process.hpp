@@ -15,23 +15,23 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A program that cannot be started for so long, because others run, is not started.
+/// A program waiting longer than this for a thread is not started.
 constexpr Duration longest_program_queue = std::chrono::seconds(30);
 
-/// One run of a program: the thread that calls run() waits for it, everybody may kill it.
+/// One run of a program. The thread in run() waits for it; any thread may kill it.
 class ChildProcess {
  public:
-    /// Copies the environment of this process: on the strand of the caller, long after resolve().
-    /// No thread of the host may change it meanwhile.
+    /// Copies the environment of this process on the caller's strand, long after resolve(). No
+    /// thread of the host may change it meanwhile.
     explicit ChildProcess(ProgramRunner::Program);
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
 
-    /// Blocks until the program has ended, or was killed, and is no zombie any more.
+    /// Blocks until the program has ended or was killed, and has been reaped.
     ProgramRunner::Result run();
-    /// Kills it with all it has started in its session; if it has not begun, it never will. Blocks
-    /// for a moment while it is being started.
+    /// Kills the program and its session; prevents a start still pending. Blocks briefly during a
+    /// start.
     void kill() noexcept;
 
  private:
@@ -46,16 +46,16 @@ class ChildProcess {
     void reap() noexcept;
 
     ProgramRunner::Program program_;
-    const pid_t process_;  ///< this one; a fork of the host must not kill what is not its child
-    std::vector<CleansedBytes> environment_;  ///< each with its end of text
+    const pid_t process_;  ///< at construction: a forked host must not kill the child
+    std::vector<CleansedBytes> environment_;  ///< each NUL-terminated
     std::string search_path_;
     CleansedBytes output_;
     std::string errors_;
-    std::mutex mutex_;  // guards what follows: the number of a child that was reaped is another's
-    pid_t child_ = 0;   ///< 0: there is none
+    std::mutex mutex_;  // guards the members below: the PID of a reaped child may be reused
+    pid_t child_ = 0;   ///< 0: none
     bool killed_ = false;
-    bool starting_ = false;            ///< a child of which the number is not known yet
-    std::condition_variable started_;  ///< or not, but no longer starting
+    bool starting_ = false;            ///< a child has no known PID yet
+    std::condition_variable started_;  ///< the start has ended, successful or not
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -26,11 +26,11 @@ using End = ProgramRunner::Result::End;
 
 constexpr std::size_t most_program_errors = 4096;
 constexpr std::size_t program_chunk = 16 * 1024;
-constexpr int most_program_chunks = 64;  // more than a pipe holds
-/// How long it may take to notice that a program has ended, if something it started keeps its
-/// output open. There is no signal handler that could tell.
+constexpr int most_program_chunks = 64;  // more than the capacity of a pipe
+/// Polling interval for the end of a program, if a descendant keeps its output open. The library
+/// installs no signal handler.
 constexpr int program_look_interval = 20;  // ms
-/// How long kill() waits for the number of a program that is being started.
+/// How long kill() waits for the PID of a starting program.
 constexpr std::chrono::milliseconds longest_start{500};
 constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
 
@@ -59,7 +59,7 @@ std::vector<CleansedBytes> environment_with(const std::vector<ProgramRunner::Var
     for (char** entry = ::environ; entry && *entry; ++entry) {
         if (!is_added(*entry)) add({*entry});
     }
-    // The last one of a name counts, as in Go.
+    // As in Go, the last value of a name wins.
     for (auto it = added.begin(); it != added.end(); ++it) {
         const bool later = std::any_of(it + 1, added.end(),
                                        [&](const auto& other) { return other.first == it->first; });
@@ -77,8 +77,7 @@ std::vector<char*> pointers_to(std::vector<Text>& texts) {
     return result;
 }
 
-/// What posix_spawn() is to do in the child: a session of its own, no blocked or handled signal,
-/// three descriptors.
+/// Attributes for posix_spawn(): a new session, default signals, three descriptors.
 class SpawnRules {
  public:
     SpawnRules(int output, int errors) {
@@ -110,7 +109,7 @@ class SpawnRules {
     }
 
  private:
-    /// The library's descriptors close themselves; those of the host may not.
+    /// The library's descriptors are close-on-exec; those of the host may not be.
     void close_others() noexcept {
 #ifdef __GLIBC__
 #if __GLIBC_PREREQ(2, 34)
@@ -127,7 +126,7 @@ class SpawnRules {
 
 class ChildProcess::Pipe {
  public:
-    /// The ends have numbers above those of the standard streams, which a host may have closed.
+    /// Both ends get numbers above the standard streams, in case the host has closed those.
     Pipe() {
         if (::pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
         for (int& end : ends_) {
@@ -150,8 +149,8 @@ class ChildProcess::Pipe {
     void close_reading() noexcept { close(ends_[0]); }
     void close_writing() noexcept { close(ends_[1]); }
 
-    /// Gives `take` what there is, until it says so; closes at the end. Something may print without
-    /// end.
+    /// Passes the available bytes to `take`, with a limit because output may be endless; closes the
+    /// pipe at its end.
     template <class Take>
     void drain(const Take& take) {
         CleansedBytes chunk(program_chunk);
@@ -175,7 +174,7 @@ class ChildProcess::Pipe {
     std::array<int, 2> ends_{-1, -1};
 };
 
-/// No child is left behind, whatever is thrown.
+/// Reaps the child even if an exception is thrown.
 class ChildProcess::Reaper {
  public:
     explicit Reaper(ChildProcess& child) : child_(child) {}
@@ -199,13 +198,13 @@ ChildProcess::~ChildProcess() {
     for (auto& [name, value] : program_.variables) cleanse(value.data(), value.size());
 }
 
-/// The path of the program; empty if there is none in PATH.
+/// The path of the program; empty: not in PATH.
 std::string ChildProcess::find() {
     if (program_.command.find('/') != std::string::npos) return program_.command;
     std::string_view rest = search_path_;
     while (!rest.empty()) {
         const std::size_t end = std::min(rest.find(':'), rest.size());
-        // As Go does: a program of the present directory is nobody's wish.
+        // As in Go, the current directory is never searched.
         const std::string folder(rest.substr(0, end));
         rest.remove_prefix(std::min(end + 1, rest.size()));
         const std::string path = folder + "/" + program_.command;
@@ -237,7 +236,7 @@ ProgramRunner::Result ChildProcess::run() {
         const Reaper reaper(*this);
         supervise(output, errors, result);
     }
-    // One copy, of the right size: it may hold a token.
+    // One copy of exact size: the output may contain a token.
     result.output.assign(output_.data(), output_.size());
     result.errors = std::move(errors_);
     return result;
@@ -257,7 +256,7 @@ ProgramRunner::Result ChildProcess::start(const std::string& path, const Pipe& o
         }
         starting_ = true;
     }
-    // Not under the lock: the file may be on a file system that hangs.
+    // Without the lock: the file may be on a hanging file system.
     pid_t child = 0;
     const int error =
         SpawnRules(output.writing(), errors.writing()).spawn(child, path, arguments, environment_);
@@ -296,7 +295,7 @@ void ChildProcess::supervise(Pipe& output, Pipe& errors, ProgramRunner::Result& 
         return true;
     };
     for (int pause = 1;; pause = std::min(pause * 2, program_look_interval)) {
-        const bool over = ended(result);  // what it wrote before is there now
+        const bool over = ended(result);  // its earlier output is in the pipe now
         output.drain(take_output);
         errors.drain(take_errors);
         if (too_much) {
@@ -310,7 +309,7 @@ void ChildProcess::supervise(Pipe& output, Pipe& errors, ProgramRunner::Result& 
     }
 }
 
-/// Whether the child has ended. It stays a zombie, so that its number is not given to another.
+/// Whether the child has ended. It stays a zombie, so its PID is not reused.
 bool ChildProcess::ended(ProgramRunner::Result& result) noexcept {
     siginfo_t info{};
     if (!look(info, WNOHANG)) return true;
@@ -320,9 +319,10 @@ bool ChildProcess::ended(ProgramRunner::Result& result) noexcept {
     return true;
 }
 
-/// False if the host, which ignores SIGCHLD or waits for all children, has taken the child. Then
-/// nobody knows how it ended, and what it printed decides. What it left in its session is killed
-/// now or never: the number is another's one day, but not while something is left, and not so soon.
+/// \returns false if the host has reaped the child, because it ignores SIGCHLD or waits for all
+/// children. The exit status is then unknown, and the output decides. The rest of the session is
+/// killed now: its process group ID may be reused, but not while a member exists, and not this
+/// soon.
 bool ChildProcess::look(siginfo_t& info, int options) noexcept {
     for (;;) {
         const pid_t child = child_;  // only this thread changes it
@@ -339,10 +339,10 @@ bool ChildProcess::look(siginfo_t& info, int options) noexcept {
 }
 
 void ChildProcess::reap() noexcept {
-    // Also what a program that has ended left behind: nobody would ever end it.
+    // Also kills leftover processes of an ended program.
     kill();
     siginfo_t info{};
-    if (!look(info, 0)) return;  // not under the lock: it may hang in the kernel
+    if (!look(info, 0)) return;  // without the lock: it may hang in the kernel
     const std::lock_guard lock(mutex_);
     while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -353,7 +353,7 @@ void ChildProcess::kill() noexcept {
     if (::getpid() != process_) return;
     std::unique_lock lock(mutex_);
     killed_ = true;
-    // The host may end now, and with it the thread that starts the program and is to kill it.
+    // The host may exit now, together with the thread that starts and kills the program.
     started_.wait_for(lock, longest_start, [this] { return !starting_; });
     if (child_ > 0) ::kill(-child_, SIGKILL);
 }

@@ -12,14 +12,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The chunked coding of a body (RFC 9112 7.1) as Go's net/http reads it: blanks behind the size
-/// of a chunk, which some servers pad it with, and extensions mean nothing. Whatever two readers
-/// could take for different things is an error: a line that does not end with CR LF, a size that
-/// is no number, data that is longer than its size.
+/// Chunked transfer coding (RFC 9112 7.1) as parsed by Go's net/http: blanks after a chunk size
+/// (padding of some servers) and extensions are ignored. Ambiguous input is an error: a line
+/// without CR LF, an invalid size, data beyond the size.
 class ChunkedBody {
  public:
-    /// \param sink  takes data and returns an error_code, which ends the call
-    /// \return how many bytes were used; of the others, which begin a line, more are needed
+    /// \param sink  takes data and returns an error_code; an error ends the call
+    /// \return the number of bytes consumed; the others start a line and need more input
     template <class Sink>
     std::size_t put(std::string_view bytes, const Sink& sink, error_code& ec) {
         ec = {};
@@ -39,7 +38,7 @@ class ChunkedBody {
     using Error = boost::beast::http::error;
     enum class Part : std::uint8_t { size, data, data_end, trailer, end };
 
-    // As in Go. A trailer means nothing here, but it must end.
+    // Limits as in Go. The trailer is ignored, but it must end.
     static constexpr std::size_t max_line = 4096;
     static constexpr std::size_t max_trailer = 64 * 1024;
 
@@ -52,14 +51,14 @@ class ChunkedBody {
         ec = sink(data);
         return data.size();
     }
-    /// 0: the line has not ended yet.
+    /// \returns 0 while the line is incomplete
     std::size_t take_line(std::string_view bytes, error_code& ec) {
         const std::size_t end = bytes.substr(0, max_line).find('\n');
         if (end == std::string_view::npos) {
             if (bytes.size() >= max_line) ec = Error::header_limit;
             return 0;
         }
-        // A bare LF, or a CR elsewhere, ends a line for some readers only.
+        // Readers disagree on a bare LF, or a CR elsewhere.
         if (end == 0 || bytes.find('\r') != end - 1) {
             ec = Error::bad_line_ending;
         } else {

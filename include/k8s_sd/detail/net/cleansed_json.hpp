@@ -13,8 +13,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Memory that leaves nothing behind. Boost 1.81 gives keys back with another alignment than it got
-/// them with, none of which is larger than that of operator new.
+/// Memory wiped on release. Boost 1.81 deallocates keys with a different alignment than allocated;
+/// both are at most that of operator new.
 class CleansingResource final : public boost::container::pmr::memory_resource {
     void* do_allocate(std::size_t size, std::size_t) override { return ::operator new(size); }
     void do_deallocate(void* memory, std::size_t size, std::size_t) override {
@@ -26,14 +26,14 @@ class CleansingResource final : public boost::container::pmr::memory_resource {
     }
 };
 
-/// A small document that holds secrets.
+/// A small JSON document with secrets.
 class CleansedJson {
  public:
     explicit CleansedJson(std::string_view text) {
         boost::json::parse_options options;
         options.max_depth = 32;
         boost::system::error_code ec;
-        // Its own buffer holds parts of texts.
+        // The parser's buffer holds parts of texts, so it is wiped as well.
         unsigned char buffer[4096];
         {
             boost::json::parser parser(&memory_, options, buffer, sizeof buffer);
@@ -49,7 +49,7 @@ class CleansedJson {
     CleansedJson& operator=(const CleansedJson&) = delete;
 
     const boost::json::value& value() const noexcept { return value_; }
-    /// Why it is not JSON; empty: it is.
+    /// The parse error; empty: none.
     const std::string& problem() const noexcept { return problem_; }
 
  private:

@@ -11,9 +11,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A token, or user and password, that stand in the configuration, or in files that it names. What
-/// comes from a file expires after 60 s; what is wrong with a file is tried again with the next
-/// request. See SecretTexts.
+/// A token, or user and password, from the configuration or its files. Values from files expire
+/// after 60 s; a faulty file is read again for the next request. See SecretTexts.
 class ConfiguredCredentials final : public CredentialSource {
  public:
     ConfiguredCredentials(const AuthConfig&, asio::any_io_executor strand, std::shared_ptr<Clock>,

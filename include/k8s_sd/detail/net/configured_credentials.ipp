@@ -8,7 +8,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Some servers take a password as a key that belongs to nobody.
+/// Any field suffices: some servers take a password without a user name as a key.
 bool has_basic(const AuthConfig& auth) {
     return !(auth.username.empty() && auth.username_file.empty() && auth.password.empty() &&
              auth.password_file.empty());

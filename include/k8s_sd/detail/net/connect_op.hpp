@@ -15,10 +15,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One async_connect of a client, or the handshake of a server; the step that it waits for keeps
-/// it alive. The steps of a client: files of TLS, name lookup, TCP, and TLS to the server. With a
-/// proxy: lookup and TCP are of the proxy, then come TLS to it if it is one of https, the dialog
-/// with it, and TLS to the server.
+/// An async_connect of a client, or the handshake of a server; the pending step keeps it alive.
+/// Steps of a client: TLS files, name lookup, TCP, and TLS to the server. With a proxy: lookup and
+/// TCP are those of the proxy; TLS for an https proxy, the proxy dialog, and TLS to the server
+/// follow.
 class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
  public:
     ConnectOp(std::shared_ptr<Channel> channel, ByteStream::ConnectHandler handler)
@@ -27,7 +27,7 @@ class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
     void connect(ClientRoute, const Dialing&);
     /// \param context  null: plain TCP
     void accept(const std::shared_ptr<asio::ssl::context>&);
-    /// Only the first call counts.
+    /// Only the first call has an effect.
     void finish(error_code, std::string text);
     /// See ByteStream::waits_for().
     std::string waits_for() const;
@@ -57,15 +57,15 @@ class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
     error_code handshake_error(error_code) const;
 
     std::shared_ptr<Channel> channel_;
-    ByteStream::ConnectHandler handler_;  ///< empty once finished
+    ByteStream::ConnectHandler handler_;  ///< empty after completion
     ClientRoute route_;
     Dialing dialing_;
     Stage stage_ = Stage::files;
     std::uint16_t port_ = 0;
-    std::string peer_;  ///< whom the step under way has to do with, for texts
+    std::string peer_;  ///< the peer of the current step, for messages
     ExpectedPeer expected_;
-    SSL* session_ = nullptr;               ///< of the handshake under way
-    std::string rejection_;                ///< why the certificate was not accepted
+    SSL* session_ = nullptr;               ///< of the current handshake
+    std::string rejection_;                ///< why the certificate was rejected
     std::shared_ptr<Talk> talk_;           ///< with the proxy
     std::weak_ptr<TlsFilesReader> files_;  ///< weak: its handler owns this object
     Lookups::Ticket lookup_;

@@ -15,7 +15,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Its memory outlives the operations on it: their handlers own it.
+/// The buffers outlive their operations, because the handlers own this object.
 struct ConnectOp::Talk {
     std::unique_ptr<ProxyDialog> dialog;
     CleansedBytes output;
@@ -54,7 +54,7 @@ void ConnectOp::accept(const std::shared_ptr<asio::ssl::context>& context) {
 
 void ConnectOp::prepare_proxy() { prepare(route_.proxy_tls, &ConnectOp::look_up); }
 
-/// Goes on once there is a context for TLS, if it is to be spoken.
+/// Continues once the TLS context exists, if TLS is in use.
 void ConnectOp::prepare(std::optional<ClientTls>& tls, Step next) {
     if (!tls || tls->context) return (this->*next)();
     const auto files = tls->contexts->async_get(
@@ -66,7 +66,7 @@ void ConnectOp::prepare(std::optional<ClientTls>& tls, Step next) {
             if (self->handler_) ((*self).*next)();
         },
         tls->trust);
-    // Otherwise a later step may read files by now.
+    // A later step may be reading files by now.
     if (!tls->context) files_ = files;
 }
 
@@ -147,7 +147,7 @@ void ConnectOp::listen() {
                        });
 }
 
-/// Whatever a proxy says, nothing of it ends run() of the host.
+/// An exception over malformed proxy data must not escape from the host's run().
 void ConnectOp::answered(error_code ec, std::size_t n) try {
     ProxyDialog& dialog = *talk_->dialog;
     if (ec == asio::error::eof) {
@@ -162,7 +162,7 @@ void ConnectOp::answered(error_code ec, std::size_t n) try {
     fail_talk(std::string("answered what cannot be read: ") + in_words(error));
 }
 
-/// A proxy may repeat what it was told.
+/// Redacts the problem, because a proxy may echo the credentials.
 void ConnectOp::fail_talk(std::string problem) {
     finish(errc::proxy_failed, peer_ + " " + redact(std::move(problem), secrets_of(*route_.proxy)));
 }
@@ -176,7 +176,7 @@ void ConnectOp::secure_server() {
     secure(*route_.tls, nullptr);
 }
 
-/// \param next  null: that was all
+/// \param next  null: last step
 void ConnectOp::secure(const ClientTls& tls, Step next) try {
     stage_ = Stage::handshake;
     rejection_.clear();
@@ -187,7 +187,7 @@ void ConnectOp::secure(const ClientTls& tls, Step next) try {
     if (!expect_peer(session_, tls.server_name)) {
         return finish(errc::invalid_config, "not a name or address: " + in_quotes(tls.server_name));
     }
-    // Without verification nothing is rejected, whatever is wrong with it.
+    // Without verification there are no rejections.
     if (SSL_get_verify_mode(session_) != SSL_VERIFY_NONE) explain_rejections(session);
     channel_->handshake(TlsSession::Side::client, [self = shared_from_this(), next](error_code ec) {
         if (ec || !next) {
@@ -195,7 +195,7 @@ void ConnectOp::secure(const ClientTls& tls, Step next) try {
         }
         if (self->handler_) ((*self).*next)();
     });
-} catch (const std::exception& error) {  // of OpenSSL
+} catch (const std::exception& error) {  // from OpenSSL
     finish(errc::connector_failed, in_words(error));
 }
 
@@ -208,19 +208,19 @@ void ConnectOp::explain_rejections(TlsSession& session) {
     });
 }
 
-/// A proxy that cannot be trusted is no error of the server.
+/// A TLS failure of the proxy is not an error of the server.
 error_code ConnectOp::handshake_error(error_code ec) const {
     return ec && expected_.is_proxy ? error_code(errc::proxy_failed) : ec;
 }
 
 void ConnectOp::finish(error_code ec, std::string text) {
     if (!handler_) return;
-    const auto self = shared_from_this();  // those who wait for a step own this object
+    const auto self = shared_from_this();  // pending steps own this object
     if (!ec) channel_->enable();
     asio::post(channel_->socket.get_executor(),
                [channel = channel_, handler = std::exchange(handler_, nullptr), ec,
                 text = std::move(text)] { handler(channel->outcome(ec), text); });
-    lookup_.cancel();  // afterwards: it may be all that the context has to do
+    lookup_.cancel();  // last, because it may be the context's only work
     if (const auto files = files_.lock()) files->cancel();
     if (const auto race = race_.lock()) race->cancel();
 }

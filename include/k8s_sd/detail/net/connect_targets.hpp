@@ -7,9 +7,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The way to a server. The one copy of an inline private key, and of the proxy's password, leaves
-/// nothing behind.
-/// \throws ConfigError for a URL that is none of a proxy
+/// The route to a server. An inline private key and the proxy's password are copied once; the copy
+/// is wiped on destruction.
+/// \throws ConfigError for an invalid proxy URL
 HttpConnection::Target make_connect_target(const ServerUrl&, const TlsConfig&, const ProxyConfig&);
 
 /// The same with another client certificate.

@@ -27,7 +27,7 @@ HttpConnection::Target make_connect_target(const ServerUrl& url, const TlsConfig
     target->port = url.port;
     if (url.tls) target->tls = tls;
     std::optional<ProxyTarget> way = proxy_target(proxy, tls);
-    target->proxy = way;  // a copy: what a short text is moved from cannot be cleansed
+    target->proxy = way;  // copied: moved-from short strings cannot be wiped
     if (way) cleanse_secrets(*way);
     return target;
 }

@@ -14,7 +14,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Fills in what is null.
+/// Replaces null members with defaults.
 Environment with_defaults(Environment);
 
 /// The environment of one execution context. Thread-safe.
@@ -25,9 +25,9 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
     explicit ContextEnvironment(asio::execution_context& context, Environment environment = {});
     static ContextEnvironment& of(const asio::any_io_executor&);
 
-    /// With a seed of its own: those who fail together are not to come back together.
+    /// With its own seed: distinct seeds keep clients from retrying in lockstep.
     Environment with_new_seed();
-    /// What all who talk to that server share.
+    /// The ServerTraffic shared by all clients of the server.
     std::shared_ptr<ServerTraffic> traffic_of(const ApiServerConfig&);
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
     const Logger& logger() const { return environment_.logger; }
@@ -36,7 +36,7 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
     const InClusterFiles& in_cluster() const { return environment_.in_cluster; }
 
  private:
-    /// Clock and connector may own I/O objects, which must go before the services they use.
+    /// Clock and connector may own I/O objects, so they are released before the services they use.
     void shutdown() override;
 
     std::mutex mutex_;  // guards the seed and the map

@@ -20,7 +20,7 @@ Environment with_defaults(Environment environment) {
     return environment;
 }
 
-/// Asio's own text speaks of services, which no host has heard of.
+/// Replaces Asio's text, because hosts do not know its services.
 class InstalledTooLate final : public asio::service_already_exists {
  public:
     const char* what() const noexcept override {

@@ -11,27 +11,27 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What somebody issued: a token, a client certificate, or both; or why not.
+/// The result of an issuer: a token, a client certificate, or both; or a problem.
 struct IssuedCredentials {
     CleansedBytes token;
     std::shared_ptr<const ClientIdentity> identity;
-    /// When they end to be good, or in what time from now; neither: when the server refuses them.
+    /// Expiry, absolute or relative; if neither is set, valid until the server returns 401.
     std::optional<std::chrono::sys_seconds> expiry;
     std::optional<std::chrono::seconds> lifetime;
-    std::string problem;  ///< empty: they are usable; without secrets
+    std::string problem;  ///< empty: usable; contains no secrets
 };
 
-/// Who gives out credentials for a while: a program, a token service, the host. Lives on one
-/// strand.
+/// Issues credentials with a limited lifetime: a program, a token service, the host. Confined to
+/// one strand.
 class CredentialIssuer {
  public:
     using Handler = std::function<void(IssuedCredentials)>;
 
     virtual ~CredentialIssuer() = default;
-    /// Has credentials issued, which takes no longer than the issuer allows. Called again only
-    /// after the handler was. The handler is called once, on the strand, from this call or later,
-    /// but not after the destruction, and may destroy the issuer. An exception is an answer.
-    /// \param refused  the server has refused what was issued before
+    /// Issues credentials within the issuer's own timeout. Must not be called again before the
+    /// handler has run. The handler is called once, on the strand, from this call or later, but not
+    /// after destruction, and may destroy the issuer. An exception counts as a result.
+    /// \param refused  the server has refused the previous credentials
     virtual void async_issue(bool refused, Handler) = 0;
 };
 

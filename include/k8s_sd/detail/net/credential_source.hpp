@@ -12,46 +12,47 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A client certificate (chain) and its key, PEM.
+/// A client certificate (chain) and its key in PEM.
 struct ClientIdentity {
     CleansedBytes certificate;
     CleansedBytes key;
     bool operator==(const ClientIdentity&) const = default;
 };
 
-/// What the server lets a request in for, and how good it is.
+/// Credentials of a request, and their validity.
 struct RequestCredentials {
-    CleansedBytes value;    ///< of the header Authorization; empty: no header is sent
-    CleansedBytes headers;  ///< lines of other headers that are read from files
-    std::shared_ptr<const ClientIdentity> identity;  ///< null: what the configuration says
-    error_code ec;                                   ///< why there are no usable ones
-    std::string problem;              ///< the error in words, or why only older ones serve;
-                                      ///< never holds a secret
-    std::optional<TimePoint> expiry;  ///< when the source is to be asked again; none: never
-    std::uint64_t revision = 0;       ///< set by Credentials: tells them apart
+    CleansedBytes value;    ///< of the Authorization header; empty: no header
+    CleansedBytes headers;  ///< lines of other headers read from files
+    std::shared_ptr<const ClientIdentity> identity;  ///< null: as configured
+    error_code ec;                                   ///< why there are no usable credentials
+    std::string problem;              ///< describes the error, or why older credentials are in use;
+                                      ///< contains no secrets
+    std::optional<TimePoint> expiry;  ///< when to ask the source again; nullopt: never
+    std::uint64_t revision = 0;       ///< set by Credentials, unique per value
 };
 
-/// Whether the server cannot tell one from the other.
+/// Whether both look the same to the server.
 inline bool are_same(const RequestCredentials& a, const RequestCredentials& b) {
     const bool identity =
         a.identity == b.identity || (a.identity && b.identity && *a.identity == *b.identity);
     return identity && a.value == b.value && a.headers == b.headers;
 }
 
-/// Where credentials come from: the configuration, files, a program, a token service. Lives on one
+/// A source of credentials: the configuration, files, a program, a token service. Confined to one
 /// strand.
 class CredentialSource {
  public:
     using Handler = std::function<void(RequestCredentials)>;
-    /// What the server has not let in; null: nothing was refused.
+    /// The credentials refused by the server; null: none.
     using Refused = std::shared_ptr<const RequestCredentials>;
 
     virtual ~CredentialSource() = default;
-    /// Gets the present ones, not those from memory. Called again only after the handler was.
+    /// Gets the current credentials, not cached ones. Must not be called again before the handler
+    /// has run.
     ///
     /// The source calls the handler once, on the strand, from this call or later, but not after
-    /// the source is destroyed. The handler may destroy the source. An exception is an answer: no
-    /// value, and the text as problem.
+    /// destruction. The handler may destroy the source. An exception counts as a result without a
+    /// value, with its text as the problem.
     virtual void async_get(Refused, Handler) = 0;
 };
 

@@ -9,10 +9,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Where the credentials for a server come from. What a program, a token service or the host issues
-/// is shared by all clients of the execution context that are configured alike.
-/// \param environment  without nulls
-/// \throws ConfigError for a token_url that is not one
+/// Creates the credential source for a server. All clients of the execution context with the same
+/// configuration share issued credentials.
+/// \param environment  without null members
+/// \throws ConfigError for an invalid token_url
 std::unique_ptr<CredentialSource> make_credential_source(const ApiServerConfig&,
                                                          const asio::any_io_executor& strand,
                                                          const Environment& environment);

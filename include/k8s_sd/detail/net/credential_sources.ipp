@@ -14,11 +14,11 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Starting a program costs more than asking a service.
+/// Starting a program is more expensive than a request to a service.
 constexpr Duration least_exec_pause = std::chrono::seconds(10);
 constexpr Duration least_token_pause = std::chrono::seconds(1);
 
-/// What an issuer is made from, and nothing else: clients that differ elsewhere share it.
+/// Exactly the fields an issuer depends on: clients with other differences share it.
 ApiServerConfig issuer_config(const ApiServerConfig& server) {
     ApiServerConfig config;
     config.auth.scheme = server.auth.scheme;
@@ -46,7 +46,8 @@ std::unique_ptr<CredentialIssuer> make_issuer(const ApiServerConfig& config,
 RenewedCredentials::Options renewal_options(const AuthConfig& auth) {
     RenewedCredentials::Options options;
     options.least_pause = auth.exec ? least_exec_pause : least_token_pause;
-    // The scheme is that of tokens of the configuration, and of the host's; others say their own.
+    // The scheme applies to tokens from the configuration and the host; other issuers set their
+    // own.
     if (auth.token_source) options.scheme = auth.scheme;
     options.name = auth.exec     ? "exec " + auth.exec->command
                    : auth.oauth2 ? std::string("oauth2")

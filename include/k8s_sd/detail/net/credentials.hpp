@@ -11,14 +11,14 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The credentials that all requests to one server share. A value serves until it expires; then,
-/// or when the server refuses it, the source is asked once for everybody who waits. Lives on one
-/// strand. A handler is called from the call that got it or later, but not after the destruction;
-/// it may destroy the credentials.
+/// The credentials shared by all requests to one server. A value is used until it expires or the
+/// server refuses it; then one request to the source serves all waiting callers. Confined to one
+/// strand. Handlers are called from the call or later, but not after destruction; they may destroy
+/// this object.
 class Credentials {
  public:
     using GetHandler = std::function<void(const RequestCredentials&)>;
-    /// `changed`: there is a usable value, and it is not the one that was refused.
+    /// `changed`: there is a usable value other than the refused one.
     using RefreshHandler = std::function<void(bool changed)>;
 
     Credentials(std::unique_ptr<CredentialSource>, std::shared_ptr<Clock>);
@@ -26,12 +26,12 @@ class Credentials {
     Credentials& operator=(const Credentials&) = delete;
 
     void async_get(GetHandler);
-    /// After a 401 answer to a request with the value of the revision `refused`. The source is not
-    /// asked if another request has brought a new value already.
+    /// Call after a 401 for a request with the value of revision `refused`. If another request has
+    /// already brought a new value, the source is not asked again.
     void async_refresh(std::uint64_t refused, RefreshHandler);
-    /// From now on another source; who waits is answered by that one.
+    /// Replaces the source; it also serves the waiting callers.
     void replace_source(std::unique_ptr<CredentialSource>);
-    /// A foreign text without echoes of the present values or those before; see detail::redact().
+    /// Removes echoes of current and earlier values from a text; see detail::redact().
     std::string redact(std::string text) const;
 
  private:
@@ -42,10 +42,10 @@ class Credentials {
 
     std::unique_ptr<CredentialSource> source_;
     std::shared_ptr<Clock> clock_;
-    std::shared_ptr<const RequestCredentials> current_;  ///< null before the first answer
-    std::vector<GetHandler> waiting_;                    ///< not empty: the source is being asked
-    bool outdated_ = false;                              ///< the present ones: of another source
-    /// Values that were sent, whether or not they still serve.
+    std::shared_ptr<const RequestCredentials> current_;  ///< null before the first result
+    std::vector<GetHandler> waiting_;  ///< not empty: a request to the source is pending
+    bool outdated_ = false;            ///< the current value came from a previous source
+    /// Values sent to the server, still in use or not.
     struct Sent {
         void add(const CleansedBytes&);
         CleansedBytes latest, previous;

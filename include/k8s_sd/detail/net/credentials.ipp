@@ -15,7 +15,7 @@ void Credentials::async_get(GetHandler handler) {
     const bool fresh = usable() && !outdated_ && waiting_.empty() &&
                        (!current_->expiry || clock_->now() < *current_->expiry);
     if (!fresh) return ask(nullptr, std::move(handler));
-    const auto answer = current_;  // the handler may bring about a new one
+    const auto answer = current_;  // the handler may replace it
     handler(*answer);
 }
 
@@ -51,7 +51,7 @@ void Credentials::replace_source(std::unique_ptr<CredentialSource> source) {
 }
 
 void Credentials::ask_source(CredentialSource::Refused refused) {
-    const auto answered = std::make_shared<bool>(false);  // then the exception is a handler's
+    const auto answered = std::make_shared<bool>(false);  // true: a handler threw
     RequestCredentials none;
     none.ec = errc::credentials_unavailable;
     none.problem = "unknown exception";
@@ -88,7 +88,7 @@ void Credentials::on_answer(RequestCredentials answer) {
     answer.revision = same ? current_->revision : ++revisions_;
     current_ = std::make_shared<const RequestCredentials>(std::move(answer));
     const auto current = current_;
-    // Any of them may destroy this object.
+    // Any handler may destroy this object.
     for (const GetHandler& handler : std::exchange(waiting_, {})) handler(*current);
 }
 

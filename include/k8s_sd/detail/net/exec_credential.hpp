@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-/// The ExecCredential of client.authentication.k8s.io, which programs are given and print.
+/// ExecCredential of client.authentication.k8s.io, the input and output of credential plugins.
 /// Source: Kubernetes documentation, "client-go credential plugins".
 namespace k8s_sd::inline v0::detail {
 
-/// What a program is told about the server.
+/// The cluster information for a plugin.
 struct ExecCluster {
-    std::string server;  ///< as the kubeconfig writes it
+    std::string server;  ///< as written in the kubeconfig
     std::string tls_server_name;
     bool insecure_skip_tls_verify = false;
     std::string ca;  ///< PEM
@@ -23,11 +23,10 @@ struct ExecCluster {
 };
 
 /// The value of KUBERNETES_EXEC_INFO.
-/// \param cluster  null: the program is not told
+/// \param cluster  null: omitted
 std::string make_exec_info(const std::string& api_version, const ExecCluster* cluster);
 
-/// Reads what a program has printed. The problem says what is wrong and repeats nothing of it that
-/// may be secret.
+/// Parses a plugin's output. The problem text repeats no possible secret.
 IssuedCredentials read_exec_credential(std::string_view output, std::string_view api_version);
 
 }  // namespace k8s_sd::inline v0::detail

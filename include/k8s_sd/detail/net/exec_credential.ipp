@@ -20,7 +20,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// In the order of client-go.
+/// Field order as in client-go.
 std::string exec_cluster_text(const ExecCluster& cluster) {
     boost::json::object object;
     const auto add = [&object](std::string_view name, const std::string& value) {
@@ -37,12 +37,12 @@ std::string exec_cluster_text(const ExecCluster& cluster) {
     error_code not_json;
     boost::json::parse(cluster.extension, not_json);
     if (not_json) return text;
-    // Boost would write its numbers in another form.
+    // Boost would reformat its numbers.
     text.resize(text.size() - std::string_view("null}").size());
     return text + cluster.extension + '}';
 }
 
-/// For messages: a short word of the program, which may be anything.
+/// A short word of the program's output for messages; its content is arbitrary.
 std::string exec_word(std::string_view text) {
     constexpr std::size_t longest = 80;
     return in_quotes(redact_tokens(printable(text.substr(0, longest))));
@@ -57,7 +57,7 @@ IssuedCredentials bad_exec_credential(std::string problem) {
 constexpr const char* exec_remedy =
     "give it the command or the option that prints an ExecCredential in JSON (often --output json)";
 
-/// What the output that is no JSON looks like, and what to do; nothing of it is repeated.
+/// Describes output other than JSON, with advice, without repeating any of it.
 std::string looks_of_output(std::string_view output, const std::string& json_problem) {
     const auto has_line = [&](std::string_view start) {
         return output.starts_with(start) ||
@@ -81,7 +81,7 @@ std::string looks_of_output(std::string_view output, const std::string& json_pro
     return looks + "text for people, such as a help or a log; " + exec_remedy;
 }
 
-/// As in client-go, an object without a kind is of the one that is expected.
+/// As in client-go, an object without a kind has the expected one.
 bool has_no_kind(const boost::json::object& object) {
     const boost::json::value* kind = object.if_contains("kind");
     return !kind || kind->is_null() || (kind->is_string() && kind->get_string().empty());

@@ -12,10 +12,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A program that prints credentials. It is killed when this object goes.
+/// Runs a credential plugin. The destructor kills it.
 class ExecIssuer final : public CredentialIssuer {
  public:
-    /// \param server  with `auth.exec`
+    /// \param server  has `auth.exec`
     ExecIssuer(ApiServerConfig server, asio::any_io_executor strand, const Environment&);
     ~ExecIssuer() override;
     ExecIssuer(const ExecIssuer&) = delete;
@@ -38,10 +38,10 @@ class ExecIssuer final : public CredentialIssuer {
     std::shared_ptr<Clock> clock_;
     std::shared_ptr<ProgramRunner> programs_;
     FileReader reader_;
-    std::unique_ptr<Timer> timer_;  ///< for a program that cannot even be killed
+    std::unique_ptr<Timer> timer_;  ///< deadline for a program that kill() cannot stop
     LateAnswers::Ticket ticket_;
     std::shared_ptr<void> running_;
-    std::vector<CleansedBytes> printed_;  ///< tokens and keys, for the redaction of messages
+    std::vector<CleansedBytes> printed_;  ///< printed tokens and keys, for redaction of messages
     Handler handler_;
 };
 

@@ -17,9 +17,9 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::size_t most_exec_output = std::size_t{1} << 20;
-/// Of the runner, to kill a program and tell of it.
+/// Additional time for the runner to kill the program and report it.
 constexpr Duration exec_grace = std::chrono::seconds(5);
-/// Shorter values are names and numbers, without which messages say nothing.
+/// Shorter values are names and numbers, essential for readable messages.
 constexpr std::size_t least_exec_secret = 6;
 
 std::shared_ptr<const ProgramRunner::Result> cleansed_result(ProgramRunner::Result result) {
@@ -34,7 +34,7 @@ void add_exec_secret(std::vector<CleansedBytes>& secrets, std::string_view value
     if (value.size() >= least_exec_secret) append(secrets.emplace_back(), value);
 }
 
-/// Of "--password=x" the x; the names of options are no secrets.
+/// The value of an option, such as x in "--password=x"; option names are no secrets.
 std::string_view value_of_argument(std::string_view argument) {
     if (!argument.starts_with('-')) return argument;
     return argument.substr(std::min(argument.find('='), argument.size() - 1) + 1);
@@ -70,7 +70,7 @@ void ExecIssuer::on_authority(const FileContent& content) {
 }
 
 void ExecIssuer::run(const std::string& ca) {
-    // The environment of a process can be read by others of the same user.
+    // Other processes of the same user can read a process's environment.
     const std::string& written = config().cluster_server;
     const ExecCluster cluster{written.empty() ? server_.url : written,
                               server_.tls.server_name,

@@ -10,9 +10,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Reads one file at a time for somebody who lives on a strand, and not on that strand. Nobody
-/// waits longer than until 10 s after the read began: who asks later while it still hangs is told
-/// at once. Lives on the strand.
+/// Reads files off the strand, one at a time, for an owner on it. A read times out after 10 s;
+/// later calls for a hanging read fail at once. Confined to the strand.
 class FileReader {
  public:
     using Handler = std::function<void(const FileContent&)>;
@@ -20,13 +19,13 @@ class FileReader {
     FileReader(asio::any_io_executor, std::shared_ptr<Clock>, std::shared_ptr<FileCalls>);
     FileReader(const FileReader&) = delete;
     FileReader& operator=(const FileReader&) = delete;
-    /// Cancels.
+    /// Cancels the read.
     ~FileReader();
 
-    /// The handler is called later. It may destroy the reader. The read keeps the handler alive,
+    /// The handler is called later and may destroy the reader. The read keeps the handler alive,
     /// not the reader.
     void async_read(const std::string& path, Handler);
-    /// The handler is not called any more.
+    /// Drops the handler.
     void cancel() noexcept;
 
  private:

@@ -12,7 +12,7 @@ constexpr Duration longest_file_read = std::chrono::seconds(10);
 
 }  // namespace
 
-/// FileReads keeps it alive.
+/// Kept alive by FileReads.
 class FileReader::Reading : public std::enable_shared_from_this<Reading> {
  public:
     Reading(asio::any_io_executor executor, Clock& clock, Handler handler)
@@ -38,7 +38,7 @@ class FileReader::Reading : public std::enable_shared_from_this<Reading> {
     }
 
  private:
-    /// If the executor was kept busy, the content may be there already: that comes first.
+    /// Posts the timeout, because a busy executor may already have the content queued.
     void on_timer() {
         asio::post(executor_, [weak = weak_from_this()] {
             if (const auto self = weak.lock())
@@ -55,7 +55,7 @@ class FileReader::Reading : public std::enable_shared_from_this<Reading> {
 
     asio::any_io_executor executor_;
     std::unique_ptr<Timer> timer_;
-    Handler handler_;  ///< empty once it is over
+    Handler handler_;  ///< empty after completion
     FileReads::Shared::Ticket ticket_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a file held, or why that is not known.
+/// The content of a file, or the error.
 struct FileContent {
     CleansedBytes bytes;
     std::string problem;  ///< empty: none; otherwise the reason, without the path
@@ -24,25 +24,25 @@ struct FileRead {
 
     std::shared_ptr<FileCalls> calls;
     std::string path;
-    TimePoint since;  ///< when it began
+    TimePoint since;  ///< start of the read
 };
 
-/// The files that are being read for one execution context: one read of a file at a time, whoever
-/// waits for it, also when nobody does any more. What was read is not kept. Thread-safe.
+/// The pending file reads of one execution context. Concurrent reads of a file share one call, even
+/// an abandoned one. Results are not cached. Thread-safe.
 class FileReads final : public asio::execution_context::service {
  public:
     using Shared = Flights<FileRead, std::shared_ptr<const FileContent>>;
     using Handler = Shared::Handler;
     struct Begun {
         Shared::Ticket ticket;
-        TimePoint since;  ///< earlier than now if somebody else has begun
+        TimePoint since;  ///< earlier than now for a read already pending
     };
 
     static asio::execution_context::id id;
 
     explicit FileReads(asio::execution_context& context);
 
-    /// The handler is posted to `executor`, whose context decides which reads are shared.
+    /// Posts the handler to `executor`; its context determines the shared reads.
     static Begun async_read(const asio::any_io_executor& executor,
                             const std::shared_ptr<FileCalls>&, const std::string& path,
                             TimePoint now, Handler);

@@ -16,25 +16,25 @@ namespace k8s_sd::inline v0::detail {
 
 namespace asio = boost::asio;
 
-/// Calls under way that several may wait for: a lookup, the reading of a file. Whoever makes the
-/// calls has a weak reference, because nobody knows when they end: an execution context owns this
-/// object through a service, which calls clear() at its shutdown. Afterwards nobody is told.
-/// Those who wait are work of the context, so that run() does not return. Thread-safe.
+/// Single-flight calls shared by several waiters: a lookup, a file read. A call holds a weak
+/// reference, because it may end at any time: an execution context owns this object through a
+/// service, and the service calls clear() at shutdown. Afterwards no handler is called. Waiters
+/// count as work of the context, so run() does not return. Thread-safe.
 ///
-/// A call may never end, so calls that nobody waits for any more still count. The first result
-/// serves all who wait, whichever of the same calls it comes from.
-/// \tparam Call  says by `is(other)` whether it is the same call
+/// A call may never end, so abandoned calls still count. The first result of equal calls serves all
+/// waiters.
+/// \tparam Call  `is(other)` compares calls
 template <class Call, class... Result>
 class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
  public:
     using Handler = std::function<void(Result...)>;
-    /// One who waits.
+    /// A waiter's handle.
     class Ticket {
      public:
         Ticket() = default;
         Ticket(std::weak_ptr<Flights> flights, std::uint64_t number)
             : flights_(std::move(flights)), number_(number) {}
-        /// Forgets the handler, unless it was posted already.
+        /// Drops the handler, unless it was posted already.
         void cancel() noexcept {
             if (const auto flights = flights_.lock()) flights->leave(number_);
         }
@@ -46,15 +46,15 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     struct Seat {
         Ticket ticket;
         std::uint64_t flight;
-        bool first;  ///< the call is to be made now, and land() to be called with its result
-        Call call;   ///< as the first one made it
+        bool first;  ///< the caller must start the call and pass its result to land()
+        Call call;   ///< as given by the first caller
     };
 
-    /// \param most_calls  how many times the same call may be under way. It is made once more only
-    ///                    when nobody waits for those that are
+    /// \param most_calls  maximum number of equal pending calls; a further one starts only after
+    /// all earlier ones were abandoned
     explicit Flights(unsigned most_calls) : most_calls_(most_calls) {}
 
-    /// The handler is posted to `executor`.
+    /// Posts the handler to `executor`.
     Seat join(Call call, const asio::any_io_executor& executor, Handler handler) {
         const std::lock_guard lock(mutex_);
         auto flight = std::find_if(flights_.begin(), flights_.end(),
@@ -92,7 +92,7 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     }
 
     void clear() {
-        std::vector<Flight> gone;  // goes last: handlers own what comes back to leave()
+        std::vector<Flight> gone;  // destroyed last: handlers own objects with calls to leave()
         const std::lock_guard lock(mutex_);
         gone.swap(flights_);
     }
@@ -106,7 +106,7 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     struct Flight {
         std::uint64_t number;
         Call call;
-        unsigned calls;  ///< under way
+        unsigned calls;  ///< pending
         std::vector<Waiter> waiters;
     };
 
@@ -125,7 +125,7 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
         }
     }
 
-    /// A call that is not even the same as itself: nobody else can ever wait for it.
+    /// Drops an abandoned call not equal even to itself: it can have no further waiters.
     void forget_lonely(Flight& flight) noexcept {
         if (!flight.waiters.empty() || flight.call.is(flight.call)) return;
         std::swap(flight, flights_.back());
@@ -133,7 +133,7 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     }
 
     const unsigned most_calls_;
-    // Held as long as anything of the context is used, because clear() takes it as well.
+    // Also held during any use of the context, because clear() locks it, too.
     std::mutex mutex_;
     std::uint64_t numbers_ = 0;
     std::vector<Flight> flights_;

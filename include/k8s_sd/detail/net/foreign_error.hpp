@@ -5,10 +5,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What an answer that is no success says to people, where it is not of an API server: of Google
-/// and Azure ("error" with code, message and status), of OAuth 2 (error, error_description), of RFC
-/// 9457 (title, detail), of other services and gateways (message and the like), the title of a web
-/// page, or plain text. Neither printable nor redacted. Empty: it says nothing that is known.
+/// The message of an error response not from an API server: from Google and Azure ("error" with
+/// code, message and status), OAuth 2 (error, error_description), RFC 9457 (title, detail), other
+/// services and gateways (message and the like), the title of a web page, or plain text. The result
+/// is neither printable nor redacted; empty: no known form.
 std::string read_foreign_error(std::string_view body);
 
 }  // namespace k8s_sd::inline v0::detail

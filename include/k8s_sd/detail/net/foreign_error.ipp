@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Longer ones are no message.
+/// Larger bodies are no error messages.
 constexpr std::size_t max_error_body = std::size_t{1} << 20;
 constexpr int max_error_depth = 4;
 
@@ -25,7 +25,7 @@ std::string_view as_text(const json::value& value) {
     return text ? trim(std::string_view(text->data(), text->size())) : std::string_view();
 }
 
-/// The first member of one of these names, in any case, that is a text and not empty.
+/// The first non-empty string member with one of these names, case-insensitively.
 std::string_view error_member(const json::object& object,
                               std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) {
@@ -45,7 +45,7 @@ std::string joined_error(std::string_view name, std::string_view message) {
 
 std::string error_in(const json::value& value, int depth);
 
-/// Of the members that services put the error itself into.
+/// Searches the members services use for nested errors.
 std::string inner_error(const json::object& object, int depth) {
     for (const std::string_view name : {"error", "errors", "fault", "exception"}) {
         const json::value* inner = object.if_contains({name.data(), name.size()});
@@ -77,7 +77,7 @@ std::string error_in(const json::value& value, int depth) {
     return std::string(as_text(value));
 }
 
-/// "the answer is a web page (HTML)", with its title if it has one.
+/// "the answer is a web page (HTML)", with its title if present.
 std::string error_of_page(std::string_view page) {
     const std::string lower = lower_case(page.substr(0, 16 * 1024));
     const std::string text = "the answer is a web page (HTML)";

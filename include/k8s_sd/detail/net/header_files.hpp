@@ -11,8 +11,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Adds headers of the configuration to the credentials of another source. Those from files are
-/// read again as tokens are. Without a value for one of them there are no usable credentials.
+/// Adds configured headers to the credentials of another source. Headers from files are re-read
+/// like tokens. If one of them has no value, there are no usable credentials.
 class HeaderFiles final : public CredentialSource {
  public:
     HeaderFiles(std::unique_ptr<CredentialSource>, const std::vector<HttpHeader>&,

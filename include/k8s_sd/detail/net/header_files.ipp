@@ -8,7 +8,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// As the source knows them.
+/// The refused credentials as issued by the wrapped source.
 CredentialSource::Refused without_headers(const CredentialSource::Refused& refused) {
     if (!refused || refused->headers.empty()) return refused;
     auto own = std::make_shared<RequestCredentials>(*refused);

@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-/// Lines of a request's head, each with its line break.
+/// Header lines of a request, each with its line break.
 namespace k8s_sd::inline v0::detail {
 
 /// Source: client-go, transport/round_trippers.go.
 /// \throws ConfigError for a control character
 std::string impersonation_lines(const ImpersonationConfig&);
 
-/// Of the headers that are the same in every request: none if one of them comes from a file, for
-/// then HeaderFiles has them all.
-/// \throws ConfigError for a control character, and for a name that is no token
+/// Lines of constant headers. Empty if any header comes from a file, because HeaderFiles then adds
+/// them all.
+/// \throws ConfigError for a control character or an invalid header name
 std::string header_lines(const std::vector<HttpHeader>&);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Characters of a token that append_escaped() would escape; not the percent sign itself.
+/// Token characters that append_escaped() would escape, except the percent sign.
 constexpr std::string_view header_token_marks = "!#$&'*+^`|";
 
 void append_line(std::string& lines, const std::string& field, std::string_view name,

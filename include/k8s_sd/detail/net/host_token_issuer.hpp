@@ -10,7 +10,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The host's own source of tokens, which may answer on any thread, late, or never.
+/// The host's own token source. It may complete on any thread, late, or never.
 class HostTokenIssuer final : public CredentialIssuer {
  public:
     HostTokenIssuer(std::shared_ptr<TokenSource>, asio::any_io_executor strand,

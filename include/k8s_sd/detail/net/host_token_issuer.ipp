@@ -18,7 +18,7 @@ IssuedCredentials no_host_token(const std::string& problem) {
     return none;
 }
 
-/// The text is the host's, and so may be the token in it.
+/// Redacts the text, because the host may have put its token there.
 IssuedCredentials issued_by_host(error_code ec, const std::string& problem,
                                  TokenSource::Token token) {
     IssuedCredentials issued;

@@ -9,8 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// HTTP CONNECT: RFC 9110 9.3.6. The head of an answer has at most 64 KiB. Of the body of a
-/// refusal, what came together with the head is quoted: at most 200 characters.
+/// HTTP CONNECT: RFC 9110 9.3.6. A response head is limited to 64 KiB. Error texts quote at most
+/// 200 characters of a refusal's body, from the part received with the head.
 class HttpConnect final : public ProxyDialog {
  public:
     /// \param host  of the server; name or IP literal without brackets
@@ -24,8 +24,8 @@ class HttpConnect final : public ProxyDialog {
 
     const std::string server_;  ///< host and port
     const bool has_credentials_;
-    CleansedBytes received_;    ///< it may repeat the credentials
-    std::size_t searched_ = 0;  ///< no head ends before
+    CleansedBytes received_;    ///< may contain echoed credentials
+    std::size_t searched_ = 0;  ///< the head ends at or after this index
     int interim_heads_ = 0;
 };
 

@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t longest_connect_head = 64 * 1024;
 constexpr int most_interim_answers = 16;
 
-/// Whether that header is sent as it is configured. The credentials of the URL come first, as in
-/// Go.
+/// Whether the configured header is sent. As in Go, credentials of the URL take precedence.
 bool is_own_header(const HttpHeader& header, bool with_credentials) {
     const std::string name = lower_case(header.name);
     return name != "host" && !(with_credentials && name == "proxy-authorization");
@@ -28,7 +27,7 @@ bool is_connect_header(const HttpHeader& header) {
     return is_header_name(header.name) && is_header_text(header.value);
 }
 
-/// What would let somebody else say something to the proxy; empty: nothing.
+/// Why the host name or a header does not fit into the request; empty: they fit.
 std::string why_not_asked(const ProxyTarget& proxy, const std::string& server) {
     const auto visible = [](char c) { return c != ' ' && !is_control(c); };
     if (!std::all_of(server.begin(), server.end(), visible)) {
@@ -50,7 +49,7 @@ CleansedBytes connect_request(const ProxyTarget& proxy, const std::string& serve
     const bool with_credentials = has_credentials(proxy);
     const CleansedBytes credentials = with_credentials ? basic_credentials(proxy) : CleansedBytes();
     CleansedBytes text;
-    // Growing leaves nothing behind: each piece of memory is cleansed.
+    // Reallocations leave no copies behind, because CleansedBytes wipes them.
     const auto add = [&](std::initializer_list<std::string_view> parts) {
         for (const std::string_view part : parts) append(text, part);
     };
@@ -67,7 +66,7 @@ CleansedBytes connect_request(const ProxyTarget& proxy, const std::string& serve
     return text;
 }
 
-/// The values of the fields of that name, which is in lower case.
+/// The values of all fields with this lower-case name.
 std::vector<std::string_view> fields_of(std::string_view head, std::string_view name) {
     std::vector<std::string_view> values;
     while (!head.empty()) {
@@ -84,7 +83,7 @@ std::string quoted_part(std::string_view text, std::size_t longest) {
     return printable(text.substr(0, longest)) + (text.size() > longest ? "…" : "");
 }
 
-/// What a person wants to know of the body: of a page of HTML its title.
+/// The informative part of the body: the title of an HTML page, else the text.
 std::string body_text(std::string_view body) {
     constexpr std::size_t longest = 200;
     const std::string_view start = trim(body.substr(0, 4096));
@@ -120,7 +119,7 @@ void HttpConnect::feed(std::string_view bytes) {
     const std::string_view all = view(received_);
     static constexpr std::string_view start = "HTTP/1.";
     if (!start.starts_with(all.substr(0, start.size()))) {
-        // What begins with a control character is no text.
+        // Binary data is not quoted.
         const std::string quoted = is_control(all[0]) ? std::string() : quoted_part(all, 40);
         return fail("does not speak HTTP; is it of another kind (https://, socks5://)?" +
                     (quoted.empty() ? "" : " It says " + in_quotes(quoted)));
@@ -133,13 +132,13 @@ void HttpConnect::feed(std::string_view bytes) {
         if (i > longest_connect_head) break;
         return read_head(all.substr(0, i), rest.substr(blank));
     }
-    // The end may have arrived in part.
+    // The end marker may have arrived in part.
     searched_ = all.size() > 2 ? all.size() - 2 : 0;
     if (all.size() > longest_connect_head) fail("sent a head larger than 64 KiB");
 }
 
 void HttpConnect::read_head(std::string_view head, std::string_view rest) {
-    // " 200 ", " 200\r" or " 200"; the head may end before.
+    // " 200 ", " 200\r" or " 200"; the head may end early.
     const std::string_view code = head.substr(std::min<std::size_t>(8, head.size()), 5);
     const bool is_number = code.size() >= 4 && code[0] == ' ' &&
                            std::all_of(code.begin() + 1, code.begin() + 4, is_digit) &&
@@ -159,7 +158,7 @@ void HttpConnect::read_head(std::string_view head, std::string_view rest) {
 void HttpConnect::judge(unsigned status, std::string_view head, std::string_view rest) {
     if (status >= 200 && status < 300) return finish_unless_more(rest);
     std::string problem;
-    // 401 is that of a server; tinyproxy says so of a wrong password.
+    // 401 is a status of servers, but tinyproxy sends it for a wrong password.
     if (status == 407 || status == 401) {
         return fail(credentials_problem(status, head));
     } else if (status == 403) {

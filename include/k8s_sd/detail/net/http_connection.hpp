@@ -12,11 +12,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Receives one response as it arrives.
+/// Receives one response incrementally.
 class ResponseSink {
  public:
     virtual void on_head(const ResponseHead&) = 0;
-    /// An error ends the exchange with that error.
+    /// An error aborts the exchange with that error.
     virtual error_code on_body(std::string_view bytes) = 0;
 
  protected:
@@ -24,23 +24,23 @@ class ResponseSink {
 };
 
 struct HttpRequest {
-    std::string text;  ///< request line and header; cleansed once answered: it holds credentials
+    std::string text;  ///< request line and headers; wiped once answered: credentials
     Duration connect_timeout{};
-    /// Silence allowed while waiting for the head of the response, then for more of its body. White
-    /// space is silence.
+    /// Timeout for the response head, then for each further part of the body. White space does not
+    /// count as progress.
     Duration idle_timeout{};
-    error_code idle_error;     ///< what that silence is reported as
-    bool secret_body = false;  ///< leave nothing of the response behind in memory
+    error_code idle_error;     ///< reported when the timeout expires
+    bool secret_body = false;  ///< wipe the response from memory
 };
 
-/// HTTP/1.1 requests, one after the other, over one connection at a time. Everything happens on
-/// the given executor, which must be a strand or the only thread of its context.
+/// Sequential HTTP/1.1 requests over one connection at a time. All handlers run on the given
+/// executor, a strand or the only thread of its context.
 class HttpConnection {
  public:
-    /// The text explains the error. A response is complete only without one. What the Connector
-    /// throws is errc::connector_failed, and so is no stream.
+    /// The text explains the error; without an error the response is complete. An exception of the
+    /// Connector, or a null stream, leads to errc::connector_failed.
     using Handler = std::function<void(error_code, std::string)>;
-    /// Shared, because it may hold a private key, which is better not copied for each request.
+    /// Shared, so a private key is not copied for each request.
     using Target = std::shared_ptr<const ConnectTarget>;
 
     HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>);
@@ -48,12 +48,12 @@ class HttpConnection {
     HttpConnection& operator=(const HttpConnection&) = delete;
     ~HttpConnection();
 
-    /// Sends over the open connection if it was made for the same target object, else over a new
-    /// one. `sink` and `handler` are called until the handler was, or until close().
+    /// Reuses the open connection if it has the same target object, else opens a new one. `sink` is
+    /// called until the handler is called or close() returns.
     void async_send(Target, HttpRequest, ResponseSink& sink, Handler handler);
-    /// Changes the silence allowed in the exchange that is running, and what it is reported as.
+    /// Changes the idle timeout of the current exchange, and its error.
     void set_idle_timeout(Duration, error_code);
-    /// Drops the connection and forgets the exchange that is running: its handler is not called.
+    /// Closes the connection and abandons the current exchange without a call to its handler.
     void close() noexcept;
 
  private:

@@ -25,7 +25,7 @@ namespace http = boost::beast::http;
 
 namespace {
 
-/// Empty where the body is as it was asked for.
+/// The normalized content coding; empty: identity.
 std::string coding(std::string_view content_encoding) {
     std::string result = lower_case(trim(content_encoding));
     return result == "identity" ? std::string() : result;
@@ -41,8 +41,8 @@ std::string media_parameters(std::string_view content_type) {
     return std::string(trim(content_type.substr(semicolon + 1)));
 }
 
-/// Whether it begins with a frame that a server of HTTP/2 begins with: SETTINGS, or GOAWAY for what
-/// is no HTTP/2. Both are of the whole connection, which has the number 0 (RFC 9113 4.1).
+/// Whether the bytes start with the first frame of an HTTP/2 server: SETTINGS, or GOAWAY in
+/// response to other protocols. Both have stream identifier 0 (RFC 9113 4.1).
 bool is_http2(std::string_view bytes) {
     constexpr char settings = 4, goaway = 7;
     constexpr std::string_view connection("\0\0\0\0", 4);
@@ -50,7 +50,7 @@ bool is_http2(std::string_view bytes) {
            bytes.substr(5, 4) == connection;
 }
 
-// Kubernetes sends seconds; a date is ignored, as client-go does.
+// Kubernetes sends seconds; like client-go, this ignores dates.
 std::optional<Duration> parse_retry_after(std::string_view value) {
     unsigned seconds = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
@@ -78,20 +78,19 @@ constexpr std::size_t header_limit = 64 * 1024;
 constexpr std::size_t least_buffer = 1024;
 constexpr std::size_t most_buffer = 256 * 1024;
 constexpr int most_interim_heads = 16;
-/// A timer that is called so late was held up, and so was what came over the wire.
+/// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration very_late = std::chrono::seconds(1);
 
 }  // namespace
 
 struct HttpExchange;
 
-// A Beast body that hands the bytes on, whatever the framing (length, end of stream). Chunks are
-// read by ChunkedBody.
+// A Beast body with direct delivery to the sink, for any framing except chunks (see ChunkedBody).
 struct SinkBody {
     using value_type = HttpExchange*;
     class reader {
      public:
-        // Beast also checks that a body could belong to a request and to other fields.
+        // Beast's concept requires this constructor for requests and other field types, too.
         template <bool is_request, class Fields>
         reader(http::header<is_request, Fields>&, value_type& exchange) : exchange_(exchange) {}
         void init(const boost::optional<std::uint64_t>&, error_code& ec) { ec = {}; }
@@ -104,8 +103,8 @@ struct SinkBody {
     };
 };
 
-/// One request and its response. Each pending handler keeps it alive, because a stream may read
-/// the request and write into the buffer until the handler is called, long after close().
+/// One request and its response. Pending handlers keep it alive, because a stream may access the
+/// buffers until the handler is called, long after close().
 struct HttpExchange {
     HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
         : request(std::move(r)), sink(&s), handler(std::move(h)) {
@@ -122,13 +121,13 @@ struct HttpExchange {
         parser->body_limit(boost::none);
         parser->header_limit(header_limit);
     }
-    /// Whether the head that was read only announces another one. 101 would change the protocol.
+    /// Whether this head is interim. 101 would change the protocol, so it is not.
     bool head_is_interim() const {
         const unsigned status = parser->get().result_int();
         return status >= 100 && status < 200 && status != 101;
     }
     bool done() const { return chunks ? chunks->done() : parser->is_done(); }
-    /// \return how many bytes were used
+    /// \return the number of bytes consumed
     std::size_t feed(std::string_view bytes, error_code& ec) {
         if (chunks) {
             return chunks->put(
@@ -137,7 +136,7 @@ struct HttpExchange {
         if (!parser->is_header_done()) return feed_head(bytes, ec);
         return parser->put(asio::buffer(bytes), ec);
     }
-    /// The parser gets a head as a whole.
+    /// Passes the head to the parser as a whole.
     std::size_t feed_head(std::string_view bytes, error_code& ec) {
         ec = {};
         const std::size_t size = head_end.find(bytes);
@@ -168,7 +167,8 @@ struct HttpExchange {
         buffered -= used;
         if (request.secret_body) cleanse(buffer.data() + buffered, used);
     }
-    // Big while much arrives, small while a watch is quiet: there may be one for each object.
+    // Large during bulk transfers, small for an idle watch, because there may be one watch per
+    // object.
     void adapt_buffer(bool filled, std::size_t n) {
         if (filled && buffer.size() < most_buffer) {
             buffer.resize(buffer.size() * 2);
@@ -183,15 +183,15 @@ struct HttpExchange {
     ResponseSink* sink;
     HttpConnection::Handler handler;
     std::optional<http::response_parser<SinkBody>> parser;
-    std::optional<ChunkedBody> chunks;  ///< the body, where it comes in chunks
+    std::optional<ChunkedBody> chunks;  ///< for a body in chunks
     HeadEnd head_end;
-    bool mended_head = false;  ///< the head was not as the standard asks
+    bool mended_head = false;  ///< the head was invalid and has been normalized
     CleansedBytes buffer;
     std::size_t buffered = 0;
-    bool reused = false;    ///< the connection had served another exchange
+    bool reused = false;    ///< the connection has served another exchange
     bool received = false;  ///< bytes of the response
     int interim_heads = 0;
-    bool alive = false;  ///< the last bytes were more than a part of a head, or white space
+    bool alive = false;  ///< the last bytes were progress: no partial head, no white space
 };
 
 template <class Buffers>
@@ -216,7 +216,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
           timer_(clock_->make_timer(executor_)) {}
 
     void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
-        // The open connection may have another client certificate.
+        // The open connection may use another client certificate.
         if (target_ != target) drop_stream();
         target_ = std::move(target);
         exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
@@ -238,7 +238,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
 
  private:
-    // A callback of an exchange that has ended in the meantime is not for this one.
+    // Ignores callbacks of an earlier exchange.
     template <class Method>
     auto guarded(Method method) {
         return [self = shared_from_this(), exchange = exchange_, method](auto&&... args) {
@@ -248,7 +248,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         };
     }
 
-    // A Connector is the host's, and OpenSSL throws where Asio wraps it: both fail as servers do.
+    // A host's Connector and OpenSSL wrappers may throw: treat exceptions as connection failures.
     template <class Call>
     void attempt(Call call) {
         auto fail = guarded(&State::finish);
@@ -295,7 +295,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         if (ec) return on_broken(ec);
         const auto exchange = exchange_;
         exchange->alive = false;
-        // It is never sent again: credentials need not stay in memory as long as a watch.
+        // The request is never repeated now, so wipe its credentials.
         if (!std::exchange(exchange->received, true)) exchange->cleanse_request();
         const bool filled = n == exchange->buffer.size() - exchange->buffered;
         exchange->buffered += n;
@@ -304,7 +304,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         exchange->adapt_buffer(filled, n);
         read();
     }
-    // False if the exchange has ended.
+    // Returns false if the exchange has ended.
     bool parse(const std::shared_ptr<HttpExchange>& exchange) {
         HttpExchange& e = *exchange;
         auto& parser = e.parser;
@@ -316,8 +316,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             used += size;
             if (exchange_ != exchange) return false;  // closed by the sink
             if (ec) break;
-            // Beast stops behind the header, so that the sink learns of it before the body comes,
-            // if one comes at all.
+            // Beast stops after the header. The sink receives it now, because the body may be late
+            // or empty.
             if (parser->is_header_done() && !parser->eager()) {
                 if (e.head_is_interim()) {
                     if (++e.interim_heads > most_interim_heads) ec = http::error::bad_status;
@@ -334,7 +334,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             if (size == 0) break;
         }
         if (ec == http::error::need_more) ec = {};
-        // A frame has no end of a head that could be waited for.
+        // A frame contains no end of head to wait for.
         if (!ec && begins_as_http2()) ec = http::error::bad_version;
         if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
@@ -344,10 +344,10 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         }
         e.consume(used);
         if (!e.done()) return true;
-        // Bytes behind the response cannot belong to anything, and where a head is read as it is
-        // not written, the next response is not to depend on it.
+        // Extra bytes belong to no response. After a normalized head, the next response must not
+        // depend on this parse.
         if (!parser->keep_alive() || e.buffered != 0 || e.mended_head) drop_stream();
-        CleansedBytes().swap(e.buffer);  // no read is under way that could still write to it
+        CleansedBytes().swap(e.buffer);  // no read is pending
         finish({}, {});
         return false;
     }
@@ -363,7 +363,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
     void on_broken(error_code ec) {
         HttpExchange& e = *exchange_;
-        // The server may close a connection that waited for a request; that says nothing.
+        // The server may close an idle connection at any time: retry on a new one.
         if (e.reused && !e.received && ec != asio::error::operation_aborted) {
             drop_stream();
             e.reused = false;
@@ -381,7 +381,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         }
         finish(ec, explain_end(ec));
     }
-    /// Of a connection that did not live until the answer was complete.
+    /// Explains the end of a connection before the response was complete.
     std::string explain_end(const error_code& ec) const {
         const std::optional<TlsConfig>& tls = target_->tls;
         const bool through_proxy = target_->proxy.has_value();
@@ -395,7 +395,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         if (!why.empty()) return "the server " + why;
         return "the connection broke" + way + ": " + in_words(ec) + ask_for_tls();
     }
-    /// Where no head of an answer has come: what speaks TLS may reset, close, or send an alert.
+    /// Advice for a missing response head: a TLS server may reset or close the connection, or send
+    /// an alert.
     std::string ask_for_tls() const {
         const bool in_clear = !target_->tls;
         return in_clear && !exchange_->parser->is_header_done() ? "; does it want https://?" : "";
@@ -413,7 +414,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         stream_.reset();
     }
 
-    // One timer watches over the exchange; bytes only move the time of the last activity.
+    // One timer serves the whole exchange; received bytes only update the time of the last
+    // activity.
     void limit(Duration timeout, error_code error) {
         touch();
         limit_ = timeout;
@@ -435,7 +437,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     void on_timer() {
         const TimePoint now = clock_->now();
         if (now < last_activity_ + allowed()) return watch_silence();
-        // Nothing could be read while the host kept the executor busy; what is there counts.
+        // A busy executor delays the read: process the buffered bytes first.
         if (now - due_ > very_late) return look_again(now + very_late);
         std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
         const std::string waits_for =
@@ -450,9 +452,9 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     std::unique_ptr<Timer> timer_;
     Target target_;
     std::unique_ptr<ByteStream> stream_;
-    std::shared_ptr<HttpExchange> exchange_;  ///< null: nothing is asked
+    std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
     TimePoint last_activity_{};
-    TimePoint due_{};  ///< when the timer is to be called
+    TimePoint due_{};  ///< expiry of the timer
     Duration limit_{};
     error_code limit_error_;
 };

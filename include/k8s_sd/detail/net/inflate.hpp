@@ -9,12 +9,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Unpacks a body with Content-Encoding: gzip (RFC 1952), in whatever pieces it comes. Members one
-/// behind the other are one body. Needs 128 KiB, however large the body is, and cleanses them: the
-/// body may be secret.
+/// Decompresses a body with Content-Encoding: gzip (RFC 1952) incrementally. Concatenated members
+/// form one body. Uses a constant 128 KiB, wiped because the body may be secret.
 class Inflater {
  public:
-    /// An error ends the unpacking with that error.
+    /// An error stops the decompression with that error.
     using Sink = std::function<error_code(std::string_view bytes)>;
 
     Inflater();
@@ -22,12 +21,13 @@ class Inflater {
     Inflater(const Inflater&) = delete;
     Inflater& operator=(const Inflater&) = delete;
 
-    /// \returns errc::malformed_response for what is not gzip, or grows a thousandfold: no list of
-    /// objects does. The body is not to be fed any further then.
+    /// \returns errc::malformed_response for invalid gzip, or a ratio above 1000, far beyond a list
+    /// of objects. No further calls are allowed then.
     error_code feed(std::string_view bytes, const Sink& sink);
-    /// At the end of the body. \returns errc::truncated_response inside of a member.
+    /// Call at the end of the body.
+    /// \returns errc::truncated_response inside a member
     error_code finish();
-    /// What the last error means, in words; empty if it was the sink's.
+    /// Describes the last error; empty if the sink returned it.
     const std::string& problem() const noexcept { return problem_; }
 
  private:

@@ -14,12 +14,12 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-// Deflate cannot pack more than 1032 bytes into one. Equal bytes come near that, objects do not.
+// Deflate compresses by at most 1032. Repeated bytes come close to it, objects do not.
 constexpr std::uint64_t most_growth = 1000;
 constexpr std::uint64_t counts_from = 1024 * 1024;
 constexpr int gzip_only = 15 + 16;  // and the largest window
 
-// What zlib keeps of a body may be secret. The size of each block stands before it.
+// zlib's copies of the body may be secret. Each block's size precedes it, to wipe it on release.
 constexpr std::size_t block_head = alignof(std::max_align_t);
 
 void* allocate_block(void* /*opaque*/, uInt items, uInt size) {
@@ -53,7 +53,7 @@ struct Inflater::State {
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
-    /// \returns the bytes that were unpacked
+    /// \returns the decompressed bytes
     std::string_view unpack() {
         stream.next_out = reinterpret_cast<Bytef*>(room.data());
         stream.avail_out = static_cast<uInt>(room.size());

@@ -5,7 +5,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A member that is a text; empty where it is missing or something else.
+/// A string member; empty if missing or of another type.
 inline std::string_view json_text(const boost::json::object& object, std::string_view name) {
     const boost::json::value* value = object.if_contains({name.data(), name.size()});
     const boost::json::string* text = value ? value->if_string() : nullptr;

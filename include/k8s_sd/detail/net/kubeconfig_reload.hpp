@@ -14,31 +14,31 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Looks from time to time whether the kubeconfig that a server was read from says something else.
-/// Files that are gone, unreadable or wrong never replace good settings. Lives on one strand.
+/// Periodically checks the kubeconfig of a server for changes. Missing, unreadable or invalid files
+/// never replace valid settings. Confined to one strand.
 class KubeconfigReload {
  public:
-    /// Not called from within a call of this class.
+    /// Never called from inside a call of this class.
     using ChangeHandler =
         std::function<void(const ApiServerConfig& before, const ApiServerConfig& now)>;
-    /// Called from the call that asked or later, but not after the destruction; may destroy this.
+    /// Called from the requesting call or later, but not after destruction; may destroy this
+    /// object.
     using LookHandler = std::function<void()>;
 
-    /// \param logger  is told of changes, once when a file turns bad, and once when it is good
-    ///                again
+    /// \param logger  logs changes, a file's first error, and its recovery
     KubeconfigReload(ApiServerConfig present, const asio::any_io_executor& strand,
                      std::shared_ptr<Clock>, std::shared_ptr<FileCalls>, Logger, ChangeHandler);
     KubeconfigReload(const KubeconfigReload&) = delete;
     KubeconfigReload& operator=(const KubeconfigReload&) = delete;
 
-    /// Looks if the last look is 60 s old. All who ask while it looks are told together.
+    /// Checks the files if the last check is 60 s old. Concurrent callers share a check.
     void async_look(LookHandler);
-    /// Looks now: the server has refused the credentials.
+    /// Checks immediately: the server has refused the credentials.
     void async_look_at_once(LookHandler);
-    /// Looks every 60 s from now on, also if nobody asks; until rest().
+    /// Checks every 60 s from now on, until rest().
     void keep_looking();
     void rest() noexcept;
-    /// The server was not reached: the next look comes after 5 s, not after 60 s.
+    /// The server was unreachable: the next check follows 5 s, not 60 s, after the last.
     void doubt() noexcept;
 
  private:
@@ -60,11 +60,11 @@ class KubeconfigReload {
     TimePoint looked_at_;
     TimePoint due_;
     bool looking_ = false;                 ///< see keep_looking()
-    std::vector<LookHandler> waiting_;     ///< not empty: it looks
-    std::vector<CleansedBytes> contents_;  ///< that were read in this look
-    std::optional<std::size_t> parsed_;    ///< a hash of the contents that were parsed last
-    std::string parse_problem_;            ///< what was wrong with them
-    std::string reported_;                 ///< the problem that was logged
+    std::vector<LookHandler> waiting_;     ///< not empty: a check is pending
+    std::vector<CleansedBytes> contents_;  ///< read by the current check
+    std::optional<std::size_t> parsed_;    ///< hash of the last parsed contents
+    std::string parse_problem_;            ///< their error
+    std::string reported_;                 ///< the last logged problem
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -74,7 +74,7 @@ void KubeconfigReload::finish(const std::string& read_problem) {
     due_ = looked_at_ + (read_problem.empty() ? between_looks : between_looks_in_doubt);
     set_timer();
     if (read_problem.empty()) evaluate();
-    if (alive.expired()) return;  // who waited for credentials has let all go
+    if (alive.expired()) return;  // the change handler has destroyed this object
     contents_.clear();
     report(read_problem.empty() ? parse_problem_ : read_problem);
     for (const LookHandler& handler : std::exchange(waiting_, {})) {
@@ -113,13 +113,13 @@ void KubeconfigReload::take(ApiServerConfig next) {
     const bool moved = before.url != present_.url;
     logger_.log(LogLevel::info,
                 name() + "it has changed" + (moved ? "; the server is " + present_.url : ""));
-    // It may destroy this object.
+    // The handler may destroy this object.
     const ChangeHandler changed = changed_;
     const ApiServerConfig now = present_;
     changed(before, now);
 }
 
-/// What is wrong is said once, and again only if something else is.
+/// Logs a problem once, until it changes.
 void KubeconfigReload::report(const std::string& problem) {
     if (reported_ == problem) return;
     reported_ = problem;

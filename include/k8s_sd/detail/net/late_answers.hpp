@@ -12,20 +12,20 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Answers of programs and hosts, which may come from any thread, after their context, or never. A
-/// context knows by this service who still waits. Thread-safe.
+/// Completions from programs and hosts. They may arrive on any thread, after the destruction of the
+/// context, or never; this service tracks the waiters of a context. Thread-safe.
 class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service {
  public:
-    /// A question that was asked; questions with the same key are the same. Without a key it is
-    /// nobody else's, and forgotten with its ticket.
+    /// A pending operation; equal keys mean the same operation. Without a key it is unshared, and
+    /// dropped with its ticket.
     struct Question {
         bool is(const Question& other) const noexcept { return key && key == other.key; }
         std::shared_ptr<const void> key;
     };
     using Shared = Flights<Question, std::shared_ptr<const void>>;
 
-    /// One who waits, on the strand of the handler. Owns the handler: once the ticket is cancelled
-    /// or gone, it is not called any more, also if its call was posted before.
+    /// A waiter on the handler's strand, and owner of the handler. After cancellation or
+    /// destruction the handler is not called, even if already posted.
     class Ticket {
      public:
         Ticket() = default;
@@ -43,7 +43,7 @@ class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service 
 
     template <class Answer>
     using Ask = std::function<void(std::function<void(Answer)> land)>;
-    /// The answer of an `ask` that has thrown, from the text of its exception.
+    /// Converts an exception of `ask` into an answer.
     template <class Answer>
     using Failed = std::function<Answer(const std::string& problem)>;
 
@@ -51,9 +51,9 @@ class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service 
 
     explicit LateAnswers(asio::execution_context& context);
 
-    /// \param ask      called now, unless too many of the same question have no answer yet; it is
-    ///                 given what takes the answer
-    /// \param handler  posted to `executor`, which is a strand, with the answer
+    /// \param ask      called now unless too many equal operations are pending; receives a callback
+    ///                 for the answer
+    /// \param handler  posted with the answer to `executor`, a strand
     template <class Answer>
     static Ticket async_ask(const asio::any_io_executor& executor, std::shared_ptr<const void> key,
                             const Ask<Answer>& ask, const Failed<Answer>& failed,
@@ -80,7 +80,7 @@ class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service 
 
  private:
     static std::shared_ptr<Shared> of(const asio::any_io_executor&);
-    /// The text of what the call throws; empty: nothing.
+    /// Calls the function and returns the text of its exception; empty: none.
     static std::string problem_of(const std::function<void()>& call);
     void shutdown() override { shared_->clear(); }
 

@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// A host that never answers is asked no more than so often.
+/// Limits pending calls to a host without answers.
 constexpr unsigned most_unanswered = 8;
 
 }  // namespace

@@ -12,24 +12,23 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// How a list is asked for.
+/// The form of a list request.
 enum class ListShape : std::uint8_t {
     pages,     ///< LIST with a limit
-    whole,     ///< LIST without one
-    streamed,  ///< the first events of a watch (KEP-3157)
+    whole,     ///< LIST without a limit
+    streamed,  ///< initial events of a watch (KEP-3157)
 };
 
-/// Which forms of a list a server, and the way to it, have let through. All watches of the server
-/// share it, so that one of them learns it and the others know. What is remembered expires: a day
-/// later it may be another version of the server. Thread-safe.
+/// Remembers which list forms a server and the proxies before it support. All watches of the server
+/// share this knowledge. Entries expire, because the server may be upgraded. Thread-safe.
 class ListMemory {
  public:
     struct Known {
-        bool streams = true;               ///< lists as the first events of a watch
-        bool compresses = true;            ///< what was asked for compressed came through
-        bool slow = false;                 ///< an answer may begin late
-        std::optional<ListShape> shape{};  ///< of LIST, where the usual one did not get through
-        std::optional<TimePoint> json_until{};  ///< plain JSON, where another encoding did not
+        bool streams = true;               ///< lists can be streamed as initial events of a watch
+        bool compresses = true;            ///< compressed responses get through
+        bool slow = false;                 ///< responses may start late
+        std::optional<ListShape> shape{};  ///< of LIST, if the usual one failed
+        std::optional<TimePoint> json_until{};  ///< plain JSON, if another encoding failed
     };
 
     Known of(Kind kind, TimePoint now) const {
@@ -46,9 +45,9 @@ class ListMemory {
         if (is_before(now, entry->second.json_until)) known.json_until = entry->second.json_until;
         return known;
     }
-    /// A LIST got through where a streamed list did not.
-    /// \param refused  the server, or the stream itself, has said why. Otherwise the server may
-    /// just have begun to work in between.
+    /// A LIST succeeded after a streamed list had failed.
+    /// \param refused  the server or the stream has shown the cause; otherwise the server may just
+    /// have recovered in between
     void on_not_streamed(Kind kind, bool refused, TimePoint now) {
         const std::lock_guard lock(mutex_);
         TimePoint& until = not_streamed_until_[family(kind)];
@@ -58,24 +57,24 @@ class ListMemory {
         const std::lock_guard lock(mutex_);
         not_streamed_until_.erase(family(kind));
     }
-    /// A LIST got through in this shape where it did not in the other one.
+    /// A LIST succeeded in this shape after it had failed in the other one.
     void on_shape(Kind kind, ListShape shape, TimePoint now) {
         const std::lock_guard lock(mutex_);
         kinds_[kind].shape = shape;
         kinds_[kind].shape_until = now + a_day;
     }
-    /// Plain JSON is asked for, as another encoding did not get through.
+    /// Plain JSON is in use, because another encoding failed.
     void on_json(Kind kind, TimePoint until) {
         const std::lock_guard lock(mutex_);
         kinds_[kind].json_until = until;
     }
-    /// A list got through where the same one did not when it was asked for compressed.
+    /// A list succeeded without compression after it had failed with it.
     void on_not_compressed(TimePoint now) {
         const std::lock_guard lock(mutex_);
         not_compressed_until_ = now + an_hour;
     }
-    /// A list was answered.
-    /// \param after  the time until its answer began
+    /// A list has received a response.
+    /// \param after  time to its first byte
     void on_answer(Duration after, TimePoint now) {
         if (after < slow_answer) return;
         const std::lock_guard lock(mutex_);
@@ -95,7 +94,7 @@ class ListMemory {
     static bool is_before(TimePoint now, const std::optional<TimePoint>& end) {
         return end && now < *end;
     }
-    /// The API server itself serves all built-in kinds; behind others there may be further servers.
+    /// The API server itself serves all built-in kinds; aggregated servers may serve others.
     static std::optional<Kind> family(Kind kind) {
         return is_built_in(kind) ? std::nullopt : std::optional(kind);
     }

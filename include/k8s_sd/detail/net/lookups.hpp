@@ -21,12 +21,11 @@ struct NameLookup {
     std::string host;
 };
 
-/// The name lookups of one execution context: one at a time for each name, whoever waits for it,
-/// and a second one when nobody waits for the first any more. Their results are not kept.
-/// Thread-safe.
+/// The name lookups of one execution context. Concurrent lookups of a name share one call; a second
+/// one starts only if the first was abandoned. Results are not cached. Thread-safe.
 class Lookups final : public asio::execution_context::service {
  public:
-    /// The text explains an exception of the resolver.
+    /// The text is that of a resolver's exception.
     using Shared = Flights<NameLookup, error_code, std::string, std::vector<asio::ip::address>>;
     using Handler = Shared::Handler;
     using Ticket = Shared::Ticket;
@@ -35,7 +34,7 @@ class Lookups final : public asio::execution_context::service {
 
     explicit Lookups(asio::execution_context& context);
 
-    /// The handler is posted to `executor`, whose context decides which lookups are shared.
+    /// Posts the handler to `executor`; its context determines the shared lookups.
     static Ticket async_resolve(const asio::any_io_executor& executor,
                                 const std::shared_ptr<Resolver>&, const std::string& host, Handler);
 

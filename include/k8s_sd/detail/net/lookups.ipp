@@ -9,8 +9,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Of one name. Each may keep a thread of the process for ever, and there are few; the second one
-/// is for a resolver that works again.
+/// Per name. A lookup may block one of the few threads of the process forever; the second one
+/// detects a recovered resolver.
 constexpr unsigned most_lookups = 2;
 
 void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t number,

@@ -14,10 +14,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A token service: client credentials of RFC 6749 4.4. Redirects are not followed.
+/// A token service with client credentials (RFC 6749 4.4). Redirects are not followed.
 class OAuth2Issuer final : public CredentialIssuer {
  public:
-    /// \throws ConfigError for a token_url that is not one
+    /// \throws ConfigError for an invalid token_url
     OAuth2Issuer(const OAuth2Config&, asio::any_io_executor strand, const Environment&);
     ~OAuth2Issuer() override;
     OAuth2Issuer(const OAuth2Issuer&) = delete;
@@ -26,7 +26,7 @@ class OAuth2Issuer final : public CredentialIssuer {
     void async_issue(bool refused, Handler) override;
 
  private:
-    /// Where the service wants to read who asks. Services differ, and none says what it wants.
+    /// Where the service expects the client's credentials. Services differ and do not announce it.
     enum class Style { header, body };
 
     void post(Style);
@@ -48,7 +48,7 @@ class OAuth2Issuer final : public CredentialIssuer {
     SecretTexts texts_;  ///< the secret, then the headers
     HttpConnection connection_;
     std::optional<ResponseCollector> response_;
-    std::optional<Style> style_;  ///< what worked
+    std::optional<Style> style_;  ///< the successful one
     std::unique_ptr<Timer> timer_;
     Handler handler_;
 };

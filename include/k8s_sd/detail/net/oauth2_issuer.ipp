@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t most_token_answer = std::size_t{1} << 20;
 constexpr Duration token_service_timeout = std::chrono::seconds(30);
 
-/// A number, or a number as text; nullopt where there is none, or an endless time.
+/// A number, or a string with a number; nullopt: missing, or infinite.
 std::optional<std::chrono::seconds> expires_in(const boost::json::object& object) {
     const boost::json::value* value = object.if_contains("expires_in");
     double seconds = 0;
@@ -34,7 +34,7 @@ std::optional<std::chrono::seconds> expires_in(const boost::json::object& object
     } else if (value && value->is_string()) {
         const std::string_view text = json_text(object, "expires_in");
         const char* const end = text.data() + text.size();
-        // A date begins like a number.
+        // A date starts like a number.
         if (std::from_chars(text.data(), end, seconds).ptr != end) return std::nullopt;
     }
     constexpr double longest = 1e9;
@@ -89,7 +89,7 @@ void OAuth2Issuer::post(Style style) {
     request.idle_error = errc::response_timeout;
     request.secret_body = true;
     response_.emplace(most_token_answer);
-    // A service that is asked so seldom closes the connection in between.
+    // Between such rare requests the service closes the connection.
     connection_.close();
     connection_.async_send(
         target_, std::move(request), *response_,
@@ -99,7 +99,7 @@ void OAuth2Issuer::post(Style style) {
 std::string OAuth2Issuer::request_text(Style style) const {
     std::string body = form(style);
     std::string text;
-    // Enough room at once: growing would leave copies of a secret behind.
+    // Reserve everything: a reallocation would leave copies of a secret behind.
     std::size_t size = 512 + path_.size() + authority_.size() + body.size() +
                        4 * (config_.client_id.size() + texts_[0].size());
     for (std::size_t i = 0; i < config_.headers.size(); ++i) {
@@ -133,7 +133,7 @@ std::string OAuth2Issuer::form(Style style) const {
     fields.emplace("grant_type", "client_credentials");
     if (!config_.scopes.empty()) fields.emplace("scope", join(config_.scopes, " "));
     std::string text;
-    // Enough room at once, also if everything is escaped.
+    // Reserve enough for fully escaped values.
     std::size_t size = 64 + 3 * (config_.client_id.size() + texts_[0].size());
     for (const auto& [name, value] : fields) size += 3 * (name.size() + value.size()) + 2;
     text.reserve(size);

@@ -9,27 +9,27 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What is said to a proxy, and what its answers mean. No I/O: whoever has a connection sends the
-/// output, feeds what was received, and looks at the state.
+/// The protocol of a proxy as a state machine without I/O: the owner of the connection sends the
+/// output, feeds received bytes, and checks the state.
 class ProxyDialog {
  public:
     enum class State : std::uint8_t {
-        talking,  ///< the output, if there is any, is to be sent, then bytes are expected
-        done,     ///< what follows is the server's
+        talking,  ///< send the output, if any, then feed received bytes
+        done,     ///< further bytes belong to the server
         failed    ///< see problem()
     };
 
     virtual ~ProxyDialog() = default;
-    /// The bytes that arrived. Not to be called unless the state is `talking`.
+    /// Processes received bytes; requires the state `talking`.
     virtual void feed(std::string_view bytes) = 0;
-    /// The proxy ended the connection.
+    /// The proxy has closed the connection.
     void feed_end();
 
     State state() const noexcept { return state_; }
-    /// What is to be sent before anything else can arrive; once.
+    /// Takes the output to send before further input.
     CleansedBytes take_output() { return std::exchange(output_, {}); }
-    /// A sentence without its subject, which is the proxy; without secrets that the proxy did not
-    /// repeat itself.
+    /// A sentence without its subject, the proxy. It contains no secrets except those echoed by the
+    /// proxy.
     const std::string& problem() const noexcept { return problem_; }
 
  protected:
@@ -39,7 +39,7 @@ class ProxyDialog {
         problem_ = std::move(problem);
     }
     void say(CleansedBytes bytes) { output_ = std::move(bytes); }
-    /// Nothing may follow the last answer: the server has not been spoken to.
+    /// Fails if bytes follow the last response: nothing has been sent to the server yet.
     void finish_unless_more(std::string_view rest);
 
  private:

@@ -11,22 +11,22 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// \param proxy  `url` and `connect_headers` of it count: resolve() decided about the rest
-/// \param trust  of the server that the proxy leads to
-/// \throws ConfigError for a URL that is none of a proxy
+/// \param proxy  only `url` and `connect_headers` are used; resolve() has applied the rest
+/// \param trust  TLS settings of the server
+/// \throws ConfigError for an invalid proxy URL
 std::optional<ProxyTarget> proxy_target(const ProxyConfig& proxy, const TlsConfig& trust);
 
 bool has_credentials(const ProxyTarget&) noexcept;
-/// What follows "Basic ": RFC 7617.
+/// The value after "Basic ": RFC 7617.
 CleansedBytes basic_credentials(const ProxyTarget&);
 
-/// For messages: "http://proxy:3128". Nothing in it is secret.
+/// For messages, such as "http://proxy:3128"; contains no secrets.
 std::string to_string(const ProxyTarget&);
 
-/// What of a proxy must reach no text.
+/// Secrets to redact from texts about the proxy.
 std::vector<CleansedBytes> secrets_of(const ProxyTarget&);
 
-/// A copy that leaves no password behind in memory.
+/// A copy whose password is wiped on destruction.
 std::shared_ptr<const ProxyTarget> cleansed_copy(const ProxyTarget&);
 
 /// Overwrites the password and the headers.

@@ -22,7 +22,7 @@ ProxyTarget::Protocol protocol_of(ProxyUrl::Scheme scheme) noexcept {
     return ProxyTarget::Protocol::http;
 }
 
-/// What a proxy need not know of the configuration of the server stays behind.
+/// Only the trust settings: a proxy must not receive the server's client identity.
 TlsConfig trust_only(const TlsConfig& config) {
     TlsConfig trust;
     trust.ca = config.ca;
@@ -37,7 +37,7 @@ std::optional<ProxyTarget> proxy_target(const ProxyConfig& proxy, const TlsConfi
     std::optional<ProxyTarget> result;
     if (proxy.url.empty()) return result;
     ProxyUrl url = parse_proxy_url(proxy.url, "proxy.url");
-    // In its place: a move would leave a short password behind.
+    // Constructed in place: moved-from short strings cannot be wiped.
     ProxyTarget& target = result.emplace();
     target.protocol = protocol_of(url.scheme);
     target.host = std::move(url.host);

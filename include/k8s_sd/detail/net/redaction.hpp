@@ -8,26 +8,25 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What of a value of the Authorization header must reach no text: what follows its
-/// scheme and, for Basic, the password in it, or the user's name if there is none.
+/// The secrets in an Authorization value: the part after its scheme and, for Basic, the password,
+/// or the user name if the password is empty.
 std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization);
 
-/// Whether the value of a header is taken for a secret: shorter ones are often names, which
-/// messages need.
+/// Whether a header value is treated as a secret. Shorter ones are often names, needed in messages.
 inline bool is_secret_header(std::string_view value) noexcept { return value.size() >= 8; }
 
-/// The secrets in lines of headers, "Name: value" each.
+/// The secrets in header lines of the form "Name: value".
 std::vector<CleansedBytes> secrets_of_headers(const CleansedBytes& lines);
 
-/// Replaces what looks like a token, whoever's it is: programs print their own to standard error. A
-/// word of at least 20 letters and digits mixed, or of at least 32 characters.
+/// Replaces apparent tokens of any origin, because programs print their own to standard error:
+/// words of at least 20 letters and digits mixed, or of at least 32 characters.
 std::string redact_tokens(std::string_view text);
 
-/// Replaces in a foreign text what echoes one of the secrets with "<redacted>": each run of 12 or
-/// more characters that is a part of one, and a shorter secret where it stands whole, as a word of
-/// its own if it has less than 8 characters. Upper and lower case are the same. Percent-encoded
-/// characters, escapes of JSON and HTML and, in a run, blanks and line breaks are seen through. At
-/// most 64 KiB of the text are kept.
+/// Replaces echoes of the secrets in a text with "<redacted>": each run of 12 or more characters
+/// contained in a secret, and each whole occurrence of a shorter secret (as a separate word if
+/// below 8 characters). The comparison ignores case, and decodes percent-encoding and escapes of
+/// JSON and HTML; in runs it also skips blanks and line breaks. The result keeps at most 64 KiB of
+/// the text.
 std::string redact(std::string text, const std::vector<CleansedBytes>& secrets);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -14,28 +14,28 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::size_t part_size = 12;
-/// A shorter secret would be found inside the words of any text, so it has to be one of its own.
+/// A shorter secret occurs inside ordinary words, so only whole words match it.
 constexpr std::size_t least_substring = 8;
 constexpr std::size_t longest_redacted = 64 * 1024;
 
 using Positions = std::vector<std::uint32_t>;
 
-/// Control characters are blanks as well: that is what printable() makes of them.
+/// Control characters count as blanks, because printable() replaces them with blanks.
 enum class Blanks : bool { dropped, kept };
 enum class Escapes : bool { decoded, kept };
 
-/// A text as it was before it was escaped, in lower case.
+/// An unescaped text in lower case, with the position of each character.
 struct PlainText {
     CleansedBytes chars;
-    Positions begins, ends;  ///< where each character stands in the text
+    Positions begins, ends;  ///< in the original text
 };
 
 struct Unescaped {
     char character;
-    std::size_t size;  ///< of its escape sequence
+    std::size_t size;  ///< of the escape sequence
 };
 
-/// The character that `digits` name in hexadecimal; -1 without one of a single byte.
+/// Decodes hexadecimal digits; -1 if invalid or beyond one byte.
 int hex_character(std::string_view digits) {
     unsigned value = 0;
     for (const char c : digits) {
@@ -45,7 +45,7 @@ int hex_character(std::string_view digits) {
     return static_cast<int>(value);
 }
 
-/// &amp; and its like, &#39; and &#x27;. `text` begins with the ampersand.
+/// Decodes &amp; and its like, &#39; and &#x27;. `text` begins with the ampersand.
 Unescaped unescape_html(std::string_view text) {
     struct Named {
         std::string_view name;
@@ -112,7 +112,7 @@ PlainText plain_text(std::string_view text, Blanks blanks, Escapes escapes) {
     return plain;
 }
 
-/// Marks what of a text is to go.
+/// Marks the characters of a text to redact.
 class Echoes {
  public:
     explicit Echoes(std::string_view text)
@@ -125,12 +125,12 @@ class Echoes {
         if (run.chars.size() >= part_size) return find_parts(view(run.chars));
         find_whole(view(plain_text(secret, Blanks::kept, escapes).chars));
     }
-    /// The end of what is marked from there on; `begin` if nothing is.
+    /// The end of the mark at `begin`; `begin` if there is none.
     std::size_t end_of_mark(std::size_t begin) const {
         const auto from = marked_.begin() + static_cast<std::ptrdiff_t>(begin);
         return static_cast<std::size_t>(std::find(from, marked_.end(), false) - marked_.begin());
     }
-    /// Where the next mark begins; the size of the text if there is none.
+    /// The start of the next mark; the size of the text if there is none.
     std::size_t next_mark(std::size_t begin) const {
         const auto from = marked_.begin() + static_cast<std::ptrdiff_t>(begin);
         return static_cast<std::size_t>(std::find(from, marked_.end(), true) - marked_.begin());
@@ -141,7 +141,7 @@ class Echoes {
         std::fill(marked_.begin() + in.begins[begin], marked_.begin() + in.ends[begin + size - 1],
                   true);
     }
-    /// Blanks are no part of an echo of few characters: words together would make too many.
+    /// Keeps blanks, because short secrets would match across word boundaries.
     void find_whole(std::string_view secret) {
         if (secret.empty()) return;
         const std::string_view text = view(words_.chars);
@@ -172,16 +172,16 @@ class Echoes {
     }
 
     const PlainText words_;  ///< with blanks
-    const PlainText run_;    ///< without
+    const PlainText run_;    ///< without blanks
     std::vector<bool> marked_;
 };
 
-/// Characters of base64, of its form for URLs, and between the parts of a token.
+/// Whether a character occurs in tokens: base64, base64url, and separators of token parts.
 bool is_of_token(char c) noexcept {
     return is_alphanumeric(c) || std::string_view("-_+/=.~%").find(c) != std::string_view::npos;
 }
 
-/// Dots and slashes are between the parts of names and paths as well.
+/// Words with dots and slashes may also be names or paths.
 bool holds_token(std::string_view word) {
     constexpr std::size_t least_mixed = 20;
     constexpr std::size_t least_any = 32;
@@ -212,8 +212,8 @@ std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization) {
     const std::string_view name = plain.substr(0, plain.find(':'));
     const std::string_view password = plain.substr(std::min(name.size() + 1, plain.size()));
     add(password);
-    // The name of the user is no secret, and texts about rights are of no use without it. Alone it
-    // is a key that some servers take in its place.
+    // The user name is no secret, and essential in texts about permissions. Without a password,
+    // some servers accept it as a key.
     if (password.empty()) add(name);
     return secrets;
 }
@@ -253,7 +253,7 @@ std::string redact(std::string text, const std::vector<CleansedBytes>& secrets) 
     const std::string_view kept = std::string_view(text).substr(0, longest_redacted);
     Echoes echoes(kept);
     for (const CleansedBytes& secret : secrets) {
-        // A secret that looks escaped is unescaped in the text as well.
+        // An apparently escaped secret is compared with the unescaped text as well.
         for (const Escapes e : {Escapes::kept, Escapes::decoded}) echoes.find(view(secret), e);
     }
     std::string result;

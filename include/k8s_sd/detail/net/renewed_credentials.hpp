@@ -13,12 +13,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Decides when credentials are issued again: shortly before they expire, and when the server
-/// refuses them; once for all who ask, and never sooner than a pause after the last time, whatever
-/// happens. The pause doubles up to a minute while the issuer fails, while what it issues has
-/// expired already, and while what it issues is refused. Whoever asks in a pause is told at once
-/// what there is: credentials that were good when they came, or the last problem. Lives on one
-/// strand.
+/// Schedules the renewal of issued credentials: shortly before their expiry, and after a refusal by
+/// the server. Concurrent callers share an issue, and a minimum pause separates issues. The pause
+/// doubles up to a minute while the issuer fails, or its credentials are expired or refused. During
+/// a pause, callers receive the current result at once: credentials valid when issued, or the last
+/// problem. Confined to one strand.
 class RenewedCredentials {
  public:
     using Handler = std::function<void(std::shared_ptr<const RequestCredentials>)>;
@@ -26,20 +25,20 @@ class RenewedCredentials {
     using WallClock = std::function<std::chrono::system_clock::time_point()>;
 
     struct Options {
-        std::string name;      ///< of the field that names the issuer, for the log
+        std::string name;      ///< the configuration field of the issuer, for the log
         Duration least_pause;  ///< between two issues
         std::string scheme = "Bearer";
         WallClock wall_clock = [] { return std::chrono::system_clock::now(); };
     };
 
-    /// \param logger  is told once when renewing fails while older ones serve, and once when it
-    ///                works again
+    /// \param logger  logs the first failed renewal while older credentials are in use, and the
+    /// recovery
     RenewedCredentials(std::unique_ptr<CredentialIssuer>, Options, std::shared_ptr<Clock>,
                        Logger logger);
     RenewedCredentials(const RenewedCredentials&) = delete;
     RenewedCredentials& operator=(const RenewedCredentials&) = delete;
 
-    /// The handler is called from this call or later, but not after the destruction.
+    /// The handler is called from this call or later, but not after destruction.
     void async_get(const Refused&, Handler);
 
  private:
@@ -56,16 +55,16 @@ class RenewedCredentials {
     const Options options_;
     std::shared_ptr<Clock> clock_;
     Logger logger_;
-    std::shared_ptr<const RequestCredentials> current_;  ///< the last good ones; null before
-    std::optional<TimePoint> renewal_;  ///< of the current ones; none: when they are refused
-    std::optional<TimePoint> expiry_;   ///< after which a failed renewal is an error
-    std::string problem_;               ///< with the last answer
+    std::shared_ptr<const RequestCredentials> current_;  ///< the last good credentials; null before
+    std::optional<TimePoint> renewal_;  ///< of the current ones; nullopt: after a refusal
+    std::optional<TimePoint> expiry_;   ///< a failed renewal is an error from then on
+    std::string problem_;               ///< of the last result
     std::string reported_;
     TimePoint issued_at_{};
     TimePoint next_issue_{};
     Duration pause_{};
-    bool refused_ = false;          ///< the current ones
-    std::vector<Handler> waiting_;  ///< not empty: they are being issued
+    bool refused_ = false;          ///< the current ones were refused
+    std::vector<Handler> waiting_;  ///< not empty: an issue is pending
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -12,12 +12,12 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr Duration most_pause = std::chrono::seconds(60);
-/// Credentials that are refused so soon after they were issued were never good.
+/// Credentials refused within this time after their issue were never valid.
 constexpr Duration least_good_time = std::chrono::minutes(2);
-/// A clock cannot tell longer times, and nobody lives to see them.
+/// Bounds lifetimes to the range of the clock.
 constexpr std::chrono::seconds longest_lifetime = std::chrono::hours(24 * 366);
 
-/// A request and its answer take time, and clocks differ.
+/// Margin for the duration of a renewal, and for clock skew.
 Duration renewal_margin(Duration lifetime) {
     return std::min<Duration>(std::chrono::seconds(60), lifetime / 10);
 }
@@ -45,7 +45,7 @@ bool RenewedCredentials::serve() const {
 }
 
 void RenewedCredentials::issue() {
-    const auto answered = std::make_shared<bool>(false);  // then the exception is a handler's
+    const auto answered = std::make_shared<bool>(false);  // true: a handler threw
     IssuedCredentials none;
     none.problem = options_.name + ": unknown exception";
     try {
@@ -75,7 +75,7 @@ void RenewedCredentials::on_issued(IssuedCredentials issued) {
     }
     report();
     const auto result = answer();
-    // Any of them may destroy this object.
+    // Any handler may destroy this object.
     for (const Handler& handler : std::exchange(waiting_, {})) handler(result);
 }
 
@@ -103,7 +103,7 @@ void RenewedCredentials::accept(IssuedCredentials issued) {
                    "wrong?";
     }
     renewal_ = now + lifetime - renewal_margin(lifetime);
-    // By another clock they may be good: the server is to say.
+    // Clocks differ: let the server decide about apparently expired credentials.
     if (lifetime.count() > 0) expiry_ = now + lifetime;
     pause(in_vain || lifetime.count() <= 0);
 }
@@ -112,7 +112,7 @@ std::optional<std::chrono::seconds> RenewedCredentials::lifetime_of(
     const IssuedCredentials& issued) const {
     if (!issued.expiry) return issued.lifetime;
     const auto wall = std::chrono::floor<std::chrono::seconds>(options_.wall_clock());
-    // Times from outside may be so far apart that their difference has no number.
+    // The difference of extreme external times would overflow.
     return std::clamp(*issued.expiry, wall - longest_lifetime, wall + longest_lifetime) - wall;
 }
 
@@ -123,7 +123,7 @@ void RenewedCredentials::pause(bool in_vain) {
     if (!in_vain) pause_ = Duration{};
 }
 
-/// Without older ones that serve, the problem is the watch's error.
+/// Logs the problem, unless it is reported as the watch's error.
 void RenewedCredentials::report() {
     if (reported_ == problem_ || answer()->ec) return;
     reported_ = problem_;

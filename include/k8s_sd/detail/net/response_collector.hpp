@@ -8,10 +8,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One whole response, which may hold secrets.
+/// Collects a whole response with possible secrets.
 class ResponseCollector final : public ResponseSink {
  public:
-    /// \param most_bytes  of the body; more are an error
+    /// \param most_bytes  limit of the body; more is an error
     explicit ResponseCollector(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
     void on_head(const ResponseHead& head) override { head_ = head; }

@@ -10,9 +10,9 @@ namespace k8s_sd::inline v0::detail {
 struct ResponseHead {
     unsigned status = 0;
     std::string content_type;             ///< lower case, without parameters
-    std::string content_encoding;         ///< lower case; empty: the bytes are the content
+    std::string content_encoding;         ///< lower case; empty: none
     std::string date;                     ///< the server's clock, for messages about credentials
-    std::optional<Duration> retry_after;  ///< as the server says it
+    std::optional<Duration> retry_after;  ///< as sent by the server
     std::string content_parameters;       ///< of the content type, without the first semicolon
     std::string location;                 ///< of a redirect
 };

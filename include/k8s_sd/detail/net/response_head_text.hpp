@@ -7,11 +7,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Finds the end of the head of a response, whose lines end with CR LF or with LF.
+/// Finds the end of a response head with lines ending in CR LF or LF.
 class HeadEnd {
  public:
-    /// \param bytes  of the head, at least those of the call before
-    /// \return the size of the head with the empty line behind it; 0: it has not ended yet
+    /// \param bytes  the head so far, at least the bytes of the previous call
+    /// \return the size of the head including its empty line; 0: incomplete
     std::size_t find(std::string_view bytes) noexcept {
         for (;;) {
             const std::size_t line_end = bytes.find('\n', next_);
@@ -19,7 +19,7 @@ class HeadEnd {
             const std::string_view rest = bytes.substr(line_end + 1);
             if (rest.starts_with('\n')) return line_end + 2;
             if (rest.starts_with("\r\n")) return line_end + 3;
-            // Two more bytes say whether the next line is empty.
+            // Two more bytes decide whether the next line is empty.
             next_ = line_end;
             if (rest.size() < 2) return 0;
             ++next_;
@@ -29,13 +29,12 @@ class HeadEnd {
     }
 
  private:
-    std::size_t next_ = 0;  ///< no line ended before that without one behind it
+    std::size_t next_ = 0;  ///< all earlier lines are followed by another one
 };
 
-/// A head as RFC 9112 asks for it: nullopt if it is so already, or is to be refused. As Go's
-/// net/http does, it may have lines that end with LF, and a status line that ends behind the
-/// number. A head with both ends of lines stays as it is, for the parser to refuse: so looks one
-/// into which a line was smuggled.
+/// Normalizes a head to RFC 9112; nullopt: already valid, or to be refused. Like Go's net/http, it
+/// accepts lines ending in LF, and a status line ending after the number. A head with mixed line
+/// endings is left for the parser to refuse, as a sign of request smuggling.
 std::optional<std::string> mend_head(std::string_view head);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -7,7 +7,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// "HTTP/1.1 200": without the blank behind the number.
+/// Whether the line is "HTTP/1.1 200" without a blank after the number.
 bool ends_behind_status(std::string_view line) {
     constexpr std::string_view example = "HTTP/1.1 200";
     return line.size() == example.size() && line.starts_with("HTTP/1.") && line[8] == ' ' &&

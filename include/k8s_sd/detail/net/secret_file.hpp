@@ -18,9 +18,9 @@ inline void append(CleansedBytes& secret, std::string_view text) {
     secret.insert(secret.end(), text.begin(), text.end());
 }
 
-/// The content of a regular file, without a copy of it in a stream's buffer.
-/// \param problem  set when there is no result: the reason, without the path
-/// \param most     bytes of a file
+/// Reads a regular file without a copy in a stream's buffer.
+/// \param problem  the reason of a failure, without the path
+/// \param most     maximum size of the file
 std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem,
                                               std::size_t most = std::size_t{4} << 20);
 

@@ -34,7 +34,7 @@ class File {
     File& operator=(const File&) = delete;
 
     bool is_open() const noexcept { return descriptor_ >= 0; }
-    /// Others, such as a FIFO, may make a reader wait without end.
+    /// Other files, such as a FIFO, may block a reader indefinitely.
     bool is_regular() const noexcept {
         struct stat status {};
         return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);

@@ -12,34 +12,34 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Texts that stand in the configuration, or in files that it names and that are read side by side.
-/// A file that is unreadable, empty, malformed or takes longer than 10 s never replaces a good
-/// value. Lives on one strand.
+/// Secret texts from the configuration, or from files read in parallel. A file with an error,
+/// without content or with a read time over 10 s never replaces a good value. Confined to one
+/// strand.
 class SecretTexts {
  public:
-    /// \param logger  is told once when a file turns bad while an older value serves, and once when
-    ///                it is good again
+    /// \param logger  logs the first error of a file while an older value is in use, and the
+    /// recovery
     SecretTexts(asio::any_io_executor strand, std::shared_ptr<Clock>, std::shared_ptr<FileCalls>,
                 Logger logger);
     SecretTexts(const SecretTexts&) = delete;
     SecretTexts& operator=(const SecretTexts&) = delete;
     ~SecretTexts();
 
-    /// The index of a text.
-    /// \param name  of the field, for messages; that of the file is added to it
-    /// \param file  empty: `value` counts, which else serves until the file was read
+    /// Adds a text and returns its index.
+    /// \param name  of the field, for messages; the file's name is appended
+    /// \param file  empty: use `value`; else `value` is used until the file has been read
     std::size_t add(const std::string& name, std::string_view value, const std::string& file);
-    /// Reads all files. Called again only after the handler was; the handler is called from this
-    /// call if there are no files, and may destroy this object.
+    /// Reads all files. Must not be called again before the handler has run. Without files the
+    /// handler is called from this call; it may destroy this object.
     void async_read(std::function<void()>);
 
     /// The last good value.
     std::string_view operator[](std::size_t index) const;
     /// Whether each text has a value.
     bool complete() const;
-    /// What is wrong with the texts as they were read; empty: nothing.
+    /// The problem of the last read; empty: none.
     std::string problem() const;
-    /// When the files are to be read again; none if there are none.
+    /// When to read the files again; nullopt without files.
     std::optional<TimePoint> expiry() const;
 
  private:

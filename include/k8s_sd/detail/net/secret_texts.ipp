@@ -43,7 +43,7 @@ struct SecretTexts::Text {
             from_file = from_file || problem.empty();
         }
     }
-    /// Without an older value the problem is the watch's error.
+    /// Logs the problem, unless it is reported as the watch's error for lack of an older value.
     void report(const Logger& logger) {
         if (!known || reported == problem) return;
         reported = problem;
@@ -57,9 +57,9 @@ struct SecretTexts::Text {
     const std::string file;
     CleansedBytes value;
     bool known = false;
-    bool from_file = false;  ///< else the value is the configuration's
-    std::string problem;     ///< of the last value
-    std::string reported;    ///< the problem that was logged
+    bool from_file = false;  ///< else from the configuration
+    std::string problem;     ///< of the last read
+    std::string reported;    ///< the last logged problem
     FileReader reader;
 };
 
@@ -114,7 +114,7 @@ std::optional<TimePoint> SecretTexts::expiry() const {
     bool files = false;
     for (const auto& text : texts_) {
         if (text->file.empty()) continue;
-        // The file may be half written: the next request tries it again.
+        // The file may be incomplete: read it again for the next request.
         if (!text->problem.empty()) return clock_->now();
         files = true;
     }

@@ -15,17 +15,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whether the server has a kind in the present version of its API group, or only in an older one,
-/// as it says itself. GET /apis/<group>/<version> tells; that the group has a version does not:
-/// networking.k8s.io had v1 long before Ingresses were in it. All watches of a client share it. It
-/// asks once for all who wait, and at most every 5 s, which doubles up to 5 min while it goes on;
-/// in between the last answer serves. A question is one request, or two, and 10 s at most.
+/// Discovers whether the server has a kind in the current version of its API group, or only in an
+/// older one. GET /apis/<group>/<version> decides; the version list of the group does not suffice:
+/// networking.k8s.io had v1 long before it contained Ingresses. All watches of a client share the
+/// result. Concurrent callers share a query. Queries are at least 5 s apart, doubling up to 5 min
+/// while they continue; in between the last result is returned. A query takes one or two requests,
+/// and 10 s at most.
 class ServedVersions {
  public:
     enum class Answer : std::uint8_t {
-        none,     ///< it has the kind in neither, or does not say
-        present,  ///< and perhaps in the older one, too
-        older,    ///< only
+        none,     ///< the kind is in neither version, or unknown
+        present,  ///< perhaps in the older one, too
+        older,    ///< only in the older one
     };
     using Handler = std::function<void(Answer)>;
 
@@ -33,11 +34,11 @@ class ServedVersions {
     ServedVersions(const ServedVersions&) = delete;
     ServedVersions& operator=(const ServedVersions&) = delete;
 
-    /// The handler is called from this call or later, but not after the destruction; it may
-    /// destroy this object.
-    /// \param older  the same for each question about the kind
+    /// The handler is called from this call or later, but not after destruction; it may destroy
+    /// this object.
+    /// \param older  equal for all calls of a kind
     void async_get(Kind, std::string_view older, Handler);
-    /// The server may be another one: the next who asks is not told what was known.
+    /// The server may have changed: discards the cached results.
     void forget();
 
  private:
@@ -46,8 +47,8 @@ class ServedVersions {
         Answer answer = Answer::none;
         std::optional<TimePoint> asked_at;
         Duration pause{};
-        std::vector<Handler> waiting;       ///< not empty: the server is being asked
-        std::shared_ptr<ShortRequest> get;  ///< null: it was never asked
+        std::vector<Handler> waiting;       ///< not empty: a query is pending
+        std::shared_ptr<ShortRequest> get;  ///< null: no query so far
     };
 
     void ask(Kind, Question&);

@@ -14,7 +14,7 @@ constexpr Duration least_pause_of_questions = std::chrono::seconds(5);
 constexpr Duration longest_pause_of_questions = std::chrono::minutes(5);
 constexpr Duration longest_wait_for_versions = std::chrono::seconds(10);
 
-/// Whether the server has the kind in the version that was asked for; nullopt: it does not say.
+/// Whether the server has the kind in the requested version; nullopt: unknown.
 std::optional<bool> has_kind(const ShortRequest::Answer& answer, Kind kind) {
     if (answer.ec) return std::nullopt;
     if (answer.head.status == 404) return false;
@@ -41,7 +41,7 @@ void ServedVersions::forget() {
 
 void ServedVersions::ask(Kind kind, Question& question) {
     const TimePoint now = api_.environment.clock->now();
-    // Questions in a row make the pauses grow.
+    // Consecutive queries double the pause.
     const bool in_a_row =
         question.asked_at && now - *question.asked_at < 2 * longest_pause_of_questions;
     question.pause = in_a_row ? std::min(2 * question.pause, longest_pause_of_questions)
@@ -51,7 +51,7 @@ void ServedVersions::ask(Kind kind, Question& question) {
     ask_for(kind, resource_of(kind).version, question);
 }
 
-/// Who has the present version need not say whether there is an older one.
+/// The older version is queried only if the current one is missing.
 void ServedVersions::ask_for(Kind kind, std::string_view version, Question& question) {
     const Resource& resource = resource_of(kind);
     const TimePoint now = api_.environment.clock->now();
@@ -71,7 +71,7 @@ void ServedVersions::ask_for(Kind kind, std::string_view version, Question& ques
 
 void ServedVersions::finish(Question& question, Answer answer) {
     question.answer = answer;
-    // Any of them may destroy this object.
+    // Any handler may destroy this object.
     for (const Handler& handler : std::exchange(question.waiting, {})) handler(answer);
 }
 

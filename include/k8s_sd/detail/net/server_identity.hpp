@@ -6,7 +6,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Tells one cluster from another: where the API server is, and which authority certifies it.
+/// Identifies a cluster by the address of its API server and its certificate authority.
 struct ServerIdentity {
     ServerIdentity() = default;
     explicit ServerIdentity(const ApiServerConfig& server)
@@ -18,9 +18,9 @@ struct ServerIdentity {
     bool operator==(const ServerIdentity&) const = default;
 };
 
-/// What the configuration itself says of a server. What a kubeconfig has said is left out, because
-/// who uses the server follows the file: two configurations that name the same context of the same
-/// files mean the same server, whenever those were read.
+/// The server's settings without those read from a kubeconfig, because a client follows the changes
+/// of the file: two configurations with the same files and context mean the same server, whenever
+/// they were read.
 inline ApiServerConfig configured_server(const ApiServerConfig& server) {
     if (server.kubeconfig.files.empty()) return server;
     ApiServerConfig configured;

@@ -8,20 +8,19 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a server has shown of shardSelector (KEP-5866): it may refuse the parameter, and it may
-/// answer as if it was not there. An hour later it may be another version of the server.
-/// Thread-safe.
+/// Remembers a server's support for shardSelector (KEP-5866): it may refuse the parameter, or
+/// ignore it. Entries expire after an hour, because the server may be upgraded. Thread-safe.
 class ServerShards {
  public:
-    /// A request came through without the parameter, but not with it.
-    /// \returns whether that is news
+    /// A request succeeded only without the parameter.
+    /// \returns whether this was unknown
     bool on_refused(TimePoint now) {
         const std::lock_guard lock(mutex_);
         const bool known = is_recent(refused_, now);
         refused_ = now;
         return !known;
     }
-    /// An object has come that is not in the share that was asked for.
+    /// An object outside the requested share has arrived.
     void on_ignored(TimePoint now) {
         const std::lock_guard lock(mutex_);
         ignored_ = now;
@@ -31,7 +30,7 @@ class ServerShards {
         const std::lock_guard lock(mutex_);
         return !is_recent(refused_, now);
     }
-    /// Whether a request for a share brings more than that share.
+    /// Whether a request for a share returns more than the share.
     bool of_no_use(TimePoint now) const {
         const std::lock_guard lock(mutex_);
         return is_recent(refused_, now) || is_recent(ignored_, now);

@@ -18,17 +18,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What all watches of one server in one execution context share, whatever strand they are on: the
-/// places that ServerLimits leaves them, and whether the server answers. No I/O. Thread-safe.
+/// State shared by all watches of one server in one execution context, on any strand: the permits
+/// of ServerLimits, and the server's health. No I/O. Thread-safe.
 ///
-/// Handlers are posted to the executor given. Everything may be called and destroyed in a handler.
+/// Handlers are posted to the given executor. They may call or destroy anything.
 class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     struct Request;
     using Requests = std::list<std::shared_ptr<Request>>;
     enum class Use : bool { list, watch };
 
  public:
-    /// A list that may run, or a watch that may be open. Given back when destroyed, on any thread.
+    /// A permit for a running list or an open watch. Returned on destruction, on any thread.
     class Place {
      public:
         Place() = default;
@@ -43,13 +43,13 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
         Place(std::shared_ptr<ServerTraffic> traffic, Use use)
             : traffic_(std::move(traffic)), use_(use) {}
 
-        std::shared_ptr<ServerTraffic> traffic_;  ///< null: no place
+        std::shared_ptr<ServerTraffic> traffic_;  ///< null: no permit
         Use use_ = Use::list;
     };
 
-    /// Keeps a request. Destroying it withdraws the request: what was granted meanwhile goes to the
-    /// next in line. The handler is not called after that, provided that the ticket is destroyed on
-    /// the handler's executor.
+    /// Owns a request. Its destruction withdraws the request; a permit granted meanwhile goes to
+    /// the next request. If the ticket is destroyed on the handler's executor, the handler is not
+    /// called afterwards.
     class Ticket {
      public:
         Ticket() = default;
@@ -72,20 +72,20 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
 
     ServerTraffic(const ServerLimits&, std::shared_ptr<Metrics>);
 
-    /// The handler gets a place for a list as soon as there is one; first come, first served.
+    /// Grants a list permit once one is available, first come, first served.
     [[nodiscard]] Ticket async_list_place(asio::any_io_executor, PlaceHandler);
-    /// A place for a list if there is one now and nobody waits; else an empty one.
+    /// A list permit if one is available and no request waits; else an empty one.
     Place try_list_place();
-    /// A place for a watch; an empty one while ServerLimits::watches are open.
+    /// A watch permit; an empty one while ServerLimits::watches are open.
     Place try_watch_place();
 
-    /// The server answered a request as it should.
+    /// The server has answered a request properly.
     void on_success();
-    /// A request failed for a reason of the server or the network.
+    /// A request failed because of the server or the network.
     void on_failure();
-    /// Calls the handler once, when a success follows a failure.
+    /// Calls the handler once, at the next success after a failure.
     [[nodiscard]] Ticket async_recovery(asio::any_io_executor, RecoveryHandler);
-    /// How often a success has followed a failure.
+    /// The number of successes after a failure.
     std::uint64_t recoveries() const;
 
     BookmarkCadence bookmarks;
@@ -105,11 +105,11 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     const ServerLimits limits_;
     const std::shared_ptr<Metrics> metrics_;
 
-    // Nothing foreign is called, destroyed or posted to under it.
+    // Never held during calls, destruction or posting of foreign handlers.
     mutable std::mutex mutex_;
     std::size_t lists_ = 0;
     std::size_t watches_ = 0;
-    Requests waiting_;     ///< for a place for a list
+    Requests waiting_;     ///< for a list permit
     Requests recovering_;  ///< for a success
     bool handing_out_ = false;
     bool failed_ = false;

@@ -4,19 +4,20 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// All but the executor is under the mutex. Who takes the handler away calls or destroys it.
+/// All members but the executor are guarded by the mutex. Whoever moves the handler out must invoke
+/// or destroy it.
 struct ServerTraffic::Request {
     asio::any_io_executor executor;
     PlaceHandler handler;
     Place granted;
-    Requests* queue = nullptr;  ///< null: it waits no longer
+    Requests* queue = nullptr;  ///< null: no longer queued
     Requests::iterator position;
 };
 
 ServerTraffic::ServerTraffic(const ServerLimits& limits, std::shared_ptr<Metrics> metrics)
     : limits_(limits), metrics_(std::move(metrics)) {}
 
-// --- places --------------------------------------------------------------------------------------
+// --- permits -------------------------------------------------------------------------------------
 
 ServerTraffic::Ticket ServerTraffic::async_list_place(asio::any_io_executor executor,
                                                       PlaceHandler handler) {
@@ -45,8 +46,8 @@ bool ServerTraffic::has_list_place() const noexcept {
     return limits_.concurrent_lists == 0 || lists_ < limits_.concurrent_lists;
 }
 
-// One call at a time: an executor that runs no more destroys what is posted to it, which gives a
-// place back, and so on for everybody who waits.
+// One call at a time: a stopped executor destroys posted handlers, their permits are returned, and
+// this would recurse through the whole queue.
 void ServerTraffic::hand_out() noexcept {
     std::unique_lock lock(mutex_);
     if (std::exchange(handing_out_, true)) return;
@@ -86,7 +87,7 @@ ServerTraffic::Place& ServerTraffic::Place::operator=(Place&& other) noexcept {
     return *this;
 }
 
-// --- whether the server answers ------------------------------------------------------------------
+// --- health of the server ------------------------------------------------------------------------
 
 void ServerTraffic::on_failure() {
     const std::lock_guard lock(mutex_);

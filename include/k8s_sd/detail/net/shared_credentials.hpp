@@ -15,17 +15,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Renewed credentials on a strand of their own.
+/// Renewed credentials on their own strand.
 struct CredentialDesk {
     asio::any_io_executor strand;
     std::unique_ptr<RenewedCredentials> credentials;
 };
 
-/// The credentials that are issued in one execution context: once for all clients that have the
-/// same issuer, whatever strand they are on. Thread-safe.
+/// The issued credentials of one execution context, shared by all clients with the same issuer, on
+/// any strand. Thread-safe.
 class SharedCredentials final : public asio::execution_context::service {
  public:
-    /// What the issuer is made from, and nothing else.
+    /// Exactly the values an issuer depends on.
     using Issuer =
         std::tuple<ApiServerConfig, std::shared_ptr<Clock>, std::shared_ptr<ProgramRunner>>;
     using Make = std::function<std::unique_ptr<RenewedCredentials>(asio::any_io_executor strand)>;
@@ -36,7 +36,7 @@ class SharedCredentials final : public asio::execution_context::service {
         : asio::execution_context::service(context) {}
 
     /// A source for one client.
-    /// \param make  called if there are none for that key
+    /// \param make  called if the key is new
     static std::unique_ptr<CredentialSource> source(const asio::any_io_executor& strand,
                                                     const Issuer&, const Make& make);
 
@@ -45,7 +45,7 @@ class SharedCredentials final : public asio::execution_context::service {
     std::shared_ptr<CredentialDesk> acquire(const asio::any_io_executor&, const Issuer&,
                                             const Make&);
 
-    std::mutex mutex_;  // of two who acquire the same, one makes it
+    std::mutex mutex_;  // serializes source(), so equal issuers are created once
     WeakMap<Issuer, CredentialDesk> desks_;
 };
 

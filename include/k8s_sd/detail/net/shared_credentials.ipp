@@ -10,8 +10,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What one client sees of a desk. Whoever waits at the desk has a weak reference to the handler,
-/// which goes with this object.
+/// One client's access to shared credentials. The shared part holds a weak reference to the
+/// handler; this object owns it.
 class CredentialCounter final : public CredentialSource {
  public:
     CredentialCounter(asio::any_io_executor strand, std::shared_ptr<CredentialDesk> desk)
@@ -19,7 +19,7 @@ class CredentialCounter final : public CredentialSource {
 
     void async_get(Refused refused, Handler handler) override {
         waiting_ = std::make_shared<Handler>(std::move(handler));
-        // Work of the client's context until it is told.
+        // Counts as work of the client's context until the handler is called.
         auto back = asio::prefer(strand_, asio::execution::outstanding_work.tracked);
         auto tell = [back, weak = std::weak_ptr(waiting_)](
                         const std::shared_ptr<const RequestCredentials>& answer) {
@@ -48,7 +48,7 @@ std::shared_ptr<CredentialDesk> SharedCredentials::acquire(const asio::any_io_ex
     if (auto desk = desks_.find(issuer)) return desk;
     const asio::any_io_executor strand = make_own_strand(executor);
     auto desk = std::make_unique<CredentialDesk>(CredentialDesk{strand, make(strand)});
-    // It owns timers and sockets of the strand, so it is destroyed there, whoever lets go last.
+    // The desk owns timers and sockets of the strand, so it is always destroyed there.
     return desks_.add(issuer, std::move(desk), [strand](CredentialDesk* last) {
         asio::dispatch(strand, [owned = std::unique_ptr<CredentialDesk>(last)] {});
     });

@@ -16,34 +16,35 @@ namespace k8s_sd::inline v0::detail {
 class ApiClientImpl;
 struct RequestCredentials;
 
-/// One request whose answer is short, or whose head is all that counts, with the credentials of
-/// watches and over a connection of its own. Credentials that are refused are renewed, and it is
-/// asked once more, as by watches. Lives on the strand of its client, which must outlive it.
+/// A request with a short response, or one evaluated by its head alone. It uses the credentials of
+/// watches and its own connection. After a refusal it renews the credentials and repeats the
+/// request once, as watches do. Confined to its client's strand; the client must outlive it.
 class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, private ResponseSink {
  public:
     struct Answer {
-        error_code ec;                    ///< there is no answer, or not all of it
-        std::string problem;              ///< explains it
-        ResponseHead head;                ///< status 0: there was no answer
-        std::string body;                 ///< as much of it as was wanted
-        bool cut = false;                 ///< there was more
-        std::string credentials_problem;  ///< why older credentials were sent
+        error_code ec;                    ///< no response, or an incomplete one
+        std::string problem;              ///< explains `ec`
+        ResponseHead head;                ///< status 0: no response
+        std::string body;                 ///< up to the requested size
+        bool cut = false;                 ///< the body was longer
+        std::string credentials_problem;  ///< why the request used older credentials
     };
     using Handler = std::function<void(const Answer&)>;
-    /// How much of the body of an answer is wanted: for a document, or to say what is wrong.
+    /// Body size for a document or an error message.
     static constexpr std::size_t short_body = 64 * 1024;
-    /// Of a successful answer, the head alone.
+    /// Body size for the head of a successful response alone.
     static constexpr std::size_t no_body = 0;
 
     explicit ShortRequest(ApiClientImpl&);
 
-    /// The handler is called once, unless cancel() or the destruction comes before.
+    /// The handler is called once, unless the request is cancelled or destroyed before.
     /// \param path  with query, without the server's prefix
-    /// \param most  bytes that are wanted of the body of an answer with status 200
-    /// \param timeout  of the whole
+    /// \param most  maximum size of the body for status 200
+    /// \param timeout  for the whole request
     void start(std::string_view path, std::size_t most, Duration timeout, Handler);
-    /// The same for a request that changes something.
-    /// \param method  "POST" or "PUT" \param body  JSON
+    /// The same for a write request.
+    /// \param method  "POST" or "PUT"
+    /// \param body  JSON
     void start_write(std::string_view method, std::string_view path, std::string body,
                      Duration timeout, Handler);
     void cancel() noexcept;
@@ -57,7 +58,7 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
     void on_end(error_code ec, std::string problem);
     void on_renewed(bool changed);
     void finish(error_code ec, std::string problem);
-    /// Calls a method if the question that began the call is still asked.
+    /// Wraps a method as a handler, ignored once its request has ended.
     template <class Method>
     auto guarded(Method method);
 
@@ -69,11 +70,11 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
     std::string body_;
     std::size_t most_ = short_body;
     Duration timeout_{};
-    std::uint64_t sent_with_ = 0;  ///< the revision of the credentials
-    bool renewed_ = false;         ///< it is asked the second time
+    std::uint64_t sent_with_ = 0;  ///< revision of the credentials
+    bool renewed_ = false;         ///< this is the second attempt
     Answer answer_;
-    Handler handler_;              ///< empty: nothing is asked
-    std::uint64_t questions_ = 0;  ///< credentials that come late are for none
+    Handler handler_;              ///< empty: idle
+    std::uint64_t questions_ = 0;  ///< identifies the request, to ignore late credentials
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -101,7 +101,7 @@ void ShortRequest::finish(error_code ec, std::string problem) {
     answer_.ec = ec;
     answer_.problem = std::move(problem);
     const Answer answer = std::exchange(answer_, {});
-    handler(answer);  // it may start the next one
+    handler(answer);  // it may start the next request
 }
 
 void ShortRequest::cancel() noexcept {

@@ -18,9 +18,9 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr std::string_view leftover_prefix = ".new-";
-/// Clocks of a machine are set now and then.
+/// Tolerance for adjusted clocks.
 constexpr std::chrono::minutes future_limit{5};
-/// Bytes that are hashed in a few milliseconds.
+/// Bytes hashed in a few milliseconds.
 constexpr std::size_t digest_step = std::size_t{1} << 20;
 
 std::string last_error() { return std::strerror(errno); }
@@ -57,7 +57,7 @@ class Descriptor {
     int descriptor_;
 };
 
-/// Why what is open here is not ours alone; empty: it is.
+/// Why the open file or directory may be accessible to others; empty: it is not.
 std::string stranger(int descriptor, bool directory) {
     struct stat status {};
     if (fstat(descriptor, &status) != 0) return last_error();
@@ -164,7 +164,7 @@ std::shared_ptr<SnapshotDirectory> SnapshotDirectory::open(const std::string& pa
     }
     if (!problem.empty()) return nullptr;
     std::shared_ptr<SnapshotDirectory> directory(new SnapshotDirectory(path, descriptor.release()));
-    // Of a program that ended while it wrote.
+    // Remove leftovers of interrupted writes.
     directory->remove_if([](std::string_view name) { return name.starts_with(leftover_prefix); });
     return directory;
 }
@@ -197,7 +197,7 @@ void SnapshotDirectory::remove_old(std::string_view suffix, Duration age) const 
 std::string SnapshotDirectory::read(const std::string& name, std::size_t most, std::string& bytes,
                                     bool& is_missing) const {
     const BlockingCall waits;
-    // Without O_NONBLOCK, to open a FIFO waits for somebody who writes to it.
+    // Without O_NONBLOCK, open() of a FIFO would wait for a writer.
     const Descriptor file(
         openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     is_missing = file.get() < 0 && errno == ENOENT;
@@ -231,7 +231,7 @@ std::string SnapshotDirectory::write(const std::string& name, std::string_view b
         unlinkat(descriptor_, temporary.c_str(), 0);
         return problem;
     }
-    // The new name lasts when the directory is on the disk, too.
+    // The rename is durable once the directory has been synced, too.
     return fsync(descriptor_) == 0 ? std::string() : last_error();
 }
 

@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// The directories that a context has open.
+/// The open directories of a context.
 class SnapshotDirectories final : public asio::execution_context::service {
  public:
     static asio::execution_context::id id;
@@ -40,7 +40,7 @@ std::shared_ptr<const SnapshotFiles> SnapshotFiles::of(const asio::any_io_execut
     return asio::use_service<SnapshotDirectories>(context).get(path);
 }
 
-/// One that could not be opened is tried again: another program may have ended.
+/// Retries after a failure: another program may have released the directory.
 std::shared_ptr<const SnapshotDirectory> SnapshotFiles::directory(std::string& problem) const {
     const std::lock_guard lock(mutex_);
     if (!directory_) directory_ = SnapshotDirectory::open(path_, problem);

@@ -8,8 +8,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// SOCKS5: RFC 1928, with user and password as of RFC 1929. A name goes to the proxy as it is, an
-/// IP literal as an address.
+/// SOCKS5: RFC 1928, with user and password of RFC 1929. Sends host names unresolved, and IP
+/// literals as addresses.
 class Socks5 final : public ProxyDialog {
  public:
     /// \param host  of the server; name or IP literal without brackets
@@ -17,7 +17,8 @@ class Socks5 final : public ProxyDialog {
     void feed(std::string_view bytes) override;
 
  private:
-    /// The message that is expected. \return its size; zero if more bytes must tell
+    /// Parses the expected message.
+    /// \return its size; zero: incomplete
     std::size_t read_message(std::string_view bytes);
     std::size_t read_method(std::string_view bytes);
     std::size_t read_verdict(std::string_view bytes);
@@ -25,7 +26,7 @@ class Socks5 final : public ProxyDialog {
     void refuse(unsigned code);
 
     const std::string server_;  ///< host and port
-    CleansedBytes login_;       ///< the message with the credentials; empty: none
+    CleansedBytes login_;       ///< message with the credentials; empty: none
     CleansedBytes request_;
     enum class Expected : std::uint8_t { method, verdict, reply };
     Expected expected_ = Expected::method;

@@ -25,7 +25,7 @@ void append_bytes(CleansedBytes& to, std::initializer_list<unsigned char> bytes)
     for (const unsigned char byte : bytes) to.push_back(static_cast<char>(byte));
 }
 
-/// With its length before it.
+/// Appends the text with its length prefix.
 void append_socks_text(CleansedBytes& to, std::string_view text) {
     to.push_back(static_cast<char>(text.size()));
     append(to, text);
@@ -66,7 +66,7 @@ CleansedBytes connect_message(const std::string& host, std::uint16_t port) {
     return message;
 }
 
-/// What cannot be put into the messages; empty: nothing.
+/// Why the values do not fit into the messages; empty: they fit.
 std::string why_not_told(const ProxyTarget& proxy, const std::string& host,
                          const std::string& port) {
     if (!port_number(port)) return "is not asked: not a port number: " + in_quotes(printable(port));
@@ -101,13 +101,13 @@ Socks5::Socks5(const ProxyTarget& proxy, const std::string& host, const std::str
 }
 
 void Socks5::feed(std::string_view bytes) {
-    received_ += bytes;  // a message has at most 262 bytes, and nothing follows the last one
+    received_ += bytes;  // a message has at most 262 bytes, with nothing after the last one
     if (received_.empty()) return;
     const std::size_t used = read_message(received_);
     if (used == 0 || state() == State::failed) return;
     received_.erase(0, used);
     if (state() == State::done) return finish_unless_more(received_);
-    // Each message answers one of ours, which has not been sent yet.
+    // The proxy must wait for the next message of this side, not sent yet.
     if (!received_.empty()) fail("sent more than its answer");
 }
 
@@ -159,7 +159,7 @@ std::size_t Socks5::read_reply(std::string_view bytes) {
         return 0;
     }
     if (bytes.size() < 2) return 0;
-    // A refusal may come without the rest.
+    // A refusal may omit the rest.
     if (byte_at(bytes, 1) != 0) {
         refuse(byte_at(bytes, 1));
         return 0;

@@ -4,7 +4,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What an HTTP status that is no success means.
+/// The error for an unsuccessful HTTP status.
 constexpr errc error_of_status(unsigned status) noexcept {
     switch (status) {
         case 400:

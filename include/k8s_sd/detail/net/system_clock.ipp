@@ -28,8 +28,8 @@ class SystemTimer final : public Timer {
 
  private:
     asio::steady_timer timer_;
-    // An expired wait may already be queued as a success when it is cancelled; the number of the
-    // wait, shared because the timer may be gone by then, tells it that it came too late.
+    // An expired wait may already be queued as a success when it is cancelled. The shared wait
+    // number, valid beyond the timer's lifetime, detects this.
     std::shared_ptr<std::uint64_t> generation_ = std::make_shared<std::uint64_t>(0);
 };
 

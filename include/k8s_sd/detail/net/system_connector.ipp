@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-/// Leaves no copy of an inline private key behind.
+/// A copy whose inline private key is wiped on destruction.
 std::shared_ptr<const TlsConfig> copy_of(const TlsConfig& config) {
     return {new TlsConfig(config), [](TlsConfig* copy) {
                 detail::cleanse(copy->key.data(), copy->key.size());

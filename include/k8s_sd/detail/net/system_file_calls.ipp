@@ -11,8 +11,8 @@ namespace {
 class SystemFileCalls final : public FileCalls {
  public:
     bool run(std::function<void()> call) override {
-        // Of the process, and never destroyed: see BlockingThreads. So many because one that
-        // hangs must not stand in the way of files on another file system.
+        // Global and never destroyed: see BlockingThreads. Many threads, so hanging reads do not
+        // block files on other file systems.
         static const detail::Immortal<detail::BlockingThreads> threads(32U, 1000U);
         return threads->run(std::move(call));
     }
@@ -21,7 +21,7 @@ class SystemFileCalls final : public FileCalls {
 }  // namespace
 
 std::shared_ptr<FileCalls> system_file_calls() {
-    // One for all: who reads the same file through the same calls shares the read.
+    // A singleton, so concurrent reads of a file are shared.
     static const detail::Immortal<std::shared_ptr<FileCalls>> calls(
         std::make_shared<SystemFileCalls>());
     return *calls;

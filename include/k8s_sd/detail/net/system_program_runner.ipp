@@ -36,7 +36,7 @@ ProgramRunner::Result run_program(detail::ChildProcess& child, Steady::time_poin
 class SystemProgramRunner final : public ProgramRunner {
  public:
     std::shared_ptr<void> async_run(Program program, Handler handler) override {
-        // Of the process, and never destroyed: see BlockingThreads.
+        // Global and never destroyed: see BlockingThreads.
         static const detail::Immortal<detail::BlockingThreads> threads(8U, 1000U);
         const auto child = std::make_shared<detail::ChildProcess>(std::move(program));
         const auto asked = Steady::now();
@@ -50,7 +50,7 @@ class SystemProgramRunner final : public ProgramRunner {
 }  // namespace
 
 std::shared_ptr<ProgramRunner> system_program_runner() {
-    // One for all, so that clients of equal environments share what is issued.
+    // A singleton, so clients of equal environments share issued credentials.
     static const detail::Immortal<std::shared_ptr<ProgramRunner>> runner(
         std::make_shared<SystemProgramRunner>());
     return *runner;

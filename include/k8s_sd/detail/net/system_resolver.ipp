@@ -48,7 +48,7 @@ int look_up(const std::string& host, const addrinfo& hints, addrinfo** found) {
 
 void look_up(const std::string& host, const Resolver::Handler& handler) {
     addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;  // otherwise each address comes once for each protocol
+    hints.ai_socktype = SOCK_STREAM;  // otherwise each address is returned once per protocol
     addrinfo* found = nullptr;
     error_code ec = lookup_error(look_up(host, hints, &found));
     ResolvedAddresses addresses;
@@ -61,7 +61,7 @@ void look_up(const std::string& host, const Resolver::Handler& handler) {
 class SystemResolver final : public Resolver {
  public:
     void async_resolve(const std::string& host, Handler handler) override {
-        // Of the process, and never destroyed: see BlockingThreads.
+        // Global and never destroyed: see BlockingThreads.
         static const detail::Immortal<detail::BlockingThreads> threads(8U, 1000U);
         if (!threads->run([host, handler] { look_up(host, handler); })) {
             handler(asio::error::host_not_found_try_again, {});

@@ -16,47 +16,46 @@ namespace k8s_sd::inline v0::detail {
 
 namespace asio = boost::asio;
 
-/// A certificate, key or file that cannot be used. The text names the file, never its content.
+/// An unusable certificate, key or file. The text names the file, but contains nothing of it.
 struct TlsError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// For each file that a configuration may name: the trusted CA, the client's certificate and key.
+/// A value for each TLS file of a configuration: CA, client certificate and key.
 template <class T>
 struct ForTlsFiles {
     T ca{}, cert{}, key{};
 };
 
-/// Paths; empty where nothing has to be read.
+/// Paths of the files to read; empty: none.
 ForTlsFiles<std::string> files_of(const TlsConfig&);
 
-/// Whose certificates are trusted.
+/// The source of trusted certificates.
 enum class TrustStore : bool {
-    configured,  ///< those of the configuration; without any, those of the system
-    and_system   ///< those of the system as well: a proxy is seldom of the cluster's authority
+    configured,  ///< as configured, else the system's
+    and_system   ///< also the system's, because a proxy rarely uses the cluster's CA
 };
 
 /// For messages: "CA file /etc/ca.crt".
 std::string describe_trust(const TlsConfig&, TrustStore);
 
-/// The client's side: the configured versions of TLS, ALPN "http/1.1", trust and identity as
-/// configured. `server_name` does not matter here.
-/// \param contents  of the files that the configuration names
-/// \param warning  gets what is wrong and no error: certificates of the CA that are not trusted, as
-/// they are broken, beside others that are
-/// \throws TlsError; an empty or broken CA never means the system's trust store
+/// A client context: configured TLS versions, ALPN "http/1.1", configured trust and identity.
+/// Ignores `server_name`.
+/// \param contents  of the configured files
+/// \param warning  receives a non-fatal problem: broken CA certificates next to valid ones
+/// \throws TlsError; an empty or broken CA never falls back to the system's trust store
 std::shared_ptr<asio::ssl::context> make_client_context(
     const TlsConfig&, const ForTlsFiles<FileContent>& contents = {},
     TrustStore = TrustStore::configured, std::string* warning = nullptr);
 
-/// Whether a connection can show it.
-/// \param certificate_name, key_name  what messages call them
-/// \throws TlsError  also when the key is another one's
+/// Checks a client certificate and its key.
+/// \param certificate_name, key_name  names for messages
+/// \throws TlsError, also if the key does not match
 void check_identity(const ClientIdentity&, const std::string& certificate_name,
                     const std::string& key_name);
 
 using Sha256 = std::array<unsigned char, 32>;
-/// Differs when the parts do, also when only the boundaries between them do.
+/// Hashes the parts including their boundaries.
 /// \throws TlsError
 Sha256 sha256(std::initializer_list<std::string_view> parts);
 

@@ -27,7 +27,7 @@ using Certificate = std::unique_ptr<X509, Deleter<&X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Deleter<&EVP_PKEY_free>>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, Deleter<&EVP_MD_CTX_free>>;
 
-/// What OpenSSL says about its last failure.
+/// OpenSSL's text for its last failure.
 std::string openssl_reason() {
     const char* reason = ERR_reason_error_string(ERR_peek_last_error());
     ERR_clear_error();
@@ -38,7 +38,7 @@ void require(bool ok, const std::string& problem) {
     if (!ok) throw TlsError(problem + ": " + openssl_reason());
 }
 
-/// PEM text and what to call it in messages.
+/// PEM text and its name for messages.
 struct Pem {
     std::string_view text;
     std::string name;
@@ -56,14 +56,14 @@ Pem load(const std::string& what, const std::string& text, const std::string& fi
 
 Bio open(const Pem& pem) {
     ERR_clear_error();
-    // OpenSSL takes no null pointer, not even for nothing.
+    // OpenSSL rejects a null pointer even for an empty text.
     const std::string_view text = without_byte_order_mark(pem.text);
     Bio bio(BIO_new_mem_buf(text.empty() ? "" : text.data(), static_cast<int>(text.size())));
     if (!bio) throw std::bad_alloc();
     return bio;
 }
 
-/// The parts of a PEM text that begin with a line "-----BEGIN …".
+/// The parts of a PEM text starting with a line "-----BEGIN …".
 std::vector<std::string_view> pem_blocks(std::string_view text) {
     constexpr std::string_view begin = "-----BEGIN ";
     std::vector<std::string_view> blocks;
@@ -80,10 +80,10 @@ std::vector<std::string_view> pem_blocks(std::string_view text) {
 struct Certificates {
     std::vector<Certificate> good;
     std::size_t broken = 0;
-    std::string reason;  ///< why the first broken one is
+    std::string reason;  ///< of the first broken one
 };
 
-/// Anything between certificates is skipped.
+/// Skips anything between certificates.
 Certificates read_certificates(const Pem& pem) {
     Certificates result;
     for (const std::string_view block : pem_blocks(without_byte_order_mark(pem.text))) {
@@ -108,14 +108,14 @@ Certificates read_certificates(const Pem& pem) {
     throw TlsError(pem.name + " holds a broken certificate: " + reason);
 }
 
-/// A chain lacks nothing.
+/// Every certificate of a chain must be valid.
 std::vector<Certificate> certificate_chain(const Pem& pem) {
     Certificates read = read_certificates(pem);
     if (read.broken > 0) refuse_broken(pem, read.reason);
     return std::move(read.good);
 }
 
-/// As in Go, a broken certificate does no harm to the others.
+/// As in Go, broken certificates do not affect the valid ones.
 std::vector<Certificate> authorities(const Pem& pem, std::string* warning) {
     Certificates read = read_certificates(pem);
     if (read.good.empty()) refuse_broken(pem, read.reason);
@@ -128,7 +128,7 @@ std::vector<Certificate> authorities(const Pem& pem, std::string* warning) {
     return std::move(read.good);
 }
 
-/// Instead of OpenSSL's default, which asks on the terminal.
+/// Replaces OpenSSL's default, a prompt on the terminal.
 int no_password(char*, int, int, void*) { return -1; }
 
 Key private_key(const Pem& pem) {
@@ -154,8 +154,8 @@ void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content
     for (const Certificate& certificate : authorities(pem, warning)) {
         require(X509_STORE_add_cert(store, certificate.get()) == 1, "cannot use " + pem.name);
     }
-    // As in Go, and so in Prometheus: every configured certificate is an anchor, whether or not
-    // it is self-signed.
+    // As in Go, and so in Prometheus, every configured certificate is a trust anchor, self-signed
+    // or not.
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 }
 
@@ -175,8 +175,8 @@ void identify(SSL_CTX* context, const TlsConfig& config, const ForTlsFiles<FileC
     if (config.cert.empty() && config.cert_file.empty()) return;
     const Pem cert_pem = load("client certificate", config.cert, config.cert_file, contents.cert);
     const Pem key_pem = load("client key", config.key, config.key_file, contents.key);
-    // Checked before the context sees the key: SSL_CTX_use_PrivateKey would silently drop a
-    // certificate that does not belong to it.
+    // Check the pair first: SSL_CTX_use_PrivateKey would silently drop a certificate with another
+    // key.
     const auto [chain, key] = load_identity(cert_pem, key_pem);
     require(SSL_CTX_use_certificate(context, chain.front().get()) == 1,
             "cannot use " + cert_pem.name);
@@ -189,7 +189,7 @@ void identify(SSL_CTX* context, const TlsConfig& config, const ForTlsFiles<FileC
 
 using SecurityCallback = int (*)(const SSL*, const SSL_CTX*, int, int, int, void*, void*);
 
-/// Whether a certificate of our own may have its key; all other questions go to OpenSSL.
+/// Accepts certificate keys of sufficient size; all other questions go to OpenSSL.
 int check_security(const SSL* ssl, const SSL_CTX* context, int question, int bits, int nid,
                    void* other, void* default_check) {
     const int about = question & ~SSL_SECOP_PEER;
@@ -199,8 +199,9 @@ int check_security(const SSL* ssl, const SSL_CTX* context, int question, int bit
                                                              other, nullptr);
 }
 
-/// Go takes RSA keys of 1024 bits. Level 2, the default of most systems, wants 2048. Signatures,
-/// ciphers and key exchanges stay as the level says; who has asked for a higher one gets it.
+/// Accepts RSA keys of 1024 bits, as Go does. Level 2, the default of most systems, requires 2048.
+/// Signatures, ciphers and key exchanges keep the level's rules; a higher configured level stays in
+/// force.
 void allow_small_keys(SSL_CTX* context) {
     if (SSL_CTX_get_security_level(context) > max_relaxed_level) return;
     SSL_CTX_set0_security_ex_data(context,

@@ -13,7 +13,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Reads the files of a configuration side by side. Lives on the strand.
+/// Reads the TLS files of a configuration in parallel. Confined to the strand.
 class TlsFilesReader : public std::enable_shared_from_this<TlsFilesReader> {
  public:
     using Handler = std::function<void(const ForTlsFiles<FileContent>&)>;
@@ -21,10 +21,10 @@ class TlsFilesReader : public std::enable_shared_from_this<TlsFilesReader> {
     TlsFilesReader(const asio::any_io_executor& strand, const std::shared_ptr<Clock>&,
                    const std::shared_ptr<FileCalls>&);
 
-    /// The handler is called later. What is being read keeps this object alive.
+    /// The handler is called later. Pending reads keep this object alive.
     /// \param files  at least one
     void async_read(const ForTlsFiles<std::string>& files, Handler);
-    /// The handler is not called any more.
+    /// Drops the handler.
     void cancel() noexcept;
 
  private:
@@ -36,20 +36,20 @@ class TlsFilesReader : public std::enable_shared_from_this<TlsFilesReader> {
     FileReader ca_, cert_, key_;
 };
 
-/// Contexts by configuration, made again when their files changed. Thread-safe.
+/// TLS contexts by configuration, rebuilt after changes of their files. Thread-safe.
 class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
  public:
     using Context = std::shared_ptr<asio::ssl::context>;
-    /// Without a context there is a problem, in words.
+    /// Without a context, `problem` describes the error.
     using Handler = std::function<void(const Context&, const std::string& problem)>;
 
-    /// \param logger  is told once when changed files are broken, and once when they are mended
+    /// \param logger  logs the first error of changed files, and the recovery
     TlsContexts(std::shared_ptr<Clock>, std::shared_ptr<FileCalls>, Logger logger = {});
 
-    /// Looks at the files at most once per second. While changed files are broken, or reading them
-    /// takes longer than 10 s, the previous context serves.
-    /// \param handler  called from this call if no file has to be read, otherwise on `strand`
-    /// \return who reads; expired if nobody does
+    /// Checks the files at most once per second. While changed files are broken, or a read takes
+    /// over 10 s, the previous context stays in use.
+    /// \param handler  called from this call if no file needs a read, otherwise on `strand`
+    /// \return the pending reader; expired: none
     std::weak_ptr<TlsFilesReader> async_get(const asio::any_io_executor& strand,
                                             const std::shared_ptr<const TlsConfig>&,
                                             Handler handler, TrustStore = TrustStore::configured);
@@ -60,11 +60,11 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
         Sha256 contents{};  ///< of the files
         TimePoint looked_at;
         TimePoint used_at;
-        std::string problem;  ///< that was logged
+        std::string problem;  ///< the logged problem
         std::string warning;  ///< about the context
     };
 
-    /// The cache must not keep copies of inline keys.
+    /// Hashed, so the cache keeps no copies of inline keys.
     static Sha256 key_of(const TlsConfig&, TrustStore);
     static void renew(Entry&, const TlsConfig&, TrustStore, const ForTlsFiles<FileContent>&);
 

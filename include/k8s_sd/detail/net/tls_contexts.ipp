@@ -84,7 +84,7 @@ void TlsContexts::finish(const TlsConfig& config, TrustStore trust,
     handler(context, problem);
 }
 
-/// The context that serves without a look at the files; null if they are to be looked at.
+/// The context to use without a check of the files; null: a check is due.
 TlsContexts::Context TlsContexts::known(const TlsConfig& config, TrustStore trust) {
     constexpr Duration look_interval = std::chrono::seconds(1);
     constexpr Duration keep_unused = std::chrono::hours(1);

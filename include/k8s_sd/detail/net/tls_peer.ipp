@@ -29,7 +29,7 @@ std::string address_text(std::string_view bytes) {
     return Address(raw).to_string();
 }
 
-/// The peer wrote it: at most 100 printable characters reach a text.
+/// Sanitizes the peer's text: at most 100 printable characters.
 std::string peer_text(std::string_view name) {
     std::string result;
     for (const char c : name.substr(0, 100)) result += c >= 0x20 && c < 0x7f ? c : '?';
@@ -73,7 +73,7 @@ std::string entry_text(const X509_NAME* name, int nid) {
     return peer_text(bytes_of(value));
 }
 
-/// "CN=name", or what else there is.
+/// "CN=name", or another part of the name.
 std::string name_text(const X509_NAME* name) {
     if (const std::string common = entry_text(name, NID_commonName); !common.empty()) {
         return "CN=" + common;
@@ -102,7 +102,7 @@ std::string ask_for_clock() {
     return "is this machine's clock right? It says " + time_text(parts);
 }
 
-/// Other connections use the store at the same time, from other threads.
+/// Locks the store, because connections on other threads use it.
 int certificates_in(X509_STORE* store) {
     if (X509_STORE_lock(store) != 1) return 0;
     int count = 0;
@@ -118,7 +118,7 @@ int certificates_in(X509_STORE* store) {
 std::string none_of(X509_STORE_CTX* context, const ExpectedPeer& expected) {
     const std::string trust =
         expected.trust.empty() ? std::string("the trusted certificates") : expected.trust;
-    // A store of many files is read as it is needed.
+    // A store with many files is loaded on demand.
     const int count = trust.find("system") != std::string::npos
                           ? 0
                           : certificates_in(X509_STORE_CTX_get0_store(context));
@@ -144,7 +144,7 @@ std::string certificate_of(const X509* certificate, const ExpectedPeer& expected
            " (" + name_text(X509_get_subject_name(certificate)) + ")";
 }
 
-/// Of a certificate that leads to no trusted one.
+/// Explains a certificate without a path to a trusted one.
 std::string explain_distrust(X509_STORE_CTX* context, const X509* certificate,
                              const ExpectedPeer& expected) {
     const int depth = X509_STORE_CTX_get_error_depth(context);
@@ -218,8 +218,8 @@ bool expect_peer(SSL* ssl, std::string name) {
     boost::system::error_code not_an_address;
     const auto address = ip::make_address(name, not_an_address);
     if (!not_an_address) return expect_address(param, address);
-    if (name.ends_with('.')) name.pop_back();  // neither SNI nor certificates have the root's dot
-    // OpenSSL takes an empty name as "do not verify".
+    if (name.ends_with('.')) name.pop_back();  // SNI and certificates omit the root's dot
+    // For OpenSSL, an empty name means "do not verify".
     return !name.empty() && SSL_set_tlsext_host_name(ssl, name.c_str()) == 1 &&
            X509_VERIFY_PARAM_set1_host(param, name.data(), name.size()) == 1;
 }
@@ -265,7 +265,7 @@ std::string explain_rejection(X509_STORE_CTX* context, const ExpectedPeer& expec
 
 std::string versions_of(const SSL* session) {
     const auto text = [](long version) { return version == TLS1_3_VERSION ? "1.3" : "1.2"; };
-    auto* const ssl = const_cast<SSL*>(session);  // the macros of OpenSSL know no const
+    auto* const ssl = const_cast<SSL*>(session);  // OpenSSL's macros are not const-correct
     const long least = SSL_get_min_proto_version(ssl);
     const long greatest = SSL_get_max_proto_version(ssl);
     return least == greatest ? text(least) : std::string(text(least)) + " to " + text(greatest);
@@ -295,7 +295,7 @@ std::string explain_tls_error(const error_code& ec, bool shows_certificate,
             return verdict("it is signed by a CA that is unknown there");
         case SSL_R_TLSV1_ALERT_ACCESS_DENIED: return verdict("access denied");
         case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
-            // Before TLS 1.3 a missing client certificate is told like that.
+            // Before TLS 1.3, this alert also reports a missing client certificate.
             return "refuses the handshake: a client certificate may be missing, or there is no "
                    "cipher that both know";
         case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:

@@ -13,19 +13,18 @@ namespace k8s_sd::inline v0::detail {
 
 namespace asio = boost::asio;
 
-/// TLS over a socket that does not block, or over another session: a proxy is reached by https,
-/// and the server through it.
+/// TLS over a non-blocking socket, or over another session for a server behind an https proxy.
 ///
-/// OpenSSL reads and writes the socket itself, and gives its buffers back while nothing comes. So a
-/// quiet watch costs no more than OpenSSL's session; Asio's stream would keep 34 KB beside it.
+/// OpenSSL accesses the socket itself, and frees its buffers while idle. An idle watch costs only
+/// OpenSSL's session; Asio's stream would add 34 KB.
 ///
-/// Like the socket, it belongs to one strand.
+/// Confined to one strand, like the socket.
 class TlsSession {
  public:
     enum class Side : std::uint8_t { client, server };
 
-    /// Either `ec` (asio::error::eof: the peer has ended), or what has to happen before the same
-    /// call is made again, or `bytes`.
+    /// Contains `ec` (asio::error::eof: closed by the peer), a condition to wait for before a
+    /// repeated call, or `bytes`.
     struct Result {
         enum class Wait : std::uint8_t { none, readable, writable };
         error_code ec{};
@@ -35,23 +34,23 @@ class TlsSession {
 
     /// \throws boost::system::system_error
     TlsSession(SSL_CTX*, int socket);
-    /// \param outer  must live longer
+    /// \param outer  must outlive this session
     TlsSession(SSL_CTX*, TlsSession& outer);
     TlsSession(const TlsSession&) = delete;
     TlsSession& operator=(const TlsSession&) = delete;
 
     SSL* native_handle() const noexcept { return ssl_.get(); }
-    /// Is told of each certificate that is not accepted. Must not throw.
+    /// Sets a callback for each rejected certificate. It must not throw.
     void on_rejection(std::function<void(X509_STORE_CTX*)>);
 
     Result handshake(Side);
-    /// As much as is there, at most what the buffer holds.
+    /// Reads the available bytes, up to the size of the buffer.
     Result read(asio::mutable_buffer);
-    /// At least a part.
+    /// Writes at least a part of the buffer.
     Result write(asio::const_buffer);
 
  private:
-    /// The socket, and why it failed.
+    /// The socket and its last error.
     struct Transport {
         int socket = -1;
         int problem = 0;  ///< an errno
@@ -72,7 +71,7 @@ class TlsSession {
     std::shared_ptr<Transport> transport_;  // of the outermost session
     std::unique_ptr<SSL, SslFree> ssl_;
     std::function<void(X509_STORE_CTX*)> on_rejection_;
-    Result held_back_;  // what a read has found behind bytes
+    Result held_back_;  // outcome found by a read after some bytes
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Several records come with one call of the system. Given back while nothing comes.
+/// One system call reads several records. Freed while idle.
 constexpr std::size_t read_ahead = 64 * 1024;
 
 error_code openssl_error() {
@@ -31,9 +31,9 @@ long control_socket(BIO*, int command, long, void*) { return command == BIO_CTRL
 
 }  // namespace
 
-// --- the socket, as OpenSSL sees it --------------------------------------------------------------
+// --- the socket BIO ------------------------------------------------------------------------------
 
-// OpenSSL's own raises SIGPIPE when the peer has gone.
+// OpenSSL's own BIO raises SIGPIPE after the peer has closed the connection.
 const BIO_METHOD* TlsSession::socket_method() {
     static const BIO_METHOD* const method = [] {  // never freed
         BIO_METHOD* const made =
@@ -137,7 +137,7 @@ TlsSession::Result TlsSession::read(asio::mutable_buffer buffer) {
         });
         if (part.bytes == 0) {
             if (total.bytes == 0) return part;
-            // The bytes first. An error of OpenSSL is told only once.
+            // Deliver the bytes first, and keep the error: OpenSSL reports it only once.
             held_back_ = part;
             break;
         }

@@ -9,17 +9,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// How fast lists come from a server, and whether it would be faster to have them compressed. An
-/// API server compresses some 100 MB/s on one core, to about an eighth: through a network of
-/// 16 MB/s a list takes an eighth of the time then, through one of 100 MB/s no less, and the
-/// server works harder in both. So it is asked for far below that only, and where it was measured.
-/// Thread-safe.
+/// Measures the transfer rate of lists, to decide about compression. An API server compresses about
+/// 100 MB/s per core, to an eighth of the size. A network of 16 MB/s then transfers a list in an
+/// eighth of the time, one of 100 MB/s gains nothing, and the server's load rises in both cases. So
+/// compression is requested only after a measurement far below 100 MB/s. Thread-safe.
 class TransferRate {
  public:
-    /// A list has come that was not compressed.
-    /// \param waited  for more of it, once it had begun: neither the time before nor our own
+    /// An uncompressed list is complete.
+    /// \param waited  time spent waiting for its bytes after the first ones, without local
+    /// processing
     void add(std::uint64_t bytes, Duration waited, TimePoint now) {
-        // An API server compresses nothing that is smaller.
+        // An API server does not compress smaller responses.
         constexpr std::uint64_t least = 128 * 1024;
         if (bytes < least) return;
         const std::lock_guard lock(mutex_);
@@ -27,14 +27,14 @@ class TransferRate {
         slow_ =
             static_cast<double>(bytes) < threshold * std::chrono::duration<double>(waited).count();
     }
-    /// What was measured long ago counts no more: the way to the server may be another one.
+    /// Measurements expire, because the network path may change.
     bool is_slow(TimePoint now) const {
         const std::lock_guard lock(mutex_);
         return slow_ && measured_ && now - *measured_ < std::chrono::hours(1);
     }
 
  private:
-    static constexpr double threshold = 16e6;  // bytes a second
+    static constexpr double threshold = 16e6;  // bytes per second
 
     mutable std::mutex mutex_;
     std::optional<TimePoint> measured_;

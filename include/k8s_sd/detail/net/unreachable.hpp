@@ -4,7 +4,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whether the error is that of a connection which was never made: its peer knows of no request.
+/// Whether the error means a failed connection attempt, so the peer has received no request.
 bool is_unreachable(const error_code&) noexcept;
 
 }  // namespace k8s_sd::inline v0::detail

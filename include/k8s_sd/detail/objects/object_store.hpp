@@ -16,8 +16,8 @@ struct NameView {
     std::string_view ns, name;
 };
 
-/// A pointer to a thing with ns() and name(), beside their hash: a table that grows does not have
-/// to look at all of the things, which took tens of milliseconds in one turn.
+/// A pointer to an element with ns() and name(), next to their hash. A growing table rehashes
+/// without access to the elements; that access blocked the strand for tens of milliseconds.
 template <class Pointer>
 class Keyed {
  public:
@@ -29,7 +29,8 @@ class Keyed {
     auto get() const noexcept { return pointer_.get(); }
     auto& operator*() const noexcept { return *pointer_; }
     auto* operator->() const noexcept { return pointer_.get(); }
-    /// By one to a thing with the same key, in a set as well. \returns what was there
+    /// Replaces the pointer with one to an element with the same key, even in a set.
+    /// \returns the old pointer
     Pointer exchange(Pointer pointer) const noexcept {
         return std::exchange(pointer_, std::move(pointer));
     }
@@ -39,7 +40,7 @@ class Keyed {
     mutable Pointer pointer_;
 };
 
-/// Hash and equality of things with ns() and name(), for sets of pointers to them.
+/// Hash and equality by ns() and name(), for sets of pointers.
 struct KeyHash {
     using is_transparent = void;
     using is_avalanching = void;
@@ -70,9 +71,9 @@ struct KeyEqual {
     }
 };
 
-/// The objects of one collection. Equal content for the same audience is no change. A list replaces
-/// the content object by object. When it is complete, the objects that it did not bring are
-/// removed: an object that the server has is never missing in between.
+/// The objects of one collection. An update with equal content and equal matching views is no
+/// change. A list replaces the objects one by one; its end removes the objects not listed. An
+/// object present on the server is never missing in between.
 class ObjectStore {
  public:
     using Objects = boost::unordered_flat_set<Keyed<ObjectPtr>, KeyHash, KeyEqual>;
@@ -84,12 +85,12 @@ class ObjectStore {
     const Objects& objects() const noexcept { return objects_; }
     std::size_t size() const noexcept { return objects_.size(); }
 
-    /// Nothing (two null pointers) if the content is equal.
+    /// \returns two null pointers if the content is equal
     ObjectChange put(ObjectPtr object) {
         const auto [it, added] = objects_.insert(object);
         if (added) return {nullptr, std::move(object)};
         if (is_equal(**it, *object)) return {};
-        // Erasing and inserting would make the table grow again from time to time.
+        // Erase and insert would cause occasional rehashes.
         ObjectPtr before = it->exchange(object);
         return {std::move(before), std::move(object)};
     }
@@ -102,11 +103,11 @@ class ObjectStore {
         return {std::move(before), nullptr};
     }
 
-    /// A list begins: nothing is known to be in it yet.
+    /// A list starts: no object is listed yet.
     void begin_list() {
         listed_.clear();
         nameless_ = false;
-        // The first list has nothing to remove, so nothing needs to be remembered.
+        // Before the first list there is nothing to remove, so no tracking is necessary.
         tracking_ = !objects_.empty();
         known_ = objects_.size();
     }
@@ -114,27 +115,28 @@ class ObjectStore {
         const std::string_view ns = object->ns();
         const std::string_view name = object->name();
         ObjectChange change = put(ObjectPtr(object));
-        // The list may have brought another version of it before.
+        // The list may have contained another version of the object already.
         if (change.before) listed_.erase(change.before.get());
         mark_listed(ns, name);
         return change;
     }
-    /// The list has the object in a form that cannot be used: the known content stays.
+    /// The list contains the object in an unreadable form: its known content stays.
     void mark_listed(std::string_view ns, std::string_view name) {
         if (!tracking_) return;
         if (const Object* known = find(ns, name)) listed_.insert(known);
     }
-    /// The list has an object whose name cannot be read: each that the list does not bring may be
-    /// that one, and stays.
+    /// The list contains an object with an unreadable name: it may be any unlisted object, so all
+    /// of those stay.
     void mark_nameless() noexcept { nameless_ = tracking_; }
     bool has_nameless() const noexcept { return nameless_; }
-    /// What a list that is complete has not brought.
+    /// The number of unlisted objects, once the list is complete.
     std::size_t missing() const noexcept {
         return tracking_ ? objects_.size() - listed_.size() : 0;
     }
-    /// Of what was there when the list began.
+    /// The number of objects at the start of the list.
     std::size_t known_before_list() const noexcept { return known_; }
-    /// The list is complete. \returns the removals.
+    /// The list is complete.
+    /// \returns the removals
     std::vector<ObjectChange> finish_list() {
         std::vector<ObjectChange> removals;
         if (tracking_ && !nameless_ && listed_.size() != objects_.size()) {
@@ -158,10 +160,10 @@ class ObjectStore {
     }
 
     Objects objects_;
-    boost::unordered_flat_set<const Object*> listed_;  // of objects_, in the list so far
+    boost::unordered_flat_set<const Object*> listed_;  // objects of objects_ listed so far
     std::size_t known_ = 0;                            // when the list began
     bool tracking_ = false;
-    bool nameless_ = false;  // an object of the list so far
+    bool nameless_ = false;  // the list contains an unnamed object
 };
 
 }  // namespace k8s_sd::inline v0::detail

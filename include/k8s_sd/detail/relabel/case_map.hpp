@@ -5,9 +5,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Appends the text with each character in its simple upper (lower) case, as Go's strings.ToUpper
-/// (ToLower) make it: one character for one, whatever the locale; each byte that is not UTF-8
-/// becomes U+FFFD.
+/// Appends the text in upper (lower) case, as Go's strings.ToUpper (ToLower): simple case mapping
+/// character by character, independent of the locale; each invalid UTF-8 byte becomes U+FFFD.
 void append_upper(std::string& result, std::string_view text);
 void append_lower(std::string& result, std::string_view text);
 

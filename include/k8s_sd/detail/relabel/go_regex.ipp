@@ -60,7 +60,7 @@ class Translator {
 
     void group() {
         const std::size_t begin = rest_.find('<') + 1;
-        // Look-behind; RE2 refuses it.
+        // RE2 rejects this look-behind itself.
         if (rest_.substr(begin).starts_with('=') || rest_.substr(begin).starts_with('!')) {
             return copy(begin);
         }
@@ -94,7 +94,7 @@ bool means_dot_star(std::string_view regex) noexcept {
         return cut;
     };
     while (regex != ".*") {
-        // Parentheses go together: nothing but ".*" is to be left between them.
+        // Parentheses are only removed in pairs around ".*".
         const bool cut =
             cut_front("^") || cut_front("\\A") || cut_front("(?s)") || cut_front("(?i)") ||
             cut_back("$") || cut_back("\\z") ||

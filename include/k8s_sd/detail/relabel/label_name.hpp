@@ -8,9 +8,9 @@ namespace k8s_sd::inline v0::detail {
 
 bool is_label_name(std::string_view name, NameValidation) noexcept;
 
-/// Whether a template with `$1` and the like can make label names. The scheme `utf8` only asks for
-/// valid UTF-8; `legacy` for what Prometheus asks: pieces that begin with a letter, `_` or a
-/// complete `$name` or `${name}` and go on with such letters and digits.
+/// Whether a template with references such as `$1` may produce label names. The scheme `utf8`
+/// requires valid UTF-8; `legacy` requires Prometheus' pattern: parts starting with a letter, `_`
+/// or a complete `$name` or `${name}`, followed by these or digits.
 bool is_label_name_template(std::string_view text, NameValidation) noexcept;
 
 }  // namespace k8s_sd::inline v0::detail

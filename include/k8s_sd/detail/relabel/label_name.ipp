@@ -17,7 +17,7 @@ std::size_t word_length(std::string_view text) noexcept {
     return static_cast<std::size_t>(end - text.begin());
 }
 
-/// Length of the `$name` or `${name}` that the text begins with; 0 if there is none.
+/// Length of the `$name` or `${name}` at the start of the text; 0 if none.
 std::size_t reference_length(std::string_view text) noexcept {
     if (!text.starts_with('$')) return 0;
     const bool braces = text.substr(1).starts_with('{');

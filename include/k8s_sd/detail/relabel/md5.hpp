@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 /// Prometheus' hash for hashmod: the last eight bytes of MD5, as a big-endian number.
 class Md5 {
  public:
-    /// \throws std::runtime_error OpenSSL has no MD5 here, as in FIPS mode
+    /// \throws std::runtime_error if OpenSSL lacks MD5, as in FIPS mode
     Md5();
     std::uint64_t operator()(std::string_view text) const;
 

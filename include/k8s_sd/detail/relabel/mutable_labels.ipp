@@ -8,19 +8,19 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-// What clear() keeps. Most targets have far less than that.
+// Capacity kept by clear(), ample for most targets.
 constexpr std::size_t most_kept_labels = 512;
 constexpr std::size_t most_kept_texts = 64;
 constexpr std::size_t longest_kept_text = 1024;
 
-/// Sets of so many labels are quickly searched.
+/// Up to this size, a linear search is fast.
 constexpr std::size_t small_set = 64;
-/// So many searches of a set take longer than to find out all places in it.
+/// After this many searches of a set, building a hash map pays off.
 constexpr std::size_t many_searches = 64;
 
 }  // namespace
 
-/// Names are chosen by whoever makes objects, so that their hashes must not be known.
+/// Seeded, because names are chosen by third parties: known hashes would allow collision attacks.
 class MutableLabels::Places
     : public boost::unordered_flat_map<std::string_view, std::size_t, detail::SeededHash> {};
 
@@ -121,7 +121,7 @@ std::size_t MutableLabels::search(std::string_view name) {
     if (!places_ && labels_.size() > small_set && ++searches_ > many_searches) {
         places_ = std::make_unique<Places>();
         places_->reserve(labels_.size());
-        // The first of several, as a search finds it.
+        // The first of several equal names wins, as in a linear search.
         for (std::size_t i = 0; i < labels_.size(); ++i) places_->emplace(labels_[i].name, i);
     }
     return index_of(name);

@@ -19,16 +19,16 @@ class RE2;
 
 namespace k8s_sd::inline v0::detail {
 
-/// What nearly all patterns of relabelling rules are: alternatives of literal texts, or a literal
-/// prefix with `.*` or `.+` behind it; perhaps with one group up to the end.
+/// The common forms of patterns in relabelling rules: alternatives of literals, or a literal prefix
+/// followed by `.*` or `.+`; perhaps with one group up to the end.
 struct SimplePattern {
     enum class Tail { none, any, some };
 
     std::vector<std::string> literals;  ///< sorted; with a tail: one, the prefix
     Tail tail = Tail::none;
-    std::optional<std::size_t> group;  ///< where the group begins
+    std::optional<std::size_t> group;  ///< start of the group
 
-    /// nullopt: it is something else, or wrong.
+    /// \returns nullopt for other or invalid expressions
     static std::optional<SimplePattern> parse(std::string_view regex);
     bool matches(std::string_view text) const noexcept;
 };
@@ -37,13 +37,13 @@ struct SimplePattern {
 class Pattern {
  public:
     enum class Anchors {
-        both,  ///< matches whole texts and `.` matches line breaks: `^(?s:` regex `)$`, textually
-        none,  ///< as it is
+        both,  ///< matches whole texts and `.` matches line breaks: textually `^(?s:` regex `)$`
+        none,  ///< unchanged
     };
-    enum class Engine { fastest, re2 };  ///< re2: without the short cuts, for comparison
+    enum class Engine { fastest, re2 };  ///< re2: without the fast paths, for comparison
 
     /// \param max_bytes  see RelabelLimits::regex_bytes
-    /// \throws std::invalid_argument what is wrong with the regular expression
+    /// \throws std::invalid_argument with the error in the regular expression
     explicit Pattern(const std::string& regex, Anchors = Anchors::both, Engine = Engine::fastest,
                      std::size_t max_bytes = RelabelLimits().regex_bytes);
     ~Pattern();
@@ -51,51 +51,51 @@ class Pattern {
     Pattern& operator=(Pattern&&) noexcept;
 
     bool matches(std::string_view text) const;
-    /// Fills `groups`, beginning with the match itself; a group that took no part is empty
-    /// and has no address.
+    /// Fills `groups`, starting with the match itself; an unmatched group is empty with a null
+    /// address.
     bool match(std::string_view text, std::span<std::string_view> groups) const;
-    /// Appends the text to `result`, but for each match, from left to right, what `replace` appends
-    /// for its groups instead, of which there are `group_count`. As Go's ReplaceAllString.
+    /// Appends the text to `result`, with each match from left to right replaced by the output of
+    /// `replace` for its `group_count` groups, like Go's ReplaceAllString.
     using Replace = std::function<void(std::span<const std::string_view>, std::string& result)>;
     void replace_all(std::string_view text, std::size_t group_count, const Replace& replace,
                      std::string& result) const;
 
-    /// Of the compiled program; 1: there is none, as the pattern is simple.
+    /// Size of the compiled program; 1 for a simple pattern without one.
     std::size_t instructions() const noexcept { return instructions_; }
-    /// Without the match itself.
+    /// Not counting the match itself.
     std::size_t group_count() const;
-    /// Those of a name, ascending: several groups may have the same one.
+    /// The groups with this name in ascending order; names may repeat.
     std::vector<std::size_t> groups(std::string_view name) const;
 
  private:
     bool search(std::string_view text, std::size_t begin, std::span<std::string_view> groups) const;
 
     std::optional<SimplePattern> simple_;
-    std::unique_ptr<re2::RE2> regex_;  ///< null: simple_ is all there is
+    std::unique_ptr<re2::RE2> regex_;  ///< null: simple_ suffices
     std::size_t instructions_ = 1;
 };
 
-/// The pattern, compiled once for all who hold it at a time: a thousand jobs have the same twenty.
-/// Thread-safe.
-/// \throws std::invalid_argument as Pattern
+/// Compiles the pattern once for all concurrent users: a thousand jobs share the same twenty
+/// patterns. Thread-safe.
+/// \throws std::invalid_argument like Pattern
 std::shared_ptr<const Pattern> shared_pattern(const std::string& regex,
                                               Pattern::Anchors = Pattern::Anchors::both,
                                               std::size_t max_bytes = RelabelLimits().regex_bytes);
 
-/// The regular expressions of some rules are larger than the limits.
+/// The regular expressions of a rule list exceed the limits.
 class PatternsTooLarge : public std::length_error {
  public:
     using std::length_error::length_error;
 };
 
-/// Compiles patterns for as long as they are within the limits together. Keeps them: equal ones are
-/// compiled and counted once. Not thread-safe.
+/// Compiles patterns while their total is within the limits. Equal patterns are compiled and
+/// counted once. Not thread-safe.
 class PatternBudget {
  public:
     explicit PatternBudget(const RelabelLimits& limits)
         : max_bytes_(limits.regex_bytes), max_(limits.instructions), left_(max_) {}
 
-    /// \throws std::invalid_argument as shared_pattern()
+    /// \throws std::invalid_argument like shared_pattern()
     /// \throws PatternsTooLarge
     std::shared_ptr<const Pattern> pattern(const std::string& regex,
                                            Pattern::Anchors = Pattern::Anchors::both);

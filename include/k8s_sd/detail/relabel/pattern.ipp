@@ -18,13 +18,14 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Printable ASCII that means itself. What is beyond is left to RE2: U+FFFD is not only itself.
+/// Printable ASCII without special meaning. Other characters are left to RE2: U+FFFD also matches
+/// invalid bytes.
 constexpr bool is_literal(char c) {
     return c >= ' ' && c <= '~' &&
            std::string_view("\\.+*?()|[]{}^$").find(c) == std::string_view::npos;
 }
 
-/// Cuts one literal character off the front, which may be escaped punctuation.
+/// Removes one literal character, perhaps escaped punctuation, from the front.
 std::optional<char> take_literal(std::string_view& regex) {
     if (regex.empty()) return std::nullopt;
     const bool escaped =
@@ -51,8 +52,8 @@ bool take(std::string_view& regex, std::string_view prefix) {
 }  // namespace
 
 std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
-    // Between anchors these change nothing. (An escaped one leaves a backslash, which is not
-    // simple.)
+    // Redundant, because the pattern is anchored. (After an escaped one, a backslash remains, and
+    // the pattern is not simple.)
     take(regex, "^");
     if (regex.ends_with('$')) regex.remove_suffix(1);
 
@@ -78,7 +79,7 @@ std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
         }
     }
     if (open && !take(regex, ")")) return std::nullopt;
-    // Something is left: quantifiers, further groups, alternatives outside the group, ...
+    // Further quantifiers, groups, or alternatives outside the group.
     if (!regex.empty()) return std::nullopt;
     std::sort(result.literals.begin(), result.literals.end());
     return result;
@@ -99,7 +100,7 @@ namespace {
 
 std::string anchored(const std::string& regex) { return "^(?s:" + regex + ")$"; }
 
-/// What RE2 says, without what was put around the regular expression.
+/// RE2's error without the text added around the regular expression.
 std::string problem_of(const re2::RE2& regex) {
     const std::string& error = regex.error();
     const std::string& argument = regex.error_arg();
@@ -171,19 +172,19 @@ void Pattern::replace_all(std::string_view text, std::size_t group_count, const 
     }
     const GoText subject(text);
     const std::string_view characters = subject.characters();
-    std::size_t copied = 0;  // up to here
+    std::size_t copied = 0;  // end of the copied part
     std::size_t position = 0;
     while (position <= characters.size() && search(characters, position, all)) {
         const auto begin = static_cast<std::size_t>(groups[0].data() - characters.data());
         const std::size_t end = begin + groups[0].size();
         result += subject.original(characters.substr(copied, begin - copied));
-        // Not for an empty match at the end of another one.
+        // Skip an empty match right after another match.
         if (end > copied || begin == 0) {
             for (std::string_view& group : groups) group = subject.original(group);
             replace(all, result);
         }
         copied = end;
-        // Past the match, and by one character at least.
+        // Continue after the match, and by one character at least.
         const std::size_t width = utf8_length(characters.substr(position));
         position = std::max(end, position + std::max<std::size_t>(width, 1));
     }
@@ -204,11 +205,11 @@ std::vector<std::size_t> Pattern::groups(std::string_view name) const {
     return result;
 }
 
-// Patterns in common.
+// Shared patterns.
 
 namespace {
 
-/// Knows the patterns that somebody holds, and for a while those that nobody holds any more.
+/// Contains the patterns in use, and expired entries until the next cleanup.
 class PatternTable {
  public:
     std::shared_ptr<const Pattern> find(const std::string& key) {
@@ -217,7 +218,7 @@ class PatternTable {
         return found == patterns_.end() ? nullptr : found->second.lock();
     }
 
-    /// \returns the pattern that is there by now, which another thread may have put there
+    /// \returns the pattern in the table, perhaps added by another thread meanwhile
     std::shared_ptr<const Pattern> add(const std::string& key,
                                        std::shared_ptr<const Pattern> pattern) {
         const std::lock_guard lock(mutex_);
@@ -249,7 +250,7 @@ std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern:
     const bool both = anchors == Pattern::Anchors::both;
     std::string key = (both ? '^' : ' ') + regex;
     if (std::shared_ptr<const Pattern> known = table->find(key)) return known;
-    // One with less memory can be slower: it is not for those who allow more.
+    // A memory limit can slow a pattern down, so patterns are shared per limit.
     if (max_bytes != RelabelLimits().regex_bytes) {
         key = std::to_string(max_bytes) + key;
         if (std::shared_ptr<const Pattern> known = table->find(key)) return known;
@@ -260,22 +261,22 @@ std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern:
 
 namespace {
 
-/// What a pattern counts at least, as it takes memory besides its program.
+/// Minimum charge of a pattern, for its memory besides the program.
 constexpr std::size_t least_instructions = 128;
-/// RE2 gives a quarter of the memory to the program.
+/// RE2 reserves a quarter of its memory for the program.
 constexpr std::size_t bytes_of_an_instruction = 64;
 
 }  // namespace
 
 std::shared_ptr<const Pattern> PatternBudget::pattern(const std::string& regex,
                                                       Pattern::Anchors anchors) {
-    // The text is read before anything is compiled.
+    // Charge the text before any compilation.
     if (regex.size() > left_) spend(regex.size());
     std::shared_ptr<const Pattern> pattern;
     try {
         pattern = shared_pattern(regex, anchors, max_bytes_);
     } catch (const std::invalid_argument&) {
-        // It may have been compiled up to the limit.
+        // A failed compilation may have used memory up to the limit.
         left_ -= std::min(left_, regex.size() + max_bytes_ / bytes_of_an_instruction);
         throw;
     }

@@ -12,37 +12,37 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A rule passes a limit; the text does not say which rule.
+/// A rule exceeds a limit; the text does not name the rule.
 class RelabelLimitReached : public std::length_error {
  public:
     using std::length_error::length_error;
 };
 
-/// Counts what rules make of one label set. Not thread-safe.
-/// Its functions throw RelabelLimitReached, where possible before the memory is taken.
+/// Counts the resources for one label set. Not thread-safe. Functions throw RelabelLimitReached, if
+/// possible before the allocation.
 class RelabelBudget {
  public:
-    /// \param limits  outlive it
+    /// \param limits  must outlive this object
     explicit RelabelBudget(const RelabelLimits& limits) : limits_(limits) {}
 
-    /// Before a text is made, or grows, to this size.
+    /// Call before a text is created with, or grows to, this size.
     void grow(std::size_t bytes) const {
         if (bytes > limits_.text_bytes) [[unlikely]]
             fail_text();
     }
-    /// A text was made.
+    /// Counts a new text.
     void make(std::size_t bytes) {
         made_ += bytes;
         if (made_ > limits_.made_bytes) [[unlikely]]
             fail_made();
     }
-    /// Sets a label of the set that this counts for.
+    /// Sets a label of the counted set.
     void set(MutableLabels& labels, std::string_view name, std::string_view value) {
         make(sizeof(MutableLabels::Label) + name.size() + value.size());
         labels.set(name, value);
     }
-    /// Before a pattern looks at texts.
-    /// \param count  of the texts
+    /// Call before matching texts against a pattern.
+    /// \param count  number of texts
     void look(const Pattern& pattern, std::size_t bytes, std::size_t count = 1) {
         steps_ += std::uint64_t{pattern.instructions()} * (bytes + count * bytes_of_a_look);
         if (steps_ > limits_.regex_steps) [[unlikely]]
@@ -50,7 +50,7 @@ class RelabelBudget {
     }
 
  private:
-    /// What it costs to begin.
+    /// Fixed cost per text.
     static constexpr std::size_t bytes_of_a_look = 16;
 
     [[noreturn]] void fail_steps() const;

@@ -1,4 +1,4 @@
-// What a relabelling rule did, in words. Slow: for people.
+// Explains the effect of a relabelling rule to users. Not optimized.
 
 #include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// The begin of a text, in whole characters where it is UTF-8.
+/// The beginning of a text, cut between characters if it is UTF-8.
 std::string_view begin_of(std::string_view text) {
     constexpr std::size_t longest = 1024;
     if (text.size() <= longest) return text;
@@ -23,7 +23,7 @@ std::string_view begin_of(std::string_view text) {
     return text.substr(0, end);
 }
 
-/// Says what is missing of a text of which the begin is shown.
+/// Describes the omitted part of a text.
 std::string rest_of(std::string_view text) {
     const std::size_t shown = begin_of(text).size();
     if (shown == text.size()) return {};
@@ -40,7 +40,7 @@ std::string as_json(std::string_view text) {
 
 using Label = MutableLabels::Label;
 
-/// The labels that have a value, by name. The views stay valid as those of the set do.
+/// The non-empty labels by name. The views are valid as long as those of the set.
 std::vector<Label> snapshot(const MutableLabels& labels) {
     std::vector<Label> all;
     for (const Label& label : labels.labels()) {
@@ -107,7 +107,7 @@ RelabelStep CompiledRule::explain(MutableLabels& labels, RelabelBudget& budget,
     return step;
 }
 
-/// What is compared, before it is done.
+/// Describes the comparison, before the rule is applied.
 std::string CompiledRule::account_of(MutableLabels& labels, RelabelBudget& budget) const {
     try {
         if (!applies(labels, budget)) return "no selector of `if` matches";

@@ -15,28 +15,28 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// By name in any case; nullopt if there is none.
+/// The action of a name in any case; nullopt: unknown.
 std::optional<RelabelAction> action_from_string(std::string_view name);
 std::vector<std::string_view> action_names();
 
-/// Whether an action must not be given this field at all, not even with its default.
+/// Whether the action forbids this field even with its default value.
 bool refuses_regex(RelabelAction) noexcept;
 
-/// Checks everything but what has to be compiled.
-/// \throws ConfigError where the field: "target_label"
+/// Checks everything except compiled fields.
+/// \throws ConfigError with the field: "target_label"
 void validate(const RelabelRule&, const RelabelOptions&);
 
-/// A rule, checked and compiled. Refers to the rule. Immutable, thread-safe.
+/// A validated and compiled rule, with a reference to the original. Immutable, thread-safe.
 class CompiledRule {
  public:
-    /// \throws ConfigError where the field: "regex"
+    /// \throws ConfigError with the field: "regex"
     CompiledRule(const RelabelRule&, const RelabelOptions&, PatternBudget&);
 
-    /// \returns false if it drops the target
+    /// \returns false if the rule drops the target
     /// \throws RelabelLimitReached
     bool apply(MutableLabels&, RelabelBudget&) const;
-    /// The same with an account of it. See relabel_explain.ipp.
-    /// \param account  counts what only the account needs, so that the outcome is that of apply()
+    /// Like apply(), with an explanation; see relabel_explain.ipp.
+    /// \param account  charged for the explanation only, so the result equals that of apply()
     /// \throws RelabelLimitReached
     RelabelStep explain(MutableLabels&, RelabelBudget&, RelabelBudget& account) const;
 
@@ -52,10 +52,10 @@ class CompiledRule {
     std::uint64_t hash(std::string_view text) const;
     bool sources_are_equal(const MutableLabels&) const;
     bool target_contains_sources(const MutableLabels&) const;
-    /// Appends to a text of these labels, and counts it.
+    /// Appends to a text built from these labels, and counts it.
     void append_replaced(std::string&, std::string_view text, const MutableLabels&,
                          RelabelBudget&) const;
-    /// Before the regex looks at all names.
+    /// Charges a match of the regex against all names.
     void look_at_names(const MutableLabels&, RelabelBudget&) const;
 
     void replace(MutableLabels&, RelabelBudget&) const;
@@ -77,14 +77,14 @@ class CompiledRule {
     NameValidation names_;
     std::vector<SeriesSelector> if_;
     std::shared_ptr<const Pattern> pattern_;
-    /// Without anchors, where the dialect compiles it so, too: kept for other rules. May be null.
+    /// Unanchored, if the dialect compiles that form as well; kept for other rules. May be null.
     std::shared_ptr<const Pattern> as_written_;
-    Replacement replacement_;            ///< of the actions that use the replacement
+    Replacement replacement_;            ///< for actions with a replacement
     std::optional<Replacement> target_;  ///< of `replace`, if the target label is a template
-    std::size_t group_count_ = 0;        ///< that the templates want
-    bool copies_empty_ = false;          ///< of `labelmap`: empty values as well
-    bool drops_empty_ = false;           ///< what has no label left
-    std::optional<Md5> md5_;             ///< of `hashmod`; none: XXH64
+    std::size_t group_count_ = 0;        ///< number of groups used by the templates
+    bool copies_empty_ = false;          ///< for `labelmap`: copy empty values, too
+    bool drops_empty_ = false;           ///< drop targets without labels
+    std::optional<Md5> md5_;             ///< for `hashmod`; none: XXH64
 };
 
 }  // namespace k8s_sd::inline v0::detail

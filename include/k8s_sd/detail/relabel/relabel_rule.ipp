@@ -10,7 +10,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <string.h>  // memmem is no function of <cstring>
+#include <string.h>  // <cstring> lacks memmem
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -22,12 +22,12 @@ namespace {
 
 using Groups = boost::container::small_vector<std::string_view, 8>;
 
-/// Whether the regex is looked for everywhere in the text.
+/// Whether the regex is searched in the whole text.
 bool is_unanchored(RelabelAction action) {
     return action == RelabelAction::replace_all || action == RelabelAction::labelmap_all;
 }
 
-/// In linear time, which std::string_view does not promise.
+/// In linear time; std::string_view does not guarantee that.
 bool contains(std::string_view text, std::string_view part) {
     if (part.empty() || text.size() < part.size()) return part.empty();
     return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
@@ -55,7 +55,7 @@ CompiledRule::CompiledRule(const RelabelRule& rule, const RelabelOptions& option
     }
 }
 
-/// Also where the action does not use it: a mistake is one anywhere.
+/// Compiles the regex even if the action ignores it, to report its errors.
 void CompiledRule::compile_regex(const RelabelOptions& options, PatternBudget& patterns) {
     const DialectRules& rules = rules_of(options.dialect);
     const bool unanchored = is_unanchored(rule_->action);
@@ -190,12 +190,12 @@ void CompiledRule::replace(MutableLabels& labels, RelabelBudget& budget) const {
     budget.set(labels, name, replacement_.expand(all, labels, budget));
 }
 
-/// Appends the text with each occurrence of the regex replaced.
+/// Appends the text with each match of the regex replaced.
 void CompiledRule::append_replaced(std::string& result, std::string_view text,
                                    const MutableLabels& labels, RelabelBudget& budget) const {
     const auto append = [&](std::span<const std::string_view> groups, std::string& to) {
         replacement_.append_to(to, groups, labels, budget);
-        // The next search may look at all of the rest.
+        // The next search may scan the rest of the text.
         const auto at = static_cast<std::size_t>(groups[0].data() - text.data());
         budget.look(*pattern_, text.size() - at);
     };
@@ -217,7 +217,7 @@ std::uint64_t CompiledRule::hash(std::string_view text) const {
 
 void CompiledRule::hashmod(MutableLabels& labels, RelabelBudget& budget) const {
     const std::uint64_t number = hash(source(labels, budget)) % rule_->modulus;
-    // vmagent's numbers have a sign, which a modulus above 2^63 shows.
+    // vmagent prints signed numbers, a difference for a modulus above 2^63.
     budget.set(labels, rule_->target_label,
                labels.copy(md5_ ? std::to_string(number) : std::to_string(std::int64_t(number))));
 }
@@ -247,7 +247,7 @@ void CompiledRule::labelmap(MutableLabels& labels, RelabelBudget& budget) const 
         std::string_view to;
         if (groups[0].size() == name.size()) {
             to = replacement_.expand(all, labels, budget);
-        } else {  // a regex that escapes its anchors can match a part of the name
+        } else {  // a regex with escaped anchors can match a part of the name
             std::string& text = labels.new_text();
             append_replaced(text, name, labels, budget);
             to = text;
@@ -277,7 +277,7 @@ void CompiledRule::labelmap_all(MutableLabels& labels, RelabelBudget& budget) co
         const auto found = values.find(label.to);
         if (found == values.end()) {
             labels.set(label.to, "");
-        } else if (!label.value.empty()) {  // a blank gives its place to no other label
+        } else if (!label.value.empty()) {  // a blank does not take another label's slot
             labels.set(label.to, found->second);
         }
     }

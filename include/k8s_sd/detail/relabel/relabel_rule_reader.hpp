@@ -12,18 +12,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Reads lists of relabelling rules and checks them. For parse_relabel_configs() and for what has
-/// such lists among other things. Operators write the same rules for every job; what was found good
-/// is not compiled again. The limit of instructions is for all lists together.
+/// Reads and validates lists of relabelling rules, for parse_relabel_configs() and for larger
+/// documents. Operators repeat the same rules for every job, so valid rules are compiled once. All
+/// lists share the limit of instructions.
 class RelabelRuleReader {
  public:
-    /// \param list  null: none
-    /// \returns the rules, those with mistakes left out
+    /// \param list  null: no rules
+    /// \returns the valid rules
     std::vector<RelabelRule> read(const YamlValue& list, const RelabelOptions&, Mistakes&);
 
  private:
     std::set<std::pair<RelabelRule, RelabelOptions>> good_;
-    std::optional<PatternBudget> patterns_;  ///< by the limits of the first list
+    std::optional<PatternBudget> patterns_;  ///< with the limits of the first list
 };
 
 }  // namespace k8s_sd::inline v0::detail

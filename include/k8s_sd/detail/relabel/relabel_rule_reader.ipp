@@ -42,7 +42,8 @@ class RuleReader {
         return rule_;
     }
 
-    /// What read() has read. \throws ConfigError for what is wrong with it
+    /// Validates the result of read().
+    /// \throws ConfigError
     void check(detail::PatternBudget& patterns) const {
         try {
             detail::CompiledRule(rule_, options_, patterns);
@@ -83,7 +84,7 @@ class RuleReader {
         rule_.action = *action;
     }
 
-    /// vmagent's keep_metrics and drop_metrics are keep and drop by the metric's name.
+    /// vmagent's keep_metrics and drop_metrics select by the metric name.
     void read_metric_name() {
         const std::string name = detail::lower_case(yaml_["action"].string());
         if (!rule_.source_labels.empty()) {
@@ -95,11 +96,11 @@ class RuleReader {
         rule_.source_labels = {"__name__"};
     }
 
-    /// A list stands for its alternatives.
+    /// A list is equivalent to its alternatives.
     void read_regex() {
         if (!is_set("regex")) return;
         const YamlValue value = yaml_["regex"];
-        // Also with its default value.
+        // Even the default value is rejected.
         if (detail::refuses_regex(rule_.action)) {
             value.fail("is not for action " + std::string(to_string(rule_.action)) +
                        "; leave it out");

@@ -23,16 +23,16 @@ enum Field : Fields {
     modulus = 32,
 };
 
-/// What an action asks of the fields.
+/// An action's requirements on the fields.
 struct ActionRule {
     RelabelAction action;
     std::string_view name;
     std::size_t least_sources = 0;
-    bool wants_source = false;  ///< one, where DialectRules::needs_source_labels
-    bool if_will_do = false;    ///< instead of that source
+    bool wants_source = false;  ///< exactly one, if DialectRules::needs_source_labels
+    bool if_will_do = false;    ///< `if` may replace that source
     Fields required = 0;
     Fields refused = 0;  ///< must have their defaults
-    Fields unused = 0;   ///< refused as well where DialectRules::refuses_unused_fields
+    Fields unused = 0;   ///< also refused if DialectRules::refuses_unused_fields
 };
 
 /// In the order of RelabelAction.
@@ -167,7 +167,7 @@ class Validator {
         check(modulus, "modulus", &RelabelRule::modulus);
     }
 
-    /// Names of labels that nothing in the scheme `legacy` makes may still be read.
+    /// Accepts names that the scheme `legacy` cannot produce, because rules may still read them.
     void check_source_labels() const {
         for (const std::string& label : rule_.source_labels) {
             if (label.empty() && dialect_.refuses_nameless_labels) {

@@ -13,32 +13,31 @@ namespace k8s_sd::inline v0::detail {
 class Pattern;
 class RelabelBudget;
 
-/// A template such as `${1}-$name`, compiled for the pattern whose groups it names; Go's rules
+/// A template such as `${1}-$name`, compiled for a pattern with its groups, by Go's rules
 /// (Regexp.Expand).
 class Replacement {
  public:
     enum class References {
         none,
-        labels,  ///< vmagent's: `{{name}}` is the value of that label
+        labels,  ///< vmagent: `{{name}}` is the value of the label
     };
     Replacement() = default;
     Replacement(std::string_view text, const Pattern&, References = References::none);
 
-    /// How many groups of a match expand() wants, the match itself being the first.
+    /// The number of groups expand() needs, including the match itself.
     std::size_t group_count() const noexcept { return group_count_; }
-    /// The text may belong to the template, to a group or to the labels. One that is made of parts
-    /// is counted.
+    /// The result may be a view of the template, a group or the labels. A composed text is counted.
     std::string_view expand(std::span<const std::string_view> groups, MutableLabels&,
                             RelabelBudget&) const;
-    /// The caller counts the text; here it only must not grow too long.
+    /// The caller counts the text; this only enforces the length limit.
     void append_to(std::string&, std::span<const std::string_view> groups, const MutableLabels&,
                    const RelabelBudget&) const;
 
  private:
     struct Part {
         enum class Kind { literal, group, label } kind;
-        std::string text;                   ///< the literal, the label's name
-        std::vector<std::size_t> groups{};  ///< candidates: the first that took part
+        std::string text;                   ///< a literal, or a label name
+        std::vector<std::size_t> groups{};  ///< candidates; the first matched one is used
     };
 
     void add_literal(std::string_view text);

@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// The letters, digits and `_` that the text begins with, also those beyond ASCII.
+/// The leading letters, digits and `_`, including non-ASCII ones.
 std::string_view leading_name(std::string_view text) {
     static const Immortal<re2::RE2> name(R"([\pL\p{Nd}_]*)");
     re2::StringPiece found;
@@ -21,7 +21,7 @@ std::string_view leading_name(std::string_view text) {
     return text.substr(0, found.size());
 }
 
-/// nullopt: it is a name, as an index with a leading zero is, and one that is absurd.
+/// nullopt: a name, which includes indexes with leading zeros and absurdly large ones.
 std::optional<std::size_t> group_index(std::string_view name) {
     constexpr std::size_t most_digits = 9;
     const bool number = std::all_of(name.begin(), name.end(), is_digit);
@@ -78,7 +78,7 @@ void Replacement::add_groups(std::string_view text, const Pattern& pattern) {
     add_literal(text);
 }
 
-/// A group that the pattern does not have is empty.
+/// A reference to a missing group expands to nothing.
 void Replacement::add_group(std::string_view name, const Pattern& pattern) {
     const std::optional<std::size_t> index = group_index(name);
     std::vector<std::size_t> groups = index ? std::vector{*index} : pattern.groups(name);

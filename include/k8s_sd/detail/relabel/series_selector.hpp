@@ -11,8 +11,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A series selector of PromQL, with vmagent's `or`: `name{a="x",b!~"y|z" or c="w"}`. A label that
-/// is absent has the value "". `{}` matches nothing, as in vmagent. Immutable, thread-safe.
+/// A PromQL series selector with vmagent's `or`: `name{a="x",b!~"y|z" or c="w"}`. An absent label
+/// has the value "". `{}` matches nothing, as in vmagent. Immutable, thread-safe.
 class SeriesSelector {
  public:
     enum class Operator { equal, not_equal, matches, does_not_match };
@@ -20,12 +20,12 @@ class SeriesSelector {
         std::string label;
         Operator op = Operator::equal;
         std::string value;
-        std::shared_ptr<const Pattern> pattern{};  ///< of the operators that match
+        std::shared_ptr<const Pattern> pattern{};  ///< for the matching operators
     };
-    /// All of these have to hold.
+    /// All of these must hold.
     using Conditions = std::vector<Condition>;
 
-    /// \throws std::invalid_argument where and what is wrong
+    /// \throws std::invalid_argument with the position and the error
     /// \throws PatternsTooLarge
     SeriesSelector(std::string_view text, PatternBudget&);
     /// \throws RelabelLimitReached

@@ -61,7 +61,8 @@ class Parser {
         return alternatives;
     }
 
-    /// Up to an `or`, which returns true, or the closing brace. Only the first ones may be none.
+    /// Parses up to an `or`, and then returns true, or the closing brace. Only the first list may
+    /// be empty.
     bool take_conditions(Conditions& conditions, bool may_be_none) {
         if (may_be_none && take("}")) return false;
         while (true) {
@@ -85,7 +86,7 @@ class Parser {
         } else if (take("!=")) {
             result.op = Operator::not_equal;
         } else if (!take("=")) {
-            // A quoted metric's name.
+            // A quoted metric name.
             if (quoted) return equal(std::move(result.label));
             fail("expected one of = != =~ !~");
         }
@@ -107,7 +108,7 @@ class Parser {
         }
     }
 
-    // Tokens. Each takes the space behind it along.
+    // Tokens, each with its trailing white space.
 
     void skip_space() {
         position_ = std::min(text_.find_first_not_of(" \t\r\n\v\f", position_), text_.size());
@@ -123,7 +124,7 @@ class Parser {
     bool take_or() {
         const std::string_view rest = text_.substr(position_);
         if (lower_case(rest.substr(0, 2)) != "or") return false;
-        // "orange" is no operator.
+        // "orange" is not an operator.
         if (rest.size() > 2 && (is_name_character(rest[2]) || rest[2] == '\\')) return false;
         return take(rest.substr(0, 2));
     }
@@ -152,7 +153,8 @@ class Parser {
         return name;
     }
 
-    /// MetricsQL's: `\-` is a '-', `\x2d` and `\u002d` are too. Ends at the last byte of it.
+    /// MetricsQL escapes: `\-` is '-', and so are `\x2d` and `\u002d`. Stops at the last byte of
+    /// the escape.
     void take_name_escape(std::string& name) {
         const char c = ++position_ < text_.size() ? text_[position_] : '\0';
         if (c == 'x' || c == 'X' || c == 'u' || c == 'U') {
@@ -164,7 +166,7 @@ class Parser {
         } else if (c >= ' ' && c != '\x7f') {
             name += c;
         } else if (static_cast<unsigned char>(c) >= 0x80) {
-            name += c;  // what follows belongs to names anyway
+            name += c;  // the following characters belong to names anyway
         } else {
             fail("expected a character behind the backslash");
         }
@@ -195,7 +197,7 @@ class Parser {
         return value;
     }
 
-    /// The escapes of Go; the backslash has been taken.
+    /// Go's escapes; the backslash has been consumed.
     void take_escape(std::string& value) {
         constexpr std::string_view names = "abfnrtv\\\"'";
         constexpr std::string_view meanings = "\a\b\f\n\r\t\v\\\"'";
@@ -236,7 +238,7 @@ class Parser {
     std::size_t position_ = 0;
 };
 
-/// A name that is absent is not even the empty one, in vmagent.
+/// In vmagent, an absent name does not equal the empty name.
 bool is_equal(const Condition& condition, const MutableLabels& labels) {
     if (condition.label == name_label && condition.value.empty()) {
         return MutableLabels::find(labels.labels(), name_label) != nullptr &&

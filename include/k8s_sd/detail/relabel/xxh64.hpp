@@ -5,7 +5,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// XXH64 with seed 0: vmagent's hash, for hashmod and for sharding.
+/// XXH64 with seed 0, as in vmagent's hashmod and sharding.
 std::uint64_t xxh64(std::string_view text) noexcept;
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/relabel/xxh64.hpp"
 
-#define XXH_INLINE_ALL  // the header is the whole library
+#define XXH_INLINE_ALL  // header-only
 #include <xxhash.h>
 
 namespace k8s_sd::inline v0::detail {

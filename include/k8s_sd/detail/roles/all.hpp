@@ -11,7 +11,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Calls `f(RoleTraits<role>{})` for a role that is known at run time only.
+/// Calls `f(RoleTraits<role>{})` for a role known at run time.
 template <class F>
 auto with_role(Role role, const F& f) {
     switch (role) {
@@ -20,7 +20,7 @@ auto with_role(Role role, const F& f) {
         K8S_SD_ROLES(K8S_SD_CASE)
 #undef K8S_SD_CASE
     }
-    return f(RoleTraits<Role{}>{});  // there is no such role
+    return f(RoleTraits<Role{}>{});  // unreachable
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -59,11 +59,11 @@ class EndpointsObject : public Object {
     LabelBlockPtr ready, not_ready;
     Metadata metadata;
     std::vector<Subset> subsets;
-    /// Of each address of the subsets that have ports, see LeadingAddresses.
+    /// Per address of subsets with ports, see LeadingAddresses.
     std::vector<bool> leads;
-    /// Leading addresses, by position, whose pods other subsets have, too; sorted.
+    /// Positions of leading addresses whose pods occur in other subsets, too; sorted.
     std::vector<std::pair<std::size_t, const Subset*>> also_in;
-    /// Has more addresses than an Endpoints object can hold; some are missing.
+    /// The object was truncated, because its addresses exceed the limit of Endpoints.
     bool over_capacity = false;
 
  private:
@@ -98,7 +98,7 @@ inline LabelBlockPtr endpoint_ready_label(LabelFactory& factory, std::string_vie
     return factory.block().add("__meta_kubernetes_endpoint_ready", ready).make_shared();
 }
 
-/// Set by the endpoints controller when it has truncated the object (Kubernetes 1.22).
+/// The annotation is set by the endpoints controller after truncation (Kubernetes 1.22).
 inline bool is_over_capacity(const api::ObjectMeta& meta) {
     const auto state = meta.annotations.find("endpoints.kubernetes.io/over-capacity");
     return state == "truncated" || state == "warning";
@@ -172,13 +172,13 @@ inline void EndpointsObject::find_leading_addresses() {
     also_in.erase(std::unique(also_in.begin(), also_in.end()), also_in.end());
 }
 
-/// The node of an address: by its name, else by a reference to a Node.
+/// The node of an address, by its node name, else by a reference to a Node.
 inline std::string_view endpoint_node(const Backing& backing) {
     if (!backing.node.empty()) return backing.node;
     return backing.kind == "Node" ? backing.name : std::string_view();
 }
 
-/// The container labels that the port of an endpoint gets.
+/// The container labels for an endpoint's port.
 inline LabelBlockPtr endpoint_container(const PodObject& pod, const EndpointsObject::Port& port,
                                         const BackingPods& pods, GeneratorContext& g) {
     const auto* found = pods.find_port(pod, port.number, [&](const PodPort& candidate) {
@@ -189,7 +189,7 @@ inline LabelBlockPtr endpoint_container(const PodObject& pod, const EndpointsObj
     return with_protocol(g.factory, *found, port.protocol);
 }
 
-/// An address among those of its object.
+/// An address with its context in the object.
 struct PlacedAddress {
     const EndpointsObject::Subset& subset;
     const EndpointsObject::Address& address;
@@ -216,7 +216,7 @@ inline void endpoint_targets(const PlacedAddress& at, const PodObject* pod, cons
     }
 }
 
-/// The numbers of the ports that an object has for the pod of a leading address, sorted.
+/// The port numbers the object contains for the pod of a leading address, sorted.
 inline std::vector<std::int32_t> covered_ports(const EndpointsObject& endpoints,
                                                const PlacedAddress& at) {
     std::vector<std::int32_t> covered;
@@ -236,7 +236,8 @@ inline std::vector<std::int32_t> covered_ports(const EndpointsObject& endpoints,
     return covered;
 }
 
-/// The targets of an address and, with the first one of its pod, those of the pod's other ports.
+/// Adds the targets of an address and, for the leading address of a pod, those of the pod's other
+/// ports.
 inline void endpoint_part(const EndpointsObject& endpoints, const PlacedAddress& at,
                           const BackingPods& pods, GeneratorContext& g) {
     const PodObject* pod = pods.find(at.address.backing, g);
@@ -263,7 +264,7 @@ inline void endpoints_targets(const EndpointsObject& endpoints, GeneratorContext
     std::size_t position = 0;
     for (const EndpointsObject::Subset& subset : endpoints.subsets) {
         if (subset.ports.empty()) continue;
-        // The targets come port by port.
+        // Targets are ordered by port first.
         const std::size_t stride = subset.ready.size() + subset.not_ready.size();
         const auto add = [&](const auto& addresses, const LabelBlockPtr& ready) {
             for (const EndpointsObject::Address& address : addresses) {

@@ -60,8 +60,8 @@ class EndpointSliceObject : public Object {
     std::string_view service_name;
     std::vector<Endpoint> endpoints;
     std::vector<Port> ports;
-    std::vector<bool> leads;            ///< of each endpoint, see LeadingAddresses
-    std::vector<std::int32_t> numbers;  ///< of all ports that have one, sorted
+    std::vector<bool> leads;            ///< per endpoint, see LeadingAddresses
+    std::vector<std::int32_t> numbers;  ///< of all ports with a number, sorted
 
  private:
     void collect(std::vector<LabelBlockPtr>& blocks) const override {
@@ -187,7 +187,7 @@ inline EndpointSliceObject::EndpointSliceObject(const api::EndpointSlice& slice,
     leads = std::move(leading).leads();
 }
 
-/// The node of an endpoint: by a reference to a Node, else by its name.
+/// The node of an endpoint, by a reference to a Node, else by its node name.
 inline std::string_view slice_node(const Backing& backing) {
     return backing.kind == "Node" ? backing.name : backing.node;
 }
@@ -199,7 +199,7 @@ inline std::string slice_address(std::string_view address, const EndpointSliceOb
     return join_host_port(address, port.number.value_or(0));
 }
 
-/// What the targets of an endpoint have in common, but the labels of the endpoint itself.
+/// Adds the common labels of an endpoint's targets, except the labels of the endpoint itself.
 inline void begin_slice_endpoint(const EndpointSliceObject::Endpoint& endpoint,
                                  const PodObject* pod, const BackingPods& pods,
                                  GeneratorContext& g) {
@@ -229,7 +229,8 @@ inline void slice_targets(const EndpointSliceObject::Endpoint& endpoint,
     }
 }
 
-/// The targets of an endpoint and, with the first one of its pod, those of the pod's other ports.
+/// Adds the targets of an endpoint and, for the leading endpoint of a pod, those of the pod's other
+/// ports.
 inline void slice_part(const EndpointSliceObject& slice, std::size_t index, const BackingPods& pods,
                        GeneratorContext& g) {
     const EndpointSliceObject::Endpoint& endpoint = slice.endpoints[index];

@@ -9,12 +9,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Prometheus' sources.
+/// The source prefix in Prometheus' terms.
 inline std::string_view source_prefix(Role role) {
     return with_role(role, [](auto traits) { return traits.source_prefix; });
 }
 
-/// The kinds that must be listed before a role's first state is complete; its main kind first.
+/// The kinds to list before a role's first state is complete; its main kind comes first.
 inline std::vector<Kind> needed_kinds(Role role, const AttachMetadata& attach) {
     std::vector<Kind> kinds;
     kinds.reserve(kind_count);
@@ -23,9 +23,9 @@ inline std::vector<Kind> needed_kinds(Role role, const AttachMetadata& attach) {
     return kinds;
 }
 
-/// The targets of `object`, whose kind must be the role's main kind. Null if it has none, or more
-/// than it may have: then GroupBuilder::overfull() tells.
-/// \param earlier  what was generated of it before, if anything; see Lookup::begin_part()
+/// Generates the targets of `object`, of the role's main kind. Returns null if it has none or too
+/// many; GroupBuilder::overfull() distinguishes these.
+/// \param earlier  the previous group of the object, or null; see Lookup::begin_part()
 inline TargetGroupPtr generate(Role role, const Object& object, GeneratorContext& g,
                                const TargetGroupPtr& earlier = nullptr) {
     g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets, earlier,

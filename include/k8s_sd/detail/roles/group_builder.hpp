@@ -14,12 +14,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Puts one target group together from label blocks: first the group's, then target by target, all
-/// of them or those of one part after the other. Reused from group to group, so that building one
-/// costs a single allocation, and one for each part that is new.
+/// Builds one target group from label blocks: first those of the group, then target by target,
+/// either all of them or part by part. Reused between groups: a group costs one allocation, and one
+/// for each new part.
 class GroupBuilder {
  public:
-    /// \param earlier  a group of the same object; what is the same in both will be shared
+    /// \param earlier  a group of the same object; equal contents are shared
     void begin(std::string_view source_prefix, std::string_view ns, std::string_view name,
                std::size_t max_targets = std::numeric_limits<std::size_t>::max(),
                TargetGroupPtr earlier = nullptr, std::uint64_t share_key = 0) {
@@ -38,8 +38,8 @@ class GroupBuilder {
         if (!ns.empty()) (source_ += ns) += '/';
         source_ += name;
     }
-    /// Adds to the current target or, before the first one, to the labels of the group. After
-    /// begin_common() to what the next targets have in common.
+    /// Adds the block to the current target; before the first target to the group's labels; after
+    /// begin_common() to the common labels of the next targets.
     GroupBuilder& add(const LabelBlockPtr& block) {
         if (block) (in_common_ ? common_ : blocks_).push_back(block);
         return *this;
@@ -50,18 +50,18 @@ class GroupBuilder {
         ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
         return *this;
     }
-    /// What the next targets have in common begins anew.
+    /// Starts a new set of common labels for the next targets.
     void begin_common() {
         common_.clear();
         in_common_ = true;
     }
-    /// Adds what was collected since begin_common() to the current target.
+    /// Adds the common labels to the current target.
     GroupBuilder& add_common() {
         blocks_.insert(blocks_.end(), common_.begin(), common_.end());
         return *this;
     }
 
-    /// The targets are those of the earlier group, which has no parts.
+    /// Reuses the targets of the earlier group without parts.
     void keep_targets() {
         for (std::size_t i = 0; i < earlier_->size(); ++i) {
             begin_target();
@@ -70,18 +70,18 @@ class GroupBuilder {
         }
     }
 
-    /// From here on all targets are in parts.
+    /// Starts a part; all further targets are in parts.
     /// \param stride  see PlacedPart
     void begin_part(std::size_t stride) {
         if (parts_.empty()) group_blocks_ = blocks_.size();
         stride_ = stride;
         regular_ = no_extra_targets;
     }
-    /// The other targets of the part come behind the regular ones of all parts.
+    /// The next targets of the part are sorted behind the regular ones of all parts.
     void begin_extra_targets() { regular_ = ends_.size(); }
     void end_part() {
         const std::size_t regular = regular_ == no_extra_targets ? ends_.size() : regular_;
-        // From where they begin to where they end.
+        // Convert starts to ends.
         for (std::size_t i = 0; i < ends_.size(); ++i) {
             const std::size_t end = i + 1 < ends_.size() ? ends_[i + 1] : blocks_.size();
             ends_[i] = static_cast<std::uint32_t>(end - group_blocks_);
@@ -96,7 +96,7 @@ class GroupBuilder {
         blocks_.resize(group_blocks_);
         ends_.clear();
     }
-    /// The part is that of the earlier group, at the same place.
+    /// Reuses the part of the earlier group at the same position.
     void keep_part() {
         if (parts_.empty()) group_blocks_ = blocks_.size();
         const PlacedPart& kept = earlier_->parts()[parts_.size()];
@@ -104,15 +104,15 @@ class GroupBuilder {
         place(kept.part, kept.stride);
     }
 
-    /// True once it has as many targets as it may have. A generator stops at the next one.
+    /// Whether the limit of targets is reached; the generator stops at the next target.
     bool full() const noexcept { return targets_ >= max_targets_; }
-    /// True if more targets were begun than there may be: the group is of no use.
+    /// Whether the limit was exceeded: the group is void.
     bool overfull() const noexcept { return overfull_; }
-    /// Null if no target was begun.
+    /// \returns null without targets
     TargetGroupPtr finish() {
         TargetGroupPtr made;
         if (targets_ != 0 && !overfull_) made = parts_.empty() ? make_plain() : make_of_parts();
-        // What nobody else keeps is not to wait for the next group.
+        // Release memory not owned by the group now.
         earlier_.reset();
         blocks_.clear();
         common_.clear();
@@ -173,10 +173,10 @@ class GroupBuilder {
     std::vector<std::uint32_t> ends_;
     std::vector<PlacedPart> parts_;
     std::size_t group_blocks_ = 0;
-    // Of the part that is being made.
+    // Of the current part.
     std::size_t stride_ = 1;
     std::size_t regular_ = 0;
-    // Of the parts that alternate.
+    // Of alternating parts.
     std::size_t run_begin_ = 0;
     std::size_t run_parts_ = 0;
     std::size_t run_targets_ = 0;

@@ -35,9 +35,9 @@ class IngressObject : public Object {
 
     LabelBlockPtr namespace_name;
     LabelBlockPtr ingress_name;
-    LabelBlockPtr class_name;  // null where there is none
+    LabelBlockPtr class_name;  // null: none
     Metadata metadata;
-    std::vector<LabelBlockPtr> paths;  // one for each target
+    std::vector<LabelBlockPtr> paths;  // one per target
 
  private:
     void collect(std::vector<LabelBlockPtr>& blocks) const override {
@@ -48,7 +48,7 @@ class IngressObject : public Object {
 
 using TlsHosts = boost::unordered_flat_set<std::string_view, SeededHash>;
 
-/// A wildcard stands for exactly one DNS label.
+/// A wildcard matches exactly one DNS label.
 inline std::string_view ingress_scheme(const TlsHosts& tls_hosts, std::string_view host,
                                        const RoleOptions& options) {
     const std::size_t dot = host.find('.');

@@ -36,7 +36,7 @@ class NodeObject : public Object {
     LabelBlockPtr node_name;
     LabelBlockPtr provider;
     LabelBlockPtr address;    // null: no address of a known type, hence no target
-    LabelBlockPtr addresses;  // one label for each type of address
+    LabelBlockPtr addresses;  // one label per address type
     Metadata metadata;
 
  private:
@@ -46,7 +46,7 @@ class NodeObject : public Object {
     }
 };
 
-/// The first address of the best type; Prometheus' order of preference.
+/// The first address of the preferred type, in Prometheus' order.
 inline const api::NodeAddress* node_address(const api::Node& node, const RoleOptions& options) {
     static constexpr std::array<std::string_view, 6> preference{
         "InternalIP", "InternalDNS", "ExternalIP", "ExternalDNS", "LegacyHostIP", "Hostname"};
@@ -76,7 +76,7 @@ inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
                       .add("instance", node.metadata.name)
                       .make();
     }
-    // Of several addresses of one type the first counts, but in a family the last one would.
+    // The first address of each type wins; emplace_back() lets the last one win.
     KeyValues by_type;
     for (auto it = node.status.addresses.rbegin(); it != node.status.addresses.rend(); ++it) {
         by_type.emplace_back(it->type, it->address);

@@ -27,7 +27,7 @@ inline constexpr MetadataNames pod_metadata_names{
 
 /// A port of a container, or a container without ports.
 struct PodPort {
-    /// Where `labels` has its labels; only a declared port has those of a port.
+    /// Positions in `labels`; only a declared port has those of a port.
     enum Position : std::size_t {
         name_position,
         image_position,
@@ -40,7 +40,7 @@ struct PodPort {
     LabelBlockPtr labels;
     LabelBlockPtr container_id;
     std::int32_t number = 0;
-    std::uint16_t container = 0;  ///< position among all containers, regular ones first
+    std::uint16_t container = 0;  ///< index among all containers, regular ones first
     bool declared : 1 = false;    ///< false: the container has no ports
     bool init : 1 = false;
     bool sidecar : 1 = false;  ///< an init container with restartPolicy Always
@@ -55,7 +55,7 @@ struct PodPort {
 
 class PodObject : public Object {
  public:
-    /// Where `info` has its labels; only a pod with a controller has those of the controller.
+    /// Positions in `info`; only a pod with a controller has those of the controller.
     enum Position : std::size_t {
         name_position,
         ip_position,
@@ -80,7 +80,7 @@ class PodObject : public Object {
     std::string_view controller_name() const noexcept {
         return has_controller_ ? info->value(controller_name_position) : std::string_view();
     }
-    /// Phase Succeeded or Failed.
+    /// Whether the phase is Succeeded or Failed.
     bool finished() const noexcept { return finished_; }
 
     LabelBlockPtr namespace_name;
@@ -101,7 +101,7 @@ class PodObject : public Object {
     bool finished_ = false;
 };
 
-/// The Ready condition in lower case; "unknown" if there is none.
+/// The status of the Ready condition in lower case; "unknown" if missing.
 inline std::string_view pod_ready(const api::Pod& pod) {
     for (const api::PodCondition& condition : pod.status.conditions) {
         if (condition.type != "Ready") continue;
@@ -150,7 +150,7 @@ inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactor
     add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory);
 }
 
-/// The statuses of containers by name; of several with one name the last one.
+/// The statuses of containers by name; the last one wins.
 class ContainerStatuses {
  public:
     explicit ContainerStatuses(const std::vector<api::ContainerStatus>& all) : all_(all) {
@@ -158,7 +158,7 @@ class ContainerStatuses {
         by_name_.reserve(all.size());
         for (const api::ContainerStatus& status : all) by_name_[status.name] = &status;
     }
-    /// Null: none.
+    /// \returns null if there is none
     const api::ContainerStatus* operator()(std::string_view name) const {
         if (all_.size() > few) {
             const auto it = by_name_.find(name);
@@ -172,7 +172,7 @@ class ContainerStatuses {
     }
 
  private:
-    static constexpr std::size_t few = 16;  // are quickly searched
+    static constexpr std::size_t few = 16;  // below this, a linear search is fast
 
     const std::vector<api::ContainerStatus>& all_;
     boost::unordered_flat_map<std::string_view, const api::ContainerStatus*, SeededHash> by_name_;
@@ -258,14 +258,14 @@ inline void attach_workload(const PodObject& pod, GeneratorContext& g) {
     g.group.add(labels.make_shared());
 }
 
-/// What every target of a pod has in common, in whatever role it is found, but the namespace.
+/// Adds the common labels of a pod's targets in any role, except the namespace.
 inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
     g.group.add(pod.info);
     pod.metadata.add_to(g.group);
     attach_workload(pod, g);
 }
 
-/// A container without ports has a bare address.
+/// A container without ports leads to an address without a port.
 inline std::string pod_address(const PodObject& pod, const PodPort& port,
                                const RoleOptions& options) {
     if (port.declared) return join_host_port(pod.ip(), port.number);

@@ -4,17 +4,16 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// How the targets of a role are made. Each role has a specialization in a file of its own,
-/// roles/<enumerator>.hpp, which roles/all.hpp finds through K8S_SD_ROLES:
+/// Traits of a role's target generation. Each role has a specialization in roles/<enumerator>.hpp,
+/// included by roles/all.hpp through K8S_SD_ROLES:
 ///
-/// - `MainObject`: what is kept of the objects that have the targets, those of main_kind()
+/// - `MainObject`: the cached form of the objects of main_kind()
 /// - `static constexpr std::string_view source_prefix`: the start of the groups' names
-/// - `static constexpr LabelRow labels[]`: what docs/labels.md tells of the labels that the objects
-///   have by themselves
-/// - `static void add_needed_kinds(const AttachMetadata&, std::vector<Kind>&)`: the kinds that the
-///   targets need besides the main kind
+/// - `static constexpr LabelRow labels[]`: rows of docs/labels.md for the objects' own labels
+/// - `static void add_needed_kinds(const AttachMetadata&, std::vector<Kind>&)`: further kinds
+///   required by the targets
 /// - `static void generate(const MainObject&, GeneratorContext&)`: adds the labels of the group,
-///   then its targets with add_targets(), or with add_part() for each endpoint that has some
+///   then its targets with add_targets(), or with add_part() for each endpoint with targets
 template <Role role>
 struct RoleTraits;
 

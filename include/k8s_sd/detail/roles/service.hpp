@@ -35,7 +35,7 @@ class ServiceObject : public Object {
     LabelBlockPtr namespace_name;
     LabelBlockPtr service_name;
     LabelBlockPtr type;           // with the cluster IP or external name
-    LabelBlockPtr load_balancer;  // null where there is no such label
+    LabelBlockPtr load_balancer;  // null: no such label
     Metadata metadata;
     std::vector<LabelBlockPtr> ports;  // address and port labels
 
@@ -93,7 +93,7 @@ inline void service_targets(const ServiceObject& service, GeneratorContext& g) {
     });
 }
 
-/// What a service gives to the targets of its endpoints.
+/// Adds a service's labels to the targets of its endpoints.
 inline void add_service_labels(const ServiceObject& service, GeneratorContext& g) {
     g.group.add(service.service_name);
     service.metadata.add_to(g.group);

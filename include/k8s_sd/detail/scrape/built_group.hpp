@@ -14,8 +14,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A group and what became of its targets. Small where the rules drop all of them, or all but one:
-/// those are nearly all groups of most jobs.
+/// A group and the outcome of each of its targets. Compact if the rules drop all targets, or all
+/// but one, as in nearly all groups of most jobs.
 class BuiltGroup {
  public:
     struct Dropped {
@@ -26,32 +26,30 @@ class BuiltGroup {
         std::uint32_t index;
         std::string message;
     };
-    /// A target that another member of the fleet owns.
+    /// A target owned by another member of the fleet.
     struct Others {
         std::uint32_t index;
         std::uint64_t key;
     };
-    /// One of the targets that another member owns now. It stays until that one surely scrapes it.
+    /// A target now owned by another member. It stays until that member certainly scrapes it.
     struct Moving {
         std::uint32_t index;
         TimePoint until;
     };
-    /// The group for another share, or at another time.
+    /// The same group with another share, or at a later time.
     struct Reshared;
 
-    /// \param earlier  what the same builder made of another version of the group, for the same
-    ///                 share; null: nothing. Targets that are as they were then are not relabelled
-    ///                 again.
-    /// \param moving   another version of the group, which any builder made; null: none. What moves
-    ///                 in it and is the same here goes on moving.
+    /// \param earlier  another version of the group by the same builder for the same share; null:
+    ///                 none. Targets equal in both versions are not relabelled again.
+    /// \param moving   another version of the group by any builder; null: none. Its moving targets,
+    ///                 if still equal, continue to move.
     BuiltGroup(TargetBuilder&, const TargetGroupPtr&, const FleetShare&, const BuiltGroup* earlier,
                const BuiltGroup* moving);
 
-    /// The same group for another share, and the targets that it has gained; nullopt: nothing
-    /// differs. Those that others own now are moving().
+    /// The same group for another share, with the gained targets; nullopt: no difference. Targets
+    /// lost to other members are moving().
     std::optional<Reshared> reshared(TargetBuilder&, const FleetShare&, TimePoint now) const;
-    /// The same group without the targets that have moved by now, and those; nullopt: there is
-    /// none.
+    /// The same group without the targets moved by now, together with these; nullopt: none.
     std::optional<Reshared> without_moved(const TargetBuilder&, TimePoint now) const;
 
     const TargetGroupPtr& group() const noexcept { return group_; }
@@ -64,7 +62,7 @@ class BuiltGroup {
                          : group_->size() - targets().size();
     }
     std::size_t others_count() const noexcept { return outcomes_ ? outcomes_->others.size() : 0; }
-    /// Which of targets() are being handed over, in their order.
+    /// The targets() in handover, in order.
     std::span<const Moving> moving() const noexcept {
         return outcomes_ ? std::span<const Moving>(outcomes_->moving) : std::span<const Moving>();
     }
@@ -88,7 +86,7 @@ class BuiltGroup {
     }
 
  private:
-    /// What became of each target, each list in the order of targets.
+    /// The outcome of each target; each list is in the order of targets.
     struct Outcomes {
         void add(std::uint32_t index, BuiltTarget);
         void sort();
@@ -108,15 +106,15 @@ class BuiltGroup {
 
     TargetGroupPtr group_;
     ScrapeTargetPtr only_;                ///< the rules drop all others; it is not moving
-    std::unique_ptr<Outcomes> outcomes_;  ///< null: `only_` says it all
+    std::unique_ptr<Outcomes> outcomes_;  ///< null: `only_` suffices
 };
 
 struct BuiltGroup::Reshared {
     BuiltGroup built;
-    std::vector<ScrapeTargetPtr> targets;  ///< that come, or go
+    std::vector<ScrapeTargetPtr> targets;  ///< gained or removed
 };
 
-/// Groups are known by their sources.
+/// Groups are identified by their sources.
 struct GroupHash {
     using is_avalanching = void;
     using is_transparent = void;

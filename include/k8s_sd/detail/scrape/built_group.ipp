@@ -13,13 +13,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What became of the targets of an earlier version of a group. Asked in the order of targets.
+/// Provides the outcomes of an earlier version of a group, in the order of targets.
 class BuiltGroup::Earlier {
  public:
     Earlier(const BuiltGroup* built, const TargetGroup& now)
         : built_(built && built->group_->labels() == now.labels() ? built : nullptr) {}
 
-    /// Nothing for a target that was another one then.
+    /// \returns nullopt if the target has changed
     std::optional<BuiltTarget> at(std::uint32_t index, const TargetGroupPtr& now) {
         if (!built_ || index >= built_->group_->size()) return std::nullopt;
         if ((*built_->group_)[index] != (*now)[index]) return std::nullopt;
@@ -38,7 +38,7 @@ class BuiltGroup::Earlier {
     }
 
  private:
-    /// Null if it is not one of them.
+    /// \returns null if the list lacks the index
     template <class List>
     static const typename List::value_type* find(const List& list, std::size_t& place,
                                                  std::uint32_t index) {
@@ -50,7 +50,7 @@ class BuiltGroup::Earlier {
     std::size_t target_ = 0, dropped_ = 0, failed_ = 0, others_ = 0;
 };
 
-/// The targets of another version of a group that are being handed over, wherever they stand there.
+/// The moving targets of another version of a group, at any index.
 class BuiltGroup::MovingTargets {
  public:
     /// \param built  null: none
@@ -61,13 +61,13 @@ class BuiltGroup::MovingTargets {
             while ((*target)->index() != place.index) ++target;
             entries_.push_back({target->get(), place.until});
         }
-        // Of several that are the same the first one counts.
+        // Of equal targets the first one counts.
         std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
             return a.target->hash() < b.target->hash();
         });
     }
 
-    /// A target that moves, and is the same in a new version of its group, goes on.
+    /// Continues the handover of a target still equal in a new version of its group.
     void go_on(TargetBuilder& builder, const TargetGroupPtr& group, std::uint32_t index,
                BuiltTarget& built, Outcomes& outcomes) const {
         if (entries_.empty()) return;
@@ -86,7 +86,7 @@ class BuiltGroup::MovingTargets {
         TimePoint until;
     };
 
-    /// When a target has moved away; nullopt: it does not move.
+    /// The end of a target's handover; nullopt: not moving.
     std::optional<TimePoint> until_of(const ScrapeTarget& target) const {
         const auto has_less = [](const Entry& entry, std::uint64_t hash) {
             return entry.target->hash() < hash;
@@ -98,12 +98,12 @@ class BuiltGroup::MovingTargets {
         return std::nullopt;
     }
 
-    std::vector<Entry> entries_;  ///< by the hash
+    std::vector<Entry> entries_;  ///< sorted by hash
 };
 
 namespace {
 
-/// The new owner begins at once, and has scraped it by then.
+/// The new owner starts at once, so it has scraped the target by then.
 Duration handover_time(const ScrapeTarget& target) {
     return std::max<Duration>(2 * target.scrape_interval(), std::chrono::seconds(30));
 }
@@ -147,7 +147,7 @@ BuiltGroup::BuiltGroup(TargetBuilder& builder, const TargetGroupPtr& group, cons
     for (std::uint32_t i = 0; i < group->size(); ++i) {
         std::optional<BuiltTarget> as_before = known.at(i, group);
         BuiltTarget built = as_before ? *std::move(as_before) : builder.build(group, i, share);
-        // What is built anew for this member is its own.
+        // A newly built target of this member is not moving.
         const bool may_move = as_before || std::holds_alternative<OthersTarget>(built);
         if (may_move) moves.go_on(builder, group, i, built, outcomes);
         outcomes.add(i, std::move(built));
@@ -166,7 +166,7 @@ BuiltGroup::BuiltGroup(TargetGroupPtr group, Outcomes outcomes) : group_(std::mo
     outcomes_ = std::make_unique<Outcomes>(std::move(outcomes));
 }
 
-/// The whole of it, whichever form it is kept in.
+/// The complete outcomes, from either form of storage.
 BuiltGroup::Outcomes BuiltGroup::outcomes() const {
     if (outcomes_) return *outcomes_;
     Outcomes all;

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 struct Unit {
     std::string_view name;
     std::int64_t milliseconds;
-    bool whole_only;  ///< when writing: only where nothing is left over
+    bool whole_only;  ///< for output: only without a remainder
 };
 
 constexpr std::int64_t second = 1000;
@@ -34,14 +34,14 @@ constexpr std::array<Unit, 7> units{{{"y", 365 * day, true},
                                      {"s", second, false},
                                      {"ms", 1, false}}};
 
-/// Prometheus keeps durations in 64 bits of nanoseconds.
+/// Prometheus stores durations as nanoseconds in 64 bits.
 constexpr std::int64_t longest = INT64_MAX / 1'000'000;
 
 [[noreturn]] void refuse(const std::string& problem) { throw ConfigError("duration", problem); }
 
 constexpr const char* no_duration = "is not a duration; it must look like 30s, 1m30s or 500ms";
 
-// As Prometheus reads them.
+// Prometheus' syntax.
 
 std::int64_t take_integer(std::string_view& text) {
     std::int64_t number = 0;
@@ -61,7 +61,7 @@ std::string_view take_unit(std::string_view& text) {
     return name;
 }
 
-/// The place in `units`.
+/// The index in `units`.
 std::size_t find_unit(std::string_view name) {
     for (std::size_t i = 0; i < units.size(); ++i) {
         if (units[i].name == name) return i;
@@ -89,9 +89,9 @@ std::int64_t parse_as_prometheus(std::string_view text) {
     return sum;
 }
 
-// As vmagent reads them: MetricsQL's DurationValue. Its arithmetic is that of doubles.
+// vmagent's syntax: MetricsQL's DurationValue, computed in floating point.
 
-/// nullopt: it is none, or beyond all bounds.
+/// nullopt: not a number, or out of range.
 std::optional<double> decimal_number(std::string_view text) {
     if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
     double number = 0;
@@ -101,7 +101,7 @@ std::optional<double> decimal_number(std::string_view text) {
     return number;
 }
 
-/// "-1.5": a sign, digits, a point and digits. Cuts it off the front.
+/// Removes a number such as "-1.5" from the front: a sign, digits, a point and digits.
 std::string_view take_decimal(std::string_view& text) {
     std::size_t length = text.starts_with('-') ? 1 : 0;
     const auto take_digits = [&] {
@@ -118,7 +118,7 @@ std::string_view take_decimal(std::string_view& text) {
     return number;
 }
 
-/// Seconds of the unit, in any case but for `M`, which means a million there.
+/// Seconds per unit, case-insensitive except for `M`, a million.
 double take_metricsql_unit(std::string_view& text) {
     const std::string two = detail::lower_case(text.substr(0, 2));
     if (two == "ms") {
@@ -129,7 +129,7 @@ double take_metricsql_unit(std::string_view& text) {
     const bool is_number = two == "mi" || two == "mb" || text.starts_with('M');
     if (is_number || one.empty()) refuse(no_duration);
     text.remove_prefix(1);
-    // The step of a query, of which there is none.
+    // The step of a query; there is none.
     if (one == "i") return 0;
     return static_cast<double>(units[find_unit(one)].milliseconds) / second;
 }

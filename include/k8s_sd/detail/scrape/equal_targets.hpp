@@ -19,7 +19,7 @@ struct SameTarget {
 };
 using TargetSet = boost::unordered_flat_set<ScrapeTargetPtr, TargetHash, SameTarget>;
 
-/// The targets that leave a pool and those that come, in one change.
+/// The targets removed from a pool and added to it in one change.
 struct TargetTransition {
     struct Leaving {
         ScrapeTargetPtr target;
@@ -29,7 +29,7 @@ struct TargetTransition {
     std::vector<ScrapeTargetPtr> coming;
 };
 
-/// What a change means to a scraper; see TargetHandler.
+/// The effects of a change on a scraper; see TargetHandler.
 struct TargetSteps {
     struct Step {
         TargetId id;
@@ -43,15 +43,15 @@ struct TargetSteps {
     std::vector<Step> start;
 };
 
-/// All targets of a pool. Groups can have targets in common: of equal ones one is active and has a
-/// number, the others wait in a ring to take its place.
+/// All targets of a pool. Groups may contain equal targets: one of them is active and has an ID,
+/// the others wait in a ring to replace it.
 class EqualTargets {
  public:
     const TargetSet& active() const noexcept { return active_; }
 
-    /// Makes room for a transition, so that apply() does not throw.
+    /// Allocates memory for a transition, so apply() does not throw.
     TargetSteps prepare(std::size_t leaving, std::size_t coming);
-    /// \param steps  of prepare(), for no fewer targets
+    /// \param steps  from prepare(), for at least as many targets
     void apply(const TargetTransition&, TargetSteps& steps) noexcept;
 
  private:

@@ -15,7 +15,7 @@ TargetSteps EqualTargets::prepare(std::size_t leaving, std::size_t coming) {
     return steps;
 }
 
-/// Those that come are entered before the others are struck out, so what is in both goes on.
+/// Inserts before erasing, so targets in both lists continue.
 void EqualTargets::apply(const TargetTransition& transition, TargetSteps& steps) noexcept {
     const TargetId last_known = last_id_;
     for (const ScrapeTargetPtr& target : transition.coming) insert(target, steps);
@@ -37,7 +37,7 @@ void EqualTargets::insert(const ScrapeTargetPtr& target, TargetSteps& steps) noe
     previous->next_equal_ = next->previous_equal_ = target.get();
 }
 
-/// Those that were active are noted as to be stopped.
+/// Records previously active targets as candidates to stop.
 void EqualTargets::erase(const TargetTransition::Leaving& leaving, TargetSteps& steps) noexcept {
     const ScrapeTargetPtr& target = leaving.target;
     const ScrapeTarget* next = std::exchange(target->next_equal_, target.get());
@@ -53,15 +53,15 @@ void EqualTargets::erase(const TargetTransition::Leaving& leaving, TargetSteps& 
         return;
     }
     next->id_ = id;
-    // Equal elements can take each other's place.
+    // The elements are equal, so the hash stays valid.
     const_cast<ScrapeTargetPtr&>(*active) = next;
 }
 
-/// Says of those noted as to be stopped which really are, and which only have a successor.
+/// Splits the candidates into targets to stop, and targets replaced by an equal one.
 void EqualTargets::tell_displaced(TargetSteps& steps, TargetId last_known) const noexcept {
     const auto by_id = [](const Step& a, const Step& b) { return a.id < b.id; };
     const auto same_id = [](const Step& a, const Step& b) { return a.id == b.id; };
-    // The first one of several with one number is what the scraper has.
+    // The first one with an ID is the one known to the scraper.
     std::stable_sort(steps.stop.begin(), steps.stop.end(), by_id);
     steps.stop.erase(std::unique(steps.stop.begin(), steps.stop.end(), same_id), steps.stop.end());
     const bool not_even_started = !steps.stop.empty() && steps.stop.back().id > last_known;

@@ -5,8 +5,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Why Go's url.Parse refuses a text; empty: it takes it. (With the strict rule about colons in
-/// hosts off, as vmagent has it.)
+/// The error of Go's url.Parse; empty: a valid URL. (Without its strict rule about colons in hosts,
+/// like vmagent.)
 std::string go_url_problem(std::string_view url);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -12,13 +12,13 @@ namespace {
 bool is_control_byte(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool is_hex_digit(char c) { return hex_value(c) < 16; }
 
-/// What may stand in a host as it is; other ASCII characters may not stand there at all.
+/// Characters allowed unescaped in a host; other ASCII characters are not allowed at all.
 bool is_plain_in_host(char c) {
     return is_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80 ||
            std::string_view("-_.~!$&'()*+,;=:[]<>\"").find(c) != std::string_view::npos;
 }
 
-/// Whether each '%' has two digits behind it.
+/// Whether two hexadecimal digits follow each '%'.
 bool has_sound_escapes(std::string_view text) {
     for (std::size_t i = text.find('%'); i != std::string_view::npos; i = text.find('%', i + 3)) {
         if (i + 2 >= text.size() || !is_hex_digit(text[i + 1]) || !is_hex_digit(text[i + 2])) {
@@ -28,7 +28,7 @@ bool has_sound_escapes(std::string_view text) {
     return true;
 }
 
-/// In a host, only bytes beyond ASCII may be escaped, and the '%' before a zone.
+/// In a host, only non-ASCII bytes may be escaped, and the '%' before a zone.
 bool is_sound_host(std::string_view host) {
     if (!has_sound_escapes(host)) return false;
     for (std::size_t i = 0; i < host.size(); ++i) {
@@ -42,7 +42,7 @@ bool is_sound_host(std::string_view host) {
     return true;
 }
 
-/// In the zone of an IPv6 address, what may stand in a host, a space and '%' may be escaped.
+/// In an IPv6 zone, host characters, spaces and '%' may be escaped.
 bool is_sound_zone(std::string_view zone) {
     if (!has_sound_escapes(zone)) return false;
     for (std::size_t i = 0; i < zone.size(); ++i) {
@@ -64,7 +64,7 @@ bool is_optional_port(std::string_view text) {
                                                           [](char c) { return is_digit(c); }));
 }
 
-/// "[v6]" or "[v6%25zone]", perhaps with a port.
+/// Validates "[v6]" or "[v6%25zone]", perhaps with a port.
 std::string bracket_problem(std::string_view host) {
     const std::size_t close = host.rfind(']');
     if (close == std::string_view::npos) return "a ']' is missing in the host";
@@ -113,7 +113,7 @@ std::string authority_problem(std::string_view authority) {
 struct SchemeAndRest {
     std::string_view scheme, rest;
 };
-/// nullopt: the scheme is missing before a ':'.
+/// nullopt: the scheme before a ':' is missing.
 std::optional<SchemeAndRest> split_scheme(std::string_view url) {
     for (std::size_t i = 0; i < url.size(); ++i) {
         const char c = url[i];

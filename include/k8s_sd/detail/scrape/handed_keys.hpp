@@ -15,23 +15,23 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The keys of one kind of mapping in a configuration file.
+/// The known keys of one kind of mapping in a configuration file.
 struct KnownKeys {
-    std::vector<std::string_view> used{};  ///< k8s_sd acts on them
-    /// Read into ScrapeClient: k8s_sd understands them, but only the host can act on them.
+    std::vector<std::string_view> used{};  ///< implemented by k8s_sd
+    /// Read into ScrapeClient: understood by k8s_sd, but implemented by the host.
     std::vector<std::string_view> client{};
-    std::span<const HandedKey> handed{};  ///< go to the host as JSON
-    bool has_discovery = false;  ///< whatever looks like a kind of discovery is one of those
+    std::span<const HandedKey> handed{};  ///< passed to the host as JSON
+    bool has_discovery = false;  ///< keys of unknown discovery mechanisms are passed as well
 };
 
-/// Hands the host what k8s_sd does nothing with, and notes it.
+/// Passes the keys that k8s_sd does not implement to the host, with notes.
 class KeyHandover {
  public:
     KeyHandover(const ScrapeConfigOptions& options, std::vector<ConfigNote>& notes)
         : options_(options), notes_(notes) {}
 
-    /// Looks at all keys of a mapping.
-    /// \throws ConfigError if it is no mapping
+    /// Processes all keys of a mapping.
+    /// \throws ConfigError if the value is not a mapping
     void hand_over(const YamlValue& mapping, const KnownKeys&, ConfigValues&, Mistakes&);
 
  private:
@@ -43,14 +43,16 @@ class KeyHandover {
 
     const ScrapeConfigOptions& options_;
     std::vector<ConfigNote>& notes_;
-    /// To look for a name that is near takes time, and a hostile file has very many different keys.
+    /// Limits the searches for similar names, because a hostile file may contain many different
+    /// keys.
     static constexpr std::size_t most_looked_up = 1'000;
-    /// Whether a key is nearly one of those known: of others, and of kinds of discovery.
+    /// Whether a key resembles a known one: for other keys, and for keys of discovery.
     std::map<std::pair<const KnownKeys*, std::string>, bool> looked_up_[2];
     std::size_t refused_ = 0;
 };
 
-/// Gives a job what `global` says about keys that it says nothing about. Returns bytes of that.
+/// Copies the settings of `global` to a job without its own.
+/// \returns the number of copied bytes
 std::size_t inherit_settings(const ConfigValues& global, ConfigValues& job);
 
 }  // namespace k8s_sd::inline v0::detail

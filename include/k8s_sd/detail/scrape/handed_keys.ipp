@@ -42,7 +42,7 @@ void check_number(const YamlValue& value) {
     if (!value.is_plain() || !is_number(value.string())) value.fail("must be a number");
 }
 
-/// Takes a number and its unit from the front.
+/// Consumes a number with its unit.
 bool skip_size(std::string_view& rest) {
     constexpr std::array<std::string_view, 20> units{"",    "b",  "k",   "kb",  "kib", "m",  "mb",
                                                      "mib", "g",  "gb",  "gib", "t",   "tb", "tib",
@@ -56,7 +56,7 @@ bool skip_size(std::string_view& rest) {
     return number > 0 && known;
 }
 
-/// As Prometheus and vmagent read them: 10MB, 64KiB, 1.5GB, 100, 1GB512MB, 1e6.
+/// Accepts sizes like Prometheus and vmagent: 10MB, 64KiB, 1.5GB, 100, 1GB512MB, 1e6.
 void check_size(const YamlValue& value) {
     const std::string text = lower_case(value.string());
     if (is_number(text)) return;
@@ -66,7 +66,8 @@ void check_size(const YamlValue& value) {
     } while (!rest.empty());
 }
 
-/// To vmagent what is below 0 is no limit. Prometheus refuses it, which is not for k8s_sd to do.
+/// For vmagent, negative values mean no limit. Prometheus rejects them; k8s_sd leaves that to the
+/// host.
 bool is_negative(const YamlValue& value) {
     const std::string text = value.string();
     return value.is_plain() && text.size() > 1 && text[0] == '-' &&
@@ -114,7 +115,7 @@ std::string text_of(ConfigNoteKind kind) {
     return "is a key that nobody knows: ignored";
 }
 
-/// What both programs take for "not set".
+/// Values equivalent to an unset one in both programs.
 bool says_nothing(const std::string& json) {
     return json == "null" || json == "0" || json == "\"\"" || json == "\"0\"" || json == "[]";
 }
@@ -147,7 +148,7 @@ void KeyHandover::hand_over_one(std::string_view key, const YamlValue& value,
 
 void KeyHandover::check_unknown(std::string_view key, const YamlValue& value,
                                 const KnownKeys& known, bool is_discovery) {
-    // A key that is nearly another one is a mistake; any other may be of a newer program.
+    // A key similar to a known one is a typo; any other may belong to a newer program.
     const bool refused = options_.strict && !is_discovery;
     if (!is_misspelt(key, known, is_discovery) && !refused) return;
     if (++refused_ > most_looked_up) value.fail("unknown key");
@@ -174,12 +175,12 @@ void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
 
 std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
     if (shape == KeyShape::whole && !is_negative(value)) {
-        return std::to_string(value.unsigned_integer());  // also what JSON cannot write: 0x10
+        return std::to_string(value.unsigned_integer());  // JSON has no 0x10
     }
-    // What is a text is not to lose its form: 1e9, yes, 010.
+    // Texts must keep their spelling: 1e9, yes, 010.
     const bool texts = shape == KeyShape::text || shape == KeyShape::texts ||
                        shape == KeyShape::size || shape == KeyShape::duration;
-    // What is read from a document is bounded by what is written; see YamlDocument::spend().
+    // The size of the result is bounded by the document's; see YamlDocument::spend().
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
     return to_json(value, {.most_values = any, .most_bytes = any, .scalars_are_texts = texts});
 }

@@ -5,9 +5,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Makes room for so many more elements: inserting them neither throws nor moves the others, as
-/// long as none is erased meanwhile. A flat set has less room after elements were erased, and
-/// reserve() does not give it back.
+/// Reserves capacity for `more` elements: inserting them neither throws nor moves the others,
+/// unless some are erased meanwhile. A flat set loses capacity by erasures, and reserve() does not
+/// restore it.
 template <class FlatSet>
 void make_room(FlatSet& set, std::size_t more) {
     using Element = typename FlatSet::value_type;
@@ -15,7 +15,7 @@ void make_room(FlatSet& set, std::size_t more) {
     if (needed <= set.max_load()) return;
     FlatSet roomy;
     roomy.reserve(needed + needed / 16 + 1);
-    // The elements of the old set are never looked at again.
+    // The elements of the old set are not accessed again.
     for (const Element& element : set) roomy.insert(std::move(const_cast<Element&>(element)));
     set.swap(roomy);
 }

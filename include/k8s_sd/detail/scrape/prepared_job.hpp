@@ -14,29 +14,29 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A ScrapeConfig with what follows from it for every target.
+/// A ScrapeConfig with derived values common to all targets.
 struct PreparedJob {
     explicit PreparedJob(ScrapeConfig);
 
     ScrapeConfig config;
-    std::chrono::milliseconds timeout{};  ///< what is configured, or the default, cut
-    /// The labels that a target gets where it has none, in Prometheus' order.
+    std::chrono::milliseconds timeout{};  ///< configured or default, at most the interval
+    /// Labels added to targets without them, in Prometheus' order.
     std::vector<std::pair<std::string, std::string>> defaults;
 };
 
-/// As the dialect writes it.
+/// The scheme as written in the dialect.
 std::string scheme_of(const ScrapeConfig&);
 
 /// Appends the labels of a target before relabelling: its own, those of its group, then the job's
-/// defaults for what is still missing. In the order that relabelling wants, and with blanks where
-/// the dialect has them. The labels are views into `job` and `group`.
+/// defaults for the missing ones. They are in the order required by relabelling, with the dialect's
+/// empty labels, and are views into `job` and `group`.
 void append_discovered(const PreparedJob& job, const TargetGroup& group, std::size_t index,
                        MutableLabels& labels);
-/// The same for labels that are there, in the order of their names, without a group.
+/// The same for a sorted label map without a group.
 void append_discovered(const PreparedJob& job, const LabelMap& target, MutableLabels& labels);
 LabelMap discovered_labels(const PreparedJob&, const TargetGroup&, std::size_t index);
 
-// The labels of a target that steer its scrape.
+// Labels with effects on the scrape of a target.
 inline constexpr std::string_view address_label_name = address_name.text;
 inline constexpr std::string_view scheme_label = "__scheme__";
 inline constexpr std::string_view metrics_path_label = "__metrics_path__";

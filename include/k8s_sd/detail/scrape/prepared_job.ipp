@@ -42,7 +42,7 @@ PreparedJob::PreparedJob(ScrapeConfig c)
 void append_discovered(const PreparedJob& job, const TargetGroup& group, std::size_t index,
                        MutableLabels& labels) {
     for (const auto [name, value] : group[index]) labels.append(name, value);
-    // Also an empty label of the target hides the group's.
+    // Even an empty label of the target hides the group's label.
     for (const auto [name, value] : group.labels()) labels.append_if_absent(name, value);
     add_defaults(job, labels);
 }

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string_view>
 
-/// Keys of configuration files that Prometheus or vmagent knows and k8s_sd hands to the host.
+/// Keys of Prometheus or vmagent passed to the host.
 namespace k8s_sd::inline v0::detail {
 
-/// What a value has to be.
+/// The required form of a value.
 enum class KeyShape : std::uint8_t {
-    any,       ///< for the host to say
+    any,       ///< validated by the host
     boolean,   ///< true or false
     whole,     ///< a whole number
     number,    ///< any number
@@ -19,14 +19,14 @@ enum class KeyShape : std::uint8_t {
     duration,  ///< "1m"
     list,      ///< a sequence
     mapping,   ///< a mapping
-    texts,     ///< a mapping of names to scalars, which are texts whatever they look like
+    texts,     ///< a mapping of names to scalars, always read as texts
 };
 
 struct HandedKey {
     std::string_view name;
     ConfigNoteKind about;
     KeyShape shape = KeyShape::any;
-    /// What `global` says holds for jobs that say nothing, or 0, or "".
+    /// The value in `global` applies to jobs without a value, or with 0 or "".
     bool inherited = false;
 };
 
@@ -57,7 +57,7 @@ inline constexpr HandedKey handed_global_keys[] = {
     {"scrape_protocols", about_scraping, KeyShape::list},
 };
 
-/// Beside these, whatever ends with `_sd_configs`; see is_discovery_key().
+/// In addition, all keys ending with `_sd_configs`; see is_discovery_key().
 inline constexpr HandedKey handed_job_keys[] = {
     {"body_size_limit", about_scraping, KeyShape::size, true},
     {"disable_compression", about_scraping, KeyShape::boolean},
@@ -96,7 +96,7 @@ inline constexpr HandedKey handed_job_keys[] = {
     {"vultr_configs", about_targets, KeyShape::list},
 };
 
-/// Both programs get new ones with nearly every version.
+/// Nearly every version of both programs adds such keys.
 constexpr bool is_discovery_key(std::string_view key) noexcept {
     return key.ends_with("_sd_configs");
 }

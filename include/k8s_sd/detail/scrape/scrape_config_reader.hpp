@@ -7,7 +7,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// As load_scrape_configs(); `files` knows afterwards what was read, also if this throws.
+/// Like load_scrape_configs(); records the files read in `files`, even if it throws.
 ScrapeConfigFile read_scrape_configs(const std::string& path, const ScrapeConfigOptions&,
                                      ConfigFiles& files);
 

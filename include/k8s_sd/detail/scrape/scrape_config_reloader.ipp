@@ -29,16 +29,16 @@ namespace k8s_sd::inline v0 {
 
 namespace detail {
 
-/// The jobs that a host has from a file, and what another file takes from them. Immutable.
+/// The jobs of a host from a file, and the losses another file would cause. Immutable.
 class KnownJobs {
  public:
     KnownJobs() = default;
-    /// Nothing but their names is known.
+    /// Jobs known by name only.
     explicit KnownJobs(const std::set<std::string>& names) {
         for (const std::string& name : names) jobs_.try_emplace(name);
     }
-    /// What the host has when it is given this file. If a mistake leaves something out, the host
-    /// may keep what it has.
+    /// The jobs of the host after it has received this file. The host may keep jobs left out
+    /// because of errors.
     KnownJobs after(const ScrapeConfigFile& file) const {
         KnownJobs next;
         if (!file.failures.empty()) next = *this;
@@ -51,7 +51,7 @@ class KnownJobs {
         return next;
     }
     bool empty() const noexcept { return jobs_.empty(); }
-    /// The jobs that the file no longer has, not even with a mistake.
+    /// The jobs missing in the file, even as failed ones.
     std::vector<std::string> missing_in(const ScrapeConfigFile& file) const {
         std::set<std::string_view> names;
         for (const ScrapeJob& job : file.jobs) names.insert(job.scrape.job_name);
@@ -62,7 +62,7 @@ class KnownJobs {
         }
         return missing;
     }
-    /// Whether a job of the file finds or relabels its targets otherwise than the one of its name.
+    /// Whether a job of the file differs from its known version in discovery or relabelling.
     bool differ_in(const ScrapeConfigFile& file) const {
         return std::any_of(file.jobs.begin(), file.jobs.end(), [this](const ScrapeJob& job) {
             const auto it = jobs_.find(job.scrape.job_name);
@@ -77,14 +77,14 @@ class KnownJobs {
     std::map<std::string, Known, std::less<>> jobs_;
 };
 
-/// What one look at the files of a configuration has shown.
+/// The result of one scan of a configuration's files.
 struct ConfigLook {
-    std::shared_ptr<const ConfigFiles> files;  ///< as they were found
-    /// None: they are as they were.
+    std::shared_ptr<const ConfigFiles> files;  ///< as found
+    /// nullopt: unchanged.
     std::optional<ScrapeConfigUpdate> update;
-    /// Of the host, once it has the update; set with `update->config`.
+    /// The host's jobs after the update; set with `update->config`.
     std::shared_ptr<const KnownJobs> jobs{};
-    bool needs_second_look = false;  ///< it would take something from the jobs of the host
+    bool needs_second_look = false;  ///< the update would take something from the host's jobs
 };
 
 }  // namespace detail
@@ -148,7 +148,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     using Files = std::shared_ptr<const detail::ConfigFiles>;
     using Look = detail::ConfigLook;
 
-    /// What is asked of the files. Whoever looks has a part in it.
+    /// The input of a scan, shared with the thread performing it.
     struct Question {
         std::string path;
         ScrapeConfigOptions options;
@@ -202,12 +202,12 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (unconfirmed_ && !look.update) return take_same_bytes();
         unconfirmed_.reset();
         second_look_->cancel();
-        // It shows nothing new, but is to be told in any case: what it is must be read.
+        // Unchanged files must be reported once in any case, so they have to be read.
         const bool untold = !look.update && !known_;
         const bool again = std::exchange(look_again_, false);
         const std::string failure = look.files ? "" : look.update->error->what();
         const bool repeated = !failure.empty() && failure == failure_;
-        // What the next look shows is to be told in any case, as somebody has asked meanwhile.
+        // check() was called meanwhile: report the next result in any case.
         if (look.update && !again) known_ = look.files;
         failure_ = again ? "" : failure;
         const std::uint64_t checks = checks_of_look_;
@@ -217,12 +217,12 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         } else if (look.jobs) {
             jobs_ = look.jobs;
         }
-        // First, as the callback may throw, or cancel.
+        // Start it first, because the callback may throw or cancel.
         if (again || untold) this->look();
         if (!repeated) tell(std::move(update), checks);
     }
 
-    /// \returns what to tell meanwhile
+    /// \returns the update to report meanwhile
     std::optional<ScrapeConfigUpdate> hold_back(const Look& look) {
         unconfirmed_ = look;
         confirmed_from_ = look_began_ + until_second_look();
@@ -231,7 +231,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         return unconfirmed_removals(*look.update);
     }
 
-    /// Somebody who has asked does not wait for long.
+    /// Shortens the delay for a pending check().
     Duration until_second_look() const {
         if (interval_ <= Duration{}) return second_look_when_asked;
         const bool asked = checks_ > checks_told_ || !told_;
@@ -245,7 +245,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         });
     }
 
-    /// What waits for a second look has had one.
+    /// A second scan has found the same bytes as the first one.
     void take_same_bytes() {
         const bool again = std::exchange(look_again_, false);
         if (look_began_ < confirmed_from_) {
@@ -274,7 +274,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
 
     void tell_of_long_look() {
         if (cancelled_) return;
-        // What it shows in the end is to be told even if it is what was known before.
+        // Report the final result even if the files are unchanged.
         known_.reset();
         tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"),
              checks_of_look_);
@@ -290,7 +290,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         callback_(*update);
     }
 
-    // Any thread, without the object. Does not throw.
+    // Any thread, without this object. Does not throw.
     static Look look_at(const Question& question, const Files& known,
                         const detail::KnownJobs& jobs) {
         try {
@@ -310,7 +310,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
             return {.error = e};
         }
     }
-    /// Adds what the update would do to the jobs of the host.
+    /// Adds the effects of the update on the host's jobs.
     static Look judged(Look look, const detail::KnownJobs& jobs, const std::string& path) {
         if (!look.update->config) return look;
         const ScrapeConfigFile& file = *look.update->config;
@@ -344,19 +344,19 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     std::unique_ptr<Timer> second_look_;  // the same
     detail::LateAnswers::Ticket look_ticket_;
     bool looking_ = false;
-    bool look_again_ = false;               // after the look that is under way
+    bool look_again_ = false;               // after the current scan
     std::atomic<std::uint64_t> asked_ = 0;  // calls of check()
-    std::uint64_t checks_ = 0;              // of these, those that have come to the strand
-    std::uint64_t checks_of_look_ = 0;      // those that came before the look that is under way
-    std::uint64_t checks_told_ = 0;         // those that an update has answered
-    TimePoint look_began_{};                // of the look that is under way, or the last one
+    std::uint64_t checks_ = 0;              // of these, those received on the strand
+    std::uint64_t checks_of_look_ = 0;      // those received before the current scan
+    std::uint64_t checks_told_ = 0;         // those answered by an update
+    TimePoint look_began_{};                // of the current scan, or the last one
     bool told_ = false;                     // the host has a configuration
-    /// That the host has. Not null.
+    /// The jobs of the host. Not null.
     std::shared_ptr<const detail::KnownJobs> jobs_ = std::make_shared<const detail::KnownJobs>();
-    std::optional<Look> unconfirmed_;  // waits for a second look at the same bytes
-    TimePoint confirmed_from_{};       // by a look that begins then or later
-    Files known_;                      // null: whatever is there is told
-    std::string failure_;              // of the last look, if it has seen no files
+    std::optional<Look> unconfirmed_;  // waits for a second scan of the same bytes
+    TimePoint confirmed_from_{};       // by a scan started then or later
+    Files known_;                      // null: report the next result in any case
+    std::string failure_;              // of the last scan, if it found no files
 };
 
 ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor, std::string path,

@@ -34,7 +34,7 @@ using detail::Mistakes;
 using detail::YamlValue;
 using std::chrono::milliseconds;
 
-/// Of `global` and of jobs.
+/// Keys of `global` and of jobs.
 constexpr std::string_view shared_keys[] = {"scrape_interval",
                                             "scrape_timeout",
                                             "target_limit",
@@ -69,7 +69,7 @@ KnownKeys make_job_keys() {
     return keys;
 }
 
-/// nullopt where the key is missing or the duration is not above 0, which means the same.
+/// nullopt: missing, or not above 0; both mean the same.
 std::optional<milliseconds> read_duration(const YamlValue& value, LabelDialect dialect) {
     if (value.is_null()) return std::nullopt;
     try {
@@ -95,14 +95,14 @@ std::map<std::string, std::vector<std::string>> read_params(const YamlValue& val
     return params;
 }
 
-/// Reads what `global` and a job have in common into a job that has the defaults already.
+/// Reads the settings shared by `global` and jobs into a job with defaults.
 class SharedReader {
  public:
     SharedReader(const YamlValue& value, ScrapeConfig& config, Mistakes& mistakes)
         : value_(value), config_(config), mistakes_(mistakes) {}
 
     void read() {
-        // To Prometheus a number of 0 says nothing.
+        // For Prometheus, the number 0 equals a missing one.
         number("target_limit", config_.target_limit);
         number("keep_dropped_targets", config_.keep_dropped_targets);
         flag("convert_classic_histograms_to_nhcb", config_.convert_classic_histograms_to_nhcb);
@@ -132,14 +132,14 @@ class SharedReader {
     Mistakes& mistakes_;
 };
 
-/// What `global` says about jobs.
+/// The settings of `global` for jobs.
 struct GlobalDefaults {
-    ScrapeConfig scrape;                   ///< but for the times
-    std::optional<milliseconds> interval;  ///< as it is written
-    std::optional<milliseconds> timeout;   ///< the same; Prometheus: never above the interval
+    ScrapeConfig scrape;                   ///< except the times
+    std::optional<milliseconds> interval;  ///< as written
+    std::optional<milliseconds> timeout;   ///< as written; Prometheus: at most the interval
 };
 
-/// Which headers a scraper sets itself is for it to say.
+/// Scrapers reserve different headers, so their check is left to them.
 void check_scrape_headers(const std::vector<HttpHeader>& headers) {
     for (std::size_t i = 0; i < headers.size(); ++i) {
         const std::string where = "client.headers[" + std::to_string(i) + "]";
@@ -162,7 +162,6 @@ std::size_t bytes_of_rules(const std::vector<RelabelRule>& rules) {
     return bytes;
 }
 
-/// Reads the HTTP client of a job.
 ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
     ScrapeClient client;
     const auto& keys = detail::http_client_keys;
@@ -192,8 +191,8 @@ ScrapeClient read_client(const YamlValue& job, const std::string& file_name) {
     return client;
 }
 
-/// Reads a file from the outside in; each job begins as a copy of what `global` says. What is wrong
-/// with a job leaves that job out; what is wrong with the rest refuses the file.
+/// Reads a file top-down; each job starts as a copy of the settings of `global`. Errors in a job
+/// omit that job; other errors reject the file.
 class ScrapeConfigReader {
  public:
     ScrapeConfigReader(const ScrapeConfigOptions& options, detail::ConfigFiles& files)
@@ -226,7 +225,7 @@ class ScrapeConfigReader {
 
     // --- the parts of a file ---------------------------------------------------------------------
 
-    /// \param mistakes  refuse the file
+    /// \param mistakes  errors that reject the file
     void read_document(const YamlValue& document, const std::string& file_name,
                        Mistakes& mistakes) {
         handover_.hand_over(document, top_level_keys_, file_.settings, mistakes);
@@ -271,7 +270,7 @@ class ScrapeConfigReader {
         }
     }
 
-    /// The files that one entry of `scrape_config_files` names.
+    /// Reads the files matching one entry of `scrape_config_files`.
     void read_files(const YamlValue& pattern, const std::string& file_name, Mistakes& mistakes) {
         const std::string path = pattern.string();
         if (path.empty()) pattern.fail("must name a file");
@@ -279,8 +278,8 @@ class ScrapeConfigReader {
             pattern.fail("reading it from a URL is not supported; name a file");
         }
         const std::string full = detail::path_beside(file_name, path);
-        // To Prometheus also a plain name is a pattern, which may match nothing; to vmagent only a
-        // name with "*" is one.
+        // For Prometheus, a plain name is also a pattern and may match nothing; for vmagent, only a
+        // name with "*" is a pattern.
         if (rules_.job_files_are_lists && path.find('*') == std::string::npos) {
             return read_job_file(full, pattern, file_name, mistakes);
         }
@@ -303,7 +302,7 @@ class ScrapeConfigReader {
 
     // --- jobs ------------------------------------------------------------------------------------
 
-    /// \param file_name  that paths are relative to the directory of
+    /// \param file_name  base of relative paths
     void read_jobs(const YamlValue& list, const std::string& file_name) {
         for (const YamlValue& job : list.items()) read_job(job, file_name);
     }
@@ -324,7 +323,7 @@ class ScrapeConfigReader {
 
     void read_keys(const YamlValue& value, const std::string& file_name, ScrapeJob& job,
                    Mistakes& mistakes) {
-        // Of two jobs with one name only the first is looked at.
+        // Of jobs with the same name, only the first one is read.
         const YamlValue name = value["job_name"];
         if (!mistakes.attempt([&] { job.scrape.job_name = name.string(); }) ||
             !is_new_name(name, job.scrape.job_name, mistakes)) {
@@ -361,7 +360,7 @@ class ScrapeConfigReader {
         config.params = read_params(value["params"]);
     }
 
-    /// A timeout that nobody has written is cut to the interval.
+    /// A default timeout is limited to the interval.
     void read_times(const YamlValue& value, ScrapeConfig& config) const {
         const auto interval = read_duration(value["scrape_interval"], options_.dialect);
         const auto timeout = read_duration(value["scrape_timeout"], options_.dialect);
@@ -413,9 +412,9 @@ class ScrapeConfigReader {
         }
     }
 
-    // --- what is wrong ---------------------------------------------------------------------------
+    // --- errors ----------------------------------------------------------------------------------
 
-    /// Mistakes in a file of `scrape_config_files` leave that file out.
+    /// Errors in a file of `scrape_config_files` omit that file.
     template <class Read>
     void attempt_of_file(Read read) {
         Mistakes mistakes;
@@ -457,7 +456,7 @@ class ScrapeConfigReader {
     std::set<std::string> names_;
     ScrapeConfigFile file_;
     std::size_t untold_ = 0;
-    /// Bytes of `global` that jobs have copies of: a few bytes make a job, and so a large one.
+    /// Bytes of `global` copied to jobs. Bounded, because a tiny job copies all of `global`.
     std::size_t copied_ = 0;
     const std::size_t most_copied_ = std::max(64 * mib, 16 * options_.max_bytes);
     detail::KeyHandover handover_{options_, file_.notes};

@@ -57,7 +57,7 @@ std::chrono::nanoseconds ScrapeTarget::first_scrape_after(std::chrono::system_cl
     nanoseconds since_start =
         std::chrono::duration_cast<nanoseconds>(now.time_since_epoch()) % interval;
     if (since_start < nanoseconds::zero()) since_start += interval;  // before 1970
-    // The sum of two intervals may be too much.
+    // The sum of two intervals may overflow.
     const nanoseconds wait = place - since_start;
     return wait < nanoseconds::zero() ? wait + interval : wait;
 }

@@ -16,7 +16,7 @@ namespace {
 using Label = MutableLabels::Label;
 using std::chrono::milliseconds;
 
-/// What is wrong with a target; empty: nothing.
+/// The error of a target; empty: none.
 using Problem = std::string;
 
 std::shared_ptr<const detail::PreparedJob> make_job(ScrapeConfig config) {
@@ -57,13 +57,13 @@ Problem read_times(const detail::PreparedJob& job, const MutableLabels& labels,
     return {};
 }
 
-/// The labels of a target do not wait for the next one: they may be very many.
+/// Clears the labels after use, because there may be very many.
 struct LabelsOfOneTarget {
     ~LabelsOfOneTarget() { labels.clear(); }
     MutableLabels& labels;
 };
 
-/// Names come from rules whose results were checked, values from anywhere.
+/// Rules are validated to produce valid names, but values may come from anywhere.
 Problem check_values(const MutableLabels& labels) {
     for (const Label& label : labels.labels()) {
         if (detail::is_utf8(label.value)) continue;
@@ -72,7 +72,7 @@ Problem check_values(const MutableLabels& labels) {
     return {};
 }
 
-/// Who has a target, in words.
+/// Describes the owners of a target.
 std::string sharding_account(const Sharding& sharding, const MutableLabels& labels) {
     const ShardingOptions& options = sharding.options();
     std::string owners;
@@ -98,7 +98,7 @@ std::string fleet_account(const FleetShare& share, std::uint64_t key) {
 
 }  // namespace
 
-/// What a scrape needs besides the labels.
+/// The values a scrape needs besides the labels.
 struct TargetBuilder::Scrape {
     milliseconds interval{};
     milliseconds timeout{};
@@ -145,7 +145,7 @@ std::uint64_t TargetBuilder::share_key(const ScrapeTarget& target) const {
     return share_key(target.group().share_key(), target, target.url());
 }
 
-/// Who discovers a part only can own nothing else.
+/// A member with partial discovery owns exactly its part.
 template <class LabelsOfTarget>
 std::uint64_t TargetBuilder::share_key(std::uint64_t group_key, const LabelsOfTarget& labels,
                                        std::string_view url) const {
@@ -203,11 +203,11 @@ TargetExplanation TargetBuilder::explain_labels(const FleetShare& share, std::ui
     return explanation;
 }
 
-/// What follows relabelling. `account` gets what was done, in words, if it is not null.
+/// Performs the steps after relabelling. `account`, if not null, receives a description of them.
 TargetBuilder::Finished TargetBuilder::finish(std::vector<std::string>* account) {
     const ScrapeConfig& config = job_->config;
     labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
-    // In the dialect of Prometheus, which has no sharding, the order of labels is not vmagent's.
+    // Sharding hashes labels in vmagent's order; Prometheus' relabelling leaves them unsorted.
     const bool shared = sharding_.options().members > 1;
     if (shared && !detail::rules_of(config.dialect).sorts_labels_before_relabelling) labels_.sort();
     const bool owned = sharding_.owns(labels_.labels());

@@ -17,7 +17,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// vmagent's default: it asks twice in the minute of -promscrape.httpSDCheckInterval.
+/// vmagent's default: two requests within -promscrape.httpSDCheckInterval, a minute.
 constexpr Duration vmagent_list_interval = std::chrono::seconds(30);
 
 class TargetConfigReader {
@@ -57,7 +57,8 @@ class TargetConfigReader {
             config.files.push_back(
                 relative ? std::filesystem::path(path).lexically_normal().string() : path);
         }
-        // Prometheus re-reads what it was not told of; the files are looked at oftener here.
+        // Prometheus re-reads files at this interval in case it misses an event; files are checked
+        // more often here.
         if (const auto interval = read_interval(entry)) {
             config.interval = std::min(config.interval, *interval);
         }
@@ -84,7 +85,7 @@ class TargetConfigReader {
         if (const YamlValue follow = entry["follow_redirects"]; !follow.is_null()) {
             config.follow_redirects = follow.boolean();
         }
-        entry["enable_http2"].boolean();  // HTTP/1.1 is spoken, whatever is said here
+        entry["enable_http2"].boolean();  // validated only: k8s_sd always speaks HTTP/1.1
         if (const auto interval = read_interval(entry)) config.interval = *interval;
         return checked(std::move(config), "client.", places, entry);
     }
@@ -136,7 +137,7 @@ class TargetConfigReader {
 
 void read_target_configs(const YamlValue& entry, LabelDialect dialect, const std::string& file_name,
                          Job& job, Mistakes& mistakes) {
-    // Rules may make an address of a URL, or a parameter, as the blackbox exporter wants it.
+    // Rules may turn a URL into an address or a parameter, as for the blackbox exporter.
     const bool has_rules = !entry["relabel_configs"].items().empty();
     const TargetConfigReader reader(dialect, file_name, has_rules);
     const auto read_each = [&](const char* key, auto& configs, auto read) {

@@ -16,29 +16,28 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Makes the targets of a job small: what many of them have in common is stored once. Not
-/// thread-safe.
+/// Packs the targets of a job by storing their common parts once. Not thread-safe.
 class TargetPacker {
  public:
     explicit TargetPacker(std::shared_ptr<const PreparedJob> job) : job_(std::move(job)) {}
 
     /// \param labels  sorted by name
-    /// \param url     what ScrapeTarget::url() will give; not stored
+    /// \param url     equal to the later ScrapeTarget::url(); not stored
     ScrapeTargetPtr pack(std::span<const MutableLabels::Label> labels, std::string_view url,
                          std::chrono::milliseconds interval, std::chrono::milliseconds timeout,
                          const TargetGroupPtr& group, std::size_t index);
-    /// The same target, of another version of its group.
+    /// The same target in another version of its group.
     static ScrapeTargetPtr repack(const ScrapeTarget&, const TargetGroupPtr&, std::size_t index);
-    /// Those that targets share, and some that none does any more.
+    /// The number of shapes, including some without targets.
     std::size_t shape_count() const noexcept { return shapes_.size(); }
-    /// Of memory that it keeps for the next target, beside the shapes.
+    /// Memory cached for the next target, without the shapes.
     std::size_t kept_bytes() const noexcept {
         return entries_.capacity() * sizeof(Entry) + packed_.capacity();
     }
 
  private:
     using Entry = TargetShape::Entry;
-    /// What a shape is looked up by.
+    /// Lookup key of a shape.
     struct Key {
         std::size_t hash;
         std::span<const Entry> entries;
@@ -69,13 +68,13 @@ class TargetPacker {
 
     const std::shared_ptr<const PreparedJob> job_;
     boost::unordered_flat_set<TargetShapePtr, Hash, Equal> shapes_;
-    std::size_t shape_entries_ = 0;  // of all of them
+    std::size_t shape_entries_ = 0;  // total of all shapes
     std::size_t enough_entries_ = 0;
-    // Of the target that is being made.
+    // Of the current target.
     std::vector<Entry> entries_;
     std::string packed_;
     std::uint32_t own_values_ = 0;
-    std::uint32_t address_ = 0;  // which of them is the address
+    std::uint32_t address_ = 0;  // index of the address among them
     std::string_view address_text_;
 };
 

@@ -11,11 +11,11 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-// What is kept for the next target. Most need far less.
+// Capacity kept for the next target, ample for most.
 constexpr std::size_t most_kept_entries = 512;
 constexpr std::size_t most_kept_value_bytes = 32 * 1024;
 
-/// So many need not be searched for what is unused.
+/// Below this size, no search for unused shapes.
 constexpr std::size_t few_entries = 1024;
 
 }  // namespace
@@ -75,7 +75,7 @@ const TargetPacker::Entry& TargetPacker::add(const MutableLabels::Label& label) 
     return entry;
 }
 
-/// The times are among the values that are stored once, whoever has set them: they are few.
+/// Times are stored in the shape whoever has set them, because there are few different ones.
 bool TargetPacker::is_of_job(const MutableLabels::Label& label) const {
     if (label.name == interval_label || label.name == timeout_label) return true;
     return std::any_of(job_->defaults.begin(), job_->defaults.end(), [&](const auto& own) {
@@ -112,7 +112,7 @@ void TargetPacker::forget_unused() {
         if (unused) shape_entries_ -= shape->entries().size();
         return unused;
     });
-    // In entries, as shapes may be huge.
+    // Counted in entries, because shapes may be huge.
     enough_entries_ = std::max(few_entries, 2 * shape_entries_);
 }
 

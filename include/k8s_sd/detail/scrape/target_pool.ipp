@@ -15,11 +15,11 @@
 
 namespace k8s_sd::inline v0 {
 
-/// A change is made in two steps. First comes all that can fail: targets are built, memory is
-/// allocated. Then the pool and the handler are told, which cannot fail.
+/// A change has two phases. The first one may fail: it builds targets and allocates memory. The
+/// second one updates the pool and notifies the handler, and cannot fail.
 ///
-/// When the handler is told of a change the pool has made it. So the handler may change the pool
-/// again, of which it is told when it knows all of the change before, and destroy it.
+/// The pool is up to date before the handler is notified. So the handler may change the pool again,
+/// with the notification after those of the current change, or destroy it.
 class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
  public:
     Impl(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
@@ -121,14 +121,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         plan.full = true;
         carry_out(plan);
     }
-    /// The handler is told nothing more.
+    /// Stops notifications to the handler.
     void end() noexcept { ended_ = true; }
 
     std::vector<ScrapeTargetPtr> active() const {
         return {targets_.active().begin(), targets_.active().end()};
     }
-    /// What a snapshot says is confirmed by another provider that has the same: a configuration
-    /// that takes the place of another one may begin with a snapshot.
+    /// Whether only snapshots contain the target. A group of another provider confirms an equal one
+    /// in a snapshot, because a new configuration may start from a snapshot.
     bool unconfirmed(const ScrapeTarget& target) const {
         bool is_in_snapshot = false;
         for (const auto& [id, provider] : providers_) {
@@ -179,7 +179,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         Groups groups;
         bool unconfirmed = false;  // see TargetGroupDiff
     };
-    /// Groups of a provider that come or change, and those that go.
+    /// Changed and removed groups of a provider.
     struct Update {
         Provider* provider;
         std::vector<BuiltGroup> built;
@@ -187,14 +187,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         bool confirms;
     };
     struct Plan {
-        bool full = false;                       // what is not in `whole` goes
-        std::map<ProviderId, Provider> whole;    // takes the place of what was there
+        bool full = false;                       // drop everything missing in `whole`
+        std::map<ProviderId, Provider> whole;    // replace the previous state
         std::vector<Update> updates;             // of other providers
-        std::vector<ProviderId> ended;           // these go at last
-        std::shared_ptr<TargetBuilder> builder;  // takes the place of the other; null: it stays
+        std::vector<ProviderId> ended;           // removed last
+        std::shared_ptr<TargetBuilder> builder;  // the replacement; null: no change
     };
 
-    /// Groups that take the place of those that are there, which differ in the share only.
+    /// Replacements of groups with a different share only.
     struct Replacements {
         void add(const BuiltGroup& before, BuiltGroup&& now) {
             groups.emplace_back(&before, std::move(now));
@@ -203,7 +203,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         TargetTransition transition;
     };
 
-    /// What the handler is to be told of one change.
+    /// The notifications for one change.
     struct News {
         std::shared_ptr<TargetBuilder> before, now;
         detail::TargetSteps steps;
@@ -217,7 +217,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
     }
 
-    // --- what can fail ------------------------------------------------------------------------
+    // --- first phase: may fail -------------------------------------------------------------------
 
     std::shared_ptr<TargetBuilder> builder_with(ScrapeConfig config, Sharding sharding) const {
         const bool same =
@@ -258,14 +258,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
         detail::make_room(provider.groups, update.built.size());
     }
-    /// Null if there is none.
+    /// \returns null if there is none
     static const BuiltGroup* find(const Provider& provider, std::string_view source) {
         const auto it = provider.groups.find(source);
         return it == provider.groups.end() ? nullptr : &*it;
     }
-    /// A version of a group whose targets are being handed over, of whichever provider: one can
-    /// take the place of another meanwhile. Null if there is none.
-    /// \param own  of the provider itself; null: it has none
+    /// The version of a group with targets in handover, of any provider, because one provider may
+    /// replace another meanwhile. Null if there is none.
+    /// \param own  the provider's own version; null: none
     const BuiltGroup* moving_version(const BuiltGroup* own, std::string_view source) const {
         if (moving_ == 0 || (own && !own->moving().empty())) return own;
         for (const auto& [id, provider] : providers_) {
@@ -284,7 +284,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         const auto [it, is_new] = provider.groups.insert(std::move(built));
         if (!is_new) replace(*it, std::move(built));
     }
-    /// No more targets can leave or come than these.
+    /// Upper bounds for removed and added targets.
     static void count_targets(const Plan& plan, const std::map<ProviderId, Provider>& providers,
                               std::size_t& leaving, std::size_t& coming) {
         for (const auto& [id, provider] : plan.whole) coming += target_count(provider.groups);
@@ -304,7 +304,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         for (const auto& [id, provider] : providers) {
             if (goes(id)) leaving += target_count(provider.groups);
         }
-        leaving += coming;  // where a diff names a group twice, or ends what it brings
+        leaving += coming;  // for a diff with repeated groups, or with groups it ends
     }
     template <class Range>
     static std::size_t target_count(const Range& groups) noexcept {
@@ -317,7 +317,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         return it == groups.end() ? 0 : it->targets().size();
     }
 
-    // --- what cannot fail ---------------------------------------------------------------------
+    // --- second phase: cannot fail ---------------------------------------------------------------
 
     void carry_out(Plan& plan) {
         std::size_t leaving = 0;
@@ -377,7 +377,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     void make(Update& update, TargetTransition& transition) noexcept {
         Groups& groups = update.provider->groups;
         if (update.confirms) update.provider->unconfirmed = false;
-        // Erasing takes room away, so it comes last.
+        // Erase last, because erasures reduce the capacity.
         for (BuiltGroup& built : update.built) {
             take_in(built, transition);
             const auto [it, is_new] = groups.insert(std::move(built));
@@ -392,7 +392,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             groups.erase(it);
         }
     }
-    /// A group takes the place of another one of the same source.
+    /// Replaces a group by another one with the same source.
     static void replace(const BuiltGroup& place, BuiltGroup&& built) noexcept {
         const_cast<BuiltGroup&>(place) = std::move(built);
     }
@@ -416,7 +416,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         for (const ScrapeTargetPtr& target : built.targets()) {
             const bool moves = moving != built.moving().end() && moving->index == target->index();
             if (moves) ++moving;
-            // Its owner says how its series end.
+            // The new owner handles the end of the series.
             transition.leaving.push_back({target, moves ? StopReason::moved : StopReason::gone});
         }
     }
@@ -465,7 +465,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
     }
 
-    /// Several pools add to one gauge.
+    /// Several pools add to the same gauges.
     void publish(std::size_t moving, std::size_t others) noexcept {
         if (!metrics_) return;
         const auto set = [](Metrics::Gauge& gauge, std::size_t& before, std::size_t now) {
@@ -477,7 +477,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         set(metrics_->fleet_targets_others, published_others_, others);
     }
 
-    std::shared_ptr<TargetBuilder> builder_;  // of what comes
+    std::shared_ptr<TargetBuilder> builder_;  // for new groups
     TargetHandler* handler_;
     std::map<ProviderId, Provider> providers_;
     detail::EqualTargets targets_;
@@ -488,11 +488,11 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     std::size_t others_ = 0;
     std::uint64_t gained_ = 0;
     std::uint64_t handed_ = 0;
-    std::shared_ptr<Metrics> metrics_;  // null: nobody counts
+    std::shared_ptr<Metrics> metrics_;  // null: no metrics
     std::size_t published_moving_ = 0;
     std::size_t published_others_ = 0;
     bool over_limit_ = false;
-    std::list<News> news_;  // of which the handler has not been told yet
+    std::list<News> news_;  // pending notifications
     bool telling_ = false;
     bool ended_ = false;
 };

@@ -13,8 +13,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What many targets of a job have in common: the names of their labels, the values that come from
-/// the job, and the times that such values stand for.
+/// The common part of a job's targets: the names of their labels, the values set by the job, and
+/// the durations expressed by such values.
 class TargetShape final : public LabelTemplate, public boost::intrusive_ref_counter<TargetShape> {
  public:
     TargetShape(std::size_t hash, std::span<const Entry> entries,

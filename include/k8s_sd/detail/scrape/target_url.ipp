@@ -18,7 +18,7 @@ using Params = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 constexpr const char* address_is_missing = "there is no address: __address__ is empty";
 
-// What Go does not encode in these parts of a URL.
+// Characters Go leaves unencoded in these parts of a URL.
 constexpr std::string_view plain_in_host = "!$&'()*+,;=:[]<>\"";
 constexpr std::string_view plain_in_path = "$&+,/:;=@";
 
@@ -27,7 +27,7 @@ std::string_view value_of(Labels labels, std::string_view name, std::string_view
     return label && !label->value.empty() ? label->value : fallback;
 }
 
-/// The labels that are parameters replace the first values.
+/// Labels with parameters replace the first values.
 void merge_params(Params& params, Labels labels) {
     for (const Label& label : labels) {
         if (!label.name.starts_with(param_prefix)) continue;
@@ -63,7 +63,7 @@ TargetPlace encoded_place(const ScrapeConfig& config, Labels labels) {
     append_escaped(place.url, address, plain_in_host);
     const std::string_view path = value_of(labels, metrics_path_label);
     if (!path.empty() && path.front() != '/') place.url += '/';
-    // The one path that Go leaves alone.
+    // Go leaves exactly this path unencoded.
     append_escaped(place.url, path, path == "*" ? "*" : plain_in_path);
     Params params(config.params.begin(), config.params.end());
     merge_params(params, labels);

@@ -9,8 +9,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A pointer to an immutable value, which one writer replaces and any thread reads. Nobody waits.
-/// `Value` is counted by itself, see boost::intrusive_ptr.
+/// A pointer to an immutable value, replaced by one writer and read by any thread. Neither readers
+/// nor the writer wait. `Value` has an intrusive counter, see boost::intrusive_ptr.
 template <class Value>
 class Published {
  public:
@@ -22,19 +22,19 @@ class Published {
     Published(const Published&) = delete;
     Published& operator=(const Published&) = delete;
 
-    /// Calls `function` with the present value, which stays until the call returns. No counter is
-    /// touched that others touch.
+    /// Calls `function` with the current value, alive until the call returns. Touches no counter
+    /// shared with other threads.
     template <class Function>
     decltype(auto) read(Function&& function) const {
         const Readers::Mark mark(readers_);
         return std::forward<Function>(function)(*current_.load());
     }
-    /// The present value, for as long as the caller likes.
+    /// The current value, with shared ownership.
     Ptr get() const {
         return read([](const Value& value) { return Ptr(&value); });
     }
 
-    // The writer; one at a time.
+    // For the writer; one call at a time.
 
     /// \param next  not null
     void publish(Ptr next) {
@@ -42,7 +42,7 @@ class Published {
         replaced_.emplace_back(current_.exchange(next.detach()), false);
         release_replaced();
     }
-    /// Lets go of the values that were replaced and that nobody is reading any more.
+    /// Releases replaced values without remaining readers.
     void release_replaced() {
         while (!leaving_.empty() || !replaced_.empty()) {
             if (leaving_.empty()) {
@@ -62,9 +62,9 @@ class Published {
  private:
     Readers readers_;
     std::atomic<const Value*> current_;
-    std::vector<Ptr> replaced_;  // since those of leaving_
+    std::vector<Ptr> replaced_;  // replaced after those of leaving_
     std::vector<Ptr> leaving_;
-    int sides_left_ = 0;  // that were not empty yet since the last of leaving_ was replaced
+    int sides_left_ = 0;  // sides not seen empty since the last of leaving_ was replaced
 };
 
 }  // namespace k8s_sd::inline v0::detail

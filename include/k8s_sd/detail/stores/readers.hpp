@@ -7,17 +7,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Which threads are reading, so that a writer knows when nobody can see any more what it has
-/// replaced. Neither waits for the other: to begin and to end reading are an addition each, to a
-/// counter that seldom has another thread.
+/// Tracks active readers, so a writer knows when a replaced value is unreachable. Neither side
+/// waits: the start and end of a read are one addition each, to a counter rarely shared with
+/// another thread.
 ///
-/// A reader marks itself before it loads the pointer to what it reads. Whoever marks itself after
-/// the writer has stored the new pointer finds that one. So what was replaced may go when each
-/// counter was seen to be 0 once since then. New readers take the other side of the counters, or
+/// A reader marks itself before it loads the pointer to its value. If the writer has stored a new
+/// pointer before the mark, the reader sees the new one. So a replaced value can be released once
+/// each counter has been 0 at some time since. New readers use the other side of the counters, else
 /// those of a busy side might never be 0.
 class Readers {
  public:
-    /// Is reading as long as it lives.
+    /// Marks a reader for the lifetime of the object.
     class Mark {
      public:
         explicit Mark(const Readers& readers) noexcept
@@ -32,13 +32,13 @@ class Readers {
         std::atomic<std::uint32_t>& count_;
     };
 
-    // The writer.
+    // For the writer.
 
-    /// The side that new readers take.
+    /// The side for new readers.
     unsigned side() const noexcept { return side_; }
-    /// New readers take the other side. Some may be late, and take the previous one.
+    /// Directs new readers to the other side. A delayed one may still use the previous side.
     void change_side() noexcept { side_ = side_ ^ 1U; }
-    /// Whether each counter of a side was 0 when it was looked at.
+    /// Whether each counter of a side was 0 at the time of its check.
     bool none(unsigned side) const noexcept {
         for (const Place& place : places_) {
             if (place.readers[side] != 0) return false;
@@ -48,7 +48,7 @@ class Readers {
 
  private:
     static constexpr unsigned most_places = 16;
-    /// Of a thread; or of some, where there are many.
+    /// Counters of one thread, or of several if there are many.
     struct alignas(64) Place {
         mutable std::array<std::atomic<std::uint32_t>, 2> readers{};
     };

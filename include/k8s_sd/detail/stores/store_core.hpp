@@ -21,7 +21,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One generation of a store. Immutable once it is published.
+/// One generation of a store. Immutable after publication.
 template <class T>
 struct StoreState : boost::intrusive_ref_counter<StoreState<T>> {
     std::uint64_t generation = 0;
@@ -30,7 +30,7 @@ struct StoreState : boost::intrusive_ref_counter<StoreState<T>> {
     Trie<ObjectsByKey<T>> objects;
     std::vector<StoreIndex<T>> indexes;
 
-    /// Null: there is none.
+    /// \returns null if there is none
     const typename StoreTraits<T>::Ptr* find(
         const typename StoreTraits<T>::Key& key) const noexcept {
         const KeyedObject<T>* element = objects.find(key);
@@ -38,7 +38,7 @@ struct StoreState : boost::intrusive_ref_counter<StoreState<T>> {
     }
 };
 
-/// What the handles of a store share.
+/// State shared by the handles of a store.
 template <class T>
 class StoreCore {
  public:
@@ -58,14 +58,14 @@ class StoreCore {
         const TimePoint when(Duration(last_contact_.load(std::memory_order_relaxed)));
         return when == never ? std::nullopt : std::optional(when);
     }
-    /// \returns its place among the indexes of each later state
+    /// \returns its position in the indexes of each later state
     std::size_t add_index(IndexFunction<T>);
 
-    // The writer.
+    // For the writer.
     class Batch;
     void contact(TimePoint when) {
         last_contact_.store(when.time_since_epoch().count(), std::memory_order_relaxed);
-        // A batch that is being written does that at its end.
+        // A concurrent batch releases them at its end.
         const std::unique_lock lock(writing_, std::try_to_lock);
         if (lock) states_.release_replaced();
     }
@@ -78,11 +78,11 @@ class StoreCore {
     const std::shared_ptr<SyncWaits> waits_ = std::make_shared<SyncWaits>();
     std::atomic<Duration::rep> last_contact_ = never.time_since_epoch().count();
 
-    std::mutex writing_;  // guards what follows, and publishing; readers do not take it
+    std::mutex writing_;  // guards the members below and publication; readers do not lock it
     std::vector<IndexFunction<T>> functions_;
 };
 
-/// Changes that become visible together, or never if they are not published.
+/// A batch of changes, visible together after publication, else discarded.
 template <class T>
 class StoreCore<T>::Batch {
  public:
@@ -136,7 +136,7 @@ class StoreCore<T>::Batch {
 
     std::shared_ptr<StoreCore> core_;
     std::unique_lock<std::mutex> lock_;
-    boost::intrusive_ptr<State> state_;  // a copy that nobody reads yet
+    boost::intrusive_ptr<State> state_;  // an unpublished copy
     bool changed_ = false;
 };
 

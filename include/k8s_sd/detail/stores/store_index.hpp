@@ -12,11 +12,11 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What an index knows an object by.
+/// Returns the index keys of an object.
 template <class T>
 using IndexFunction = std::function<void(const T&, IndexKeys&)>;
 
-/// Sorted, each once. They are views of the object; null has none.
+/// Sorted and unique keys, as views of the object; none for null.
 template <class T>
 std::vector<std::string_view> keys_of(const T* object, const IndexFunction<T>& function) {
     IndexKeys keys;
@@ -24,13 +24,13 @@ std::vector<std::string_view> keys_of(const T* object, const IndexFunction<T>& f
     return std::move(keys).sorted();
 }
 
-/// The objects of each key. A copy costs nothing, see Trie.
+/// The objects of each key. Copies are free, see Trie.
 template <class T>
 class StoreIndex {
  public:
     using Ptr = typename StoreTraits<T>::Ptr;
 
-    /// One of the objects of a key; null: there is none.
+    /// One of the objects of a key, or null.
     const Ptr* find(std::string_view key) const noexcept {
         const Entry* entry = entries_.find(key);
         return entry ? &entry->first : nullptr;
@@ -43,7 +43,7 @@ class StoreIndex {
         entry->others.for_each([&](const KeyedObject<T>& other) { visit(other.object); });
     }
 
-    /// `after` takes the place of `before`; one of them can be null.
+    /// Replaces `before` with `after`; either may be null.
     void update(const Ptr& before, const Ptr& after, const IndexFunction<T>& function) {
         const auto old_keys = keys_of(before.get(), function);
         const auto keys = keys_of(after.get(), function);
@@ -55,7 +55,7 @@ class StoreIndex {
     }
 
  private:
-    /// Most keys have one object.
+    /// Optimized for keys with one object.
     struct Entry {
         std::string_view key;  ///< a view of `first`
         Ptr first;
@@ -92,7 +92,7 @@ class StoreIndex {
         }
         entries_.remove(key);
     }
-    /// The entry's first object becomes that one, whose view of the key is the entry's.
+    /// Makes the object the entry's first one, and uses its view of the key.
     static bool give(Entry& entry, const Ptr& object, const IndexFunction<T>& function) {
         const auto keys = keys_of(object.get(), function);
         const auto it = std::lower_bound(keys.begin(), keys.end(), entry.key);

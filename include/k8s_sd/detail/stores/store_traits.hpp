@@ -14,7 +14,8 @@ typename StoreTraits<T>::Key key_of(const T& object) noexcept {
     return StoreTraits<T>::key(object);
 }
 
-/// Others choose the names of objects, and whoever does must not know the hash.
+/// Seeded, because object names are chosen by third parties: a known hash would allow collision
+/// attacks.
 inline KeyedHash key_hash(unsigned round) noexcept {
     const HashKey& key = hash_key();
     return KeyedHash({key.a ^ round, key.b});
@@ -26,8 +27,7 @@ inline std::uint64_t hash_of_key(const ObjectKey& key, unsigned round) noexcept 
     return key_hash(round).add(key.ns).add(key.name).finish();
 }
 
-/// An object with its key, so that a look-up need not wait for the object's memory to learn where
-/// the key's is.
+/// An object with its key, so a lookup need not load the object to find the key's address.
 template <class T>
 struct KeyedObject {
     explicit KeyedObject(typename StoreTraits<T>::Ptr ptr) noexcept

@@ -11,21 +11,21 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A set of elements with keys, as a hash trie. A copy costs nothing and shares all nodes. A change
-/// copies the nodes on the way to its element that somebody shares, and no others: so a writer
-/// changes its copy of what others read.
+/// A set of elements with keys, as a persistent hash trie. A copy is free and shares all nodes. A
+/// change copies exactly the shared nodes on the path to its element, so a writer can modify its
+/// copy of the readers' state.
 ///
-/// Traits: `Element`, whose copies and moves do not throw; `Key`, with ==; `key(const Element&)`;
-/// `hash(const Key&, unsigned round)`, 64 bits. Where the bits of one round are used up, those of
-/// the next one follow, so there is no end of them and nothing to do about collisions.
+/// Traits: `Element` with non-throwing copies and moves; `Key` with ==; `key(const Element&)`;
+/// `hash(const Key&, unsigned round)` with 64 bits. The bits of the next round follow those of the
+/// previous one, so hashes are unlimited and collisions need no treatment.
 ///
-/// Threads: copies may be read, copied and dropped by different threads at a time.
+/// Threads: different threads may read, copy and destroy copies concurrently.
 template <class Traits>
 class Trie {
  public:
     using Element = typename Traits::Element;
     using Key = typename Traits::Key;
-    // Not of copies: that of boost::intrusive_ptr does not throw, but does not say so.
+    // Copies are not checked: that of boost::intrusive_ptr never throws, but is not noexcept.
     static_assert(std::is_nothrow_move_constructible_v<Element>);
     static_assert(std::is_nothrow_move_assignable_v<Element>);
 
@@ -40,7 +40,7 @@ class Trie {
 
     bool empty() const noexcept { return root_.used == 0; }
 
-    /// Null: there is none.
+    /// \returns null if there is none
     const Element* find(const Key& key) const noexcept {
         Path path(key);
         for (const Branch* branch = &root_;; path.descend()) {
@@ -54,7 +54,7 @@ class Trie {
         }
     }
 
-    /// As find(), of an element that nobody shares from now on; its key must remain.
+    /// Like find(), but unshares the element for modification; its key must not change.
     Element* edit(const Key& key) {
         if (!find(key)) return nullptr;
         Branch* branch = &root_;
@@ -66,7 +66,7 @@ class Trie {
         }
     }
 
-    /// Takes the place of the one with the same key, if there is one.
+    /// Inserts the element, or replaces the one with the same key.
     void put(Element element) {
         if (Element* known = edit(Traits::key(element))) {
             *known = std::move(element);
@@ -74,7 +74,7 @@ class Trie {
             insert(std::move(element));
         }
     }
-    /// \param element  its key is not in the trie
+    /// \param element  its key must not be in the trie
     void insert(Element element) {
         const Key key = Traits::key(element);
         Branch* branch = &root_;
@@ -88,18 +88,18 @@ class Trie {
         }
     }
 
-    /// Takes an element away, if there is one.
+    /// Removes the element, if present.
     void remove(const Key& key) {
         if (find(key)) remove(root_, Path(key));
     }
 
-    /// In no particular order.
+    /// Visits the elements in unspecified order.
     template <class Visitor>
     void for_each(Visitor&& visit) const {
         if (!empty()) for_each(root_, visit);
     }
 
-    /// Any of the elements; there is one.
+    /// Any element; the trie must not be empty.
     const Element& any() const noexcept {
         const Branch* branch = &root_;
         while (branch->used == branch->inner) branch = &branch->slots()->branch;
@@ -112,16 +112,16 @@ class Trie {
     static constexpr unsigned digits_a_round = 64 / digit_bits;
 
     union Slot;
-    /// Counted by itself; slots follow.
+    /// Reference-counted; the slots follow in memory.
     struct Node {
         std::atomic<std::size_t> owners = 1;
     };
-    /// A node with what is in it, which is not in the node: so a look-up reads the slot that it
-    /// wants at once, and never the counter that a writer changes.
+    /// A node with its bitmaps next to the pointer, outside the node: a lookup loads the slot
+    /// directly, and never the counter written by a writer.
     struct Branch {
-        std::uint64_t used = 0;   ///< digits that have a slot
-        std::uint64_t inner = 0;  ///< those of them whose slot is a branch
-        Node* node = nullptr;     ///< null: no digit has a slot
+        std::uint64_t used = 0;   ///< digits with a slot
+        std::uint64_t inner = 0;  ///< digits whose slot is a branch
+        Node* node = nullptr;     ///< null: no slots
 
         Slot* slots() const noexcept { return reinterpret_cast<Slot*>(node + 1); }
         Slot& at(std::uint64_t bit) const noexcept {
@@ -129,20 +129,20 @@ class Trie {
         }
         bool is_one_element() const noexcept { return !inner && std::has_single_bit(used); }
     };
-    /// An element, or the branch that has those whose hashes begin alike.
+    /// An element, or a branch with all elements with the same hash prefix.
     union Slot {
-        Slot() noexcept {}   // Made and destroyed by those who know what it is.
+        Slot() noexcept {}   // Constructed and destroyed by code aware of the active member.
         ~Slot() noexcept {}  // NOLINT(modernize-use-equals-default)
         Element element;
         Branch branch;
     };
     static_assert(alignof(Element) <= alignof(Node) && alignof(Branch) <= alignof(Node));
 
-    /// The digits of a key's hash, one after the other.
+    /// The sequence of digits of a key's hash.
     class Path {
      public:
         explicit Path(const Key& key) noexcept : key_(key), hash_(Traits::hash(key, 0)) {}
-        /// The present digit, as a bit of a branch.
+        /// The current digit, as a bit of a branch.
         std::uint64_t bit() const noexcept { return bit_of_digit(hash_); }
         void descend() noexcept {
             hash_ >>= digit_bits;
@@ -173,7 +173,7 @@ class Trie {
         if (branch.node) branch.node->owners.fetch_add(1, std::memory_order_relaxed);
         return branch;
     }
-    /// Who sees that he is the only owner also sees that the others have stopped reading.
+    /// A single owner also observes the end of all other owners' reads (acquire).
     static bool is_mine(const Branch& branch) noexcept {
         return branch.node->owners.load(std::memory_order_acquire) == 1;
     }
@@ -211,8 +211,8 @@ class Trie {
         });
     }
 
-    /// Puts the slots of a branch into `to`, where that of `left_out` has no place, and `to` in its
-    /// place.
+    /// Moves or copies the slots of a branch into `to`, except that of `left_out`, and replaces the
+    /// branch with `to`.
     static void hand_over(Branch& branch, const Branch& to, std::uint64_t left_out) noexcept {
         const bool mine = is_mine(branch);
         Slot* from = branch.slots();
@@ -248,7 +248,7 @@ class Trie {
             hand_over(branch, larger, 0);
         }
     }
-    /// The element that is in the way of another one gets a branch of its own.
+    /// Moves the conflicting element into a new branch of its own.
     static void push_down(Branch& branch, Path path) {
         const std::uint64_t bit = path.bit();
         Slot& slot = branch.at(bit);
@@ -259,7 +259,7 @@ class Trie {
         std::construct_at(&slot.branch, lower);
         branch.inner |= bit;
     }
-    /// A branch that has but one element left gives it to the one above.
+    /// Replaces a branch with a single element by that element.
     static void pull_up(Branch& branch, std::uint64_t bit) noexcept {
         Slot& slot = branch.at(bit);
         const Branch lower = slot.branch;

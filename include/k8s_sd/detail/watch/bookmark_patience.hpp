@@ -9,14 +9,14 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// How long a watch may be silent. A server that sends bookmarks is dead when they stay away: the
-/// patience is a multiple of their usual interval. Not every URL of a server has bookmarks, so
-/// this one must have brought one.
+/// Idle timeout of a watch. A server known to send bookmarks is dead once they stay away, so the
+/// timeout is a multiple of their usual interval. Not every URL of a server has bookmarks: the
+/// multiple applies only after this URL has delivered one.
 class BookmarkPatience {
  public:
     explicit BookmarkPatience(BookmarkCadence& cadence) : cadence_(&cadence) {}
 
-    /// \param silence  what is allowed without bookmarks; zero: any
+    /// \param silence  the silence allowed without bookmarks; zero: unlimited
     void begin_watch(Duration silence) noexcept {
         silence_ = silence;
         last_.reset();
@@ -27,11 +27,11 @@ class BookmarkPatience {
         ever_ = true;
         silent_ = 0;
     }
-    /// The watch was silent for longer than it may be. From the second time in a row on the
-    /// patience doubles: the server may have changed its ways.
+    /// The watch exceeded its idle timeout. From the second time in a row the timeout doubles: the
+    /// server may have changed its bookmark interval.
     void on_silence() noexcept { ++silent_; }
 
-    /// Zero: any silence.
+    /// \returns the idle timeout; zero: none
     Duration allowed() const {
         const auto interval = ever_ ? cadence_->interval() : std::nullopt;
         if (!interval) return silence_;
@@ -40,7 +40,7 @@ class BookmarkPatience {
         for (int i = 1; i < std::min(silent_, max_doublings); ++i) patience *= 2;
         return silence_ <= Duration{} ? patience : std::min(silence_, patience);
     }
-    /// Of a watch that may be one of another past.
+    /// Idle timeout of a watch on a server that may have been restored to an older state.
     Duration allowed_if_suspect() const {
         const Duration usual = allowed();
         return usual <= Duration{} ? least : std::min(usual, least);
@@ -49,14 +49,15 @@ class BookmarkPatience {
  private:
     static constexpr double intervals = 2.5;
     static constexpr int max_doublings = 6;
-    // Bookmarks that a proxy held back come together, and the last of a watch follows soon.
+    // A proxy may deliver held-back bookmarks in a burst, and a watch may end soon after its last
+    // one.
     static constexpr Duration least = std::chrono::seconds(90);
 
     BookmarkCadence* cadence_;
     Duration silence_{};
     std::optional<TimePoint> last_;
-    bool ever_ = false;  // this URL has brought a bookmark
-    int silent_ = 0;     // watches in a row
+    bool ever_ = false;  // this URL has delivered a bookmark
+    int silent_ = 0;     // silent watches in a row
 };
 
 }  // namespace k8s_sd::inline v0::detail

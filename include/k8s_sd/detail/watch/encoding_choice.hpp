@@ -10,13 +10,13 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a request accepts, best first: the values of `Accept` that client-go sends.
+/// Values of the `Accept` header in order of preference, as client-go sends them.
 namespace accepted {
 
 inline constexpr std::string_view json = json_media_type;
 inline constexpr std::string_view protobuf =
     "application/vnd.kubernetes.protobuf,application/json;q=0.9";
-// Nothing but the metadata, and all of it from a server that does not know that.
+// Metadata only; a server without support for it sends whole objects.
 inline constexpr std::string_view json_metadata_list =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 inline constexpr std::string_view json_metadata_watch =
@@ -30,19 +30,18 @@ inline constexpr std::string_view protobuf_metadata_watch =
 
 }  // namespace accepted
 
-/// Which encoding a watcher asks its server for. When the server refuses it, or sends bytes that
-/// cannot be decoded, that is plain JSON, and the first choice again with a list after an hour.
-/// That time doubles up to a day as long as it fails. What comes is read by its content type,
-/// whatever was asked for. A list that does not get through is asked for in the other encoding,
-/// too.
+/// The encoding a watcher requests. After a 406 or 415, or a body the decoder rejects, the watcher
+/// requests plain JSON, and returns to its first choice with a list an hour later. Each further
+/// failure doubles this pause, up to a day. The response is decoded by its content type, not by the
+/// request. A list that fails in one encoding is requested in the other one, too.
 class EncodingChoice {
  public:
-    /// \param metadata_only  of the objects nothing else is wanted
+    /// \param metadata_only  request the metadata of the objects only
     EncodingChoice(bool protobuf, bool metadata_only)
         : protobuf_(protobuf), metadata_only_(metadata_only) {}
 
-    /// \param present_version  of the API; fields of older ones have other numbers
-    /// \param other  than the usual encoding
+    /// \param present_version  the API version is current; older ones use other field numbers
+    /// \param other  request the encoding other than the usual one
     std::string_view accept(bool watching, bool present_version,
                             bool other = false) const noexcept {
         if (plain_ != other) return accepted::json;
@@ -52,17 +51,18 @@ class EncodingChoice {
             return protobuf ? accepted::protobuf_metadata_watch : accepted::json_metadata_watch;
         return protobuf ? accepted::protobuf_metadata_list : accepted::json_metadata_list;
     }
-    /// Whether there are two to choose from.
+    /// Whether there is a second encoding.
     bool has_other() const noexcept { return protobuf_ || metadata_only_; }
-    /// Before the first page of a list.
+    /// Call before the first page of a list.
     void begin_list(TimePoint now) noexcept { plain_ = plain_ && now < plain_until_; }
-    /// Another watch of the same kind has found out that the first choice is of no use until then.
+    /// Another watch of the same kind has seen the first choice fail: use plain JSON until then.
     void be_plain_until(TimePoint until) noexcept {
         if (!has_other()) return;
         plain_ = true;
         plain_until_ = until;
     }
-    /// What was asked for is not served. \returns false if there is nothing simpler to ask for
+    /// The server does not serve the requested encoding.
+    /// \returns false if there is no simpler one
     bool fall_back(TimePoint now) noexcept {
         if (plain_ || !has_other()) return false;
         plain_ = true;
@@ -70,19 +70,19 @@ class EncodingChoice {
         pause_ = std::min(2 * pause_, longest_pause);
         return true;
     }
-    /// A list was read.
+    /// A list is complete.
     void on_list() noexcept {
         if (!plain_) pause_ = shortest_pause;
     }
-    /// A list was read in the other encoding, and not in the usual one.
+    /// A list succeeded in the other encoding after the usual one had failed.
     void take_other(TimePoint now) noexcept {
         if (!fall_back(now)) forget();
     }
-    /// Until when plain JSON takes the place of the first choice; nothing: it does not.
+    /// When the first choice is tried again; nullopt: it is in use.
     std::optional<TimePoint> plain_until() const noexcept {
         return plain_ ? std::optional(plain_until_) : std::nullopt;
     }
-    /// The server is another one.
+    /// The API server has changed.
     void forget() noexcept {
         plain_ = false;
         pause_ = shortest_pause;
@@ -94,7 +94,7 @@ class EncodingChoice {
 
     bool protobuf_;
     bool metadata_only_;
-    bool plain_ = false;  ///< plain JSON is asked for, and not the first choice
+    bool plain_ = false;  ///< plain JSON replaces the first choice
     TimePoint plain_until_{};
     Duration pause_ = shortest_pause;
 };

@@ -11,32 +11,32 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What shows that a failure is over. Some servers answer as if all were well.
+/// Evidence for the end of a failure. A successful response alone is not always enough.
 enum class Proof : std::uint8_t {
-    life,         ///< an answer, or a watch that lives for a second
-    steady_life,  ///< a watch that lives for longer than a short one, or brings something
-    event,        ///< an event or bookmark
-    long_life,    ///< a watch that lives for a minute
+    life,         ///< a response, or a watch open for a second
+    steady_life,  ///< a watch open longer than a short one, or with an event
+    event,        ///< an event or a bookmark
+    long_life,    ///< a watch open for a minute
 };
 
-/// What went wrong with a request, for the status and the log.
+/// A failed request, for the status and the log.
 struct Failure {
     error_code ec;
     std::string message;
     Proof over_with = Proof::life;
 };
 
-/// What was asked for, as permissions name it.
+/// The requested access, in the terms of RBAC.
 struct Wanted {
     Kind kind = Kind::pod;
-    std::string ns{};  ///< empty: all
+    std::string ns{};  ///< empty: all namespaces
     bool watch = false;
 };
 
-/// What the server said went wrong, in words that help.
+/// Describes the server's error and, where a cause is known, how to fix it.
 Failure describe(const ServerStatus& status, const ResponseHead& head, const Wanted& wanted);
 
-/// The counter of a failure's class.
+/// The counter of the failure's class.
 Metrics::Counter& failure_counter(Metrics::PerKind& metrics, error_code ec);
 
 }  // namespace k8s_sd::inline v0::detail

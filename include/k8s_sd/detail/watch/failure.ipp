@@ -20,13 +20,13 @@ std::string missing_permission(const Wanted& wanted) {
            to_string(rule) + "; grant it with a rule of a " + role + ": " + rule_text(rule);
 }
 
-// How to mend it, where that is known.
+// How to fix the error; empty if unknown.
 std::string advice(const ServerStatus& status, const Wanted& wanted) {
     const std::string resource(to_string(wanted.kind));
     switch (status.code) {
         case 400:
         case 422:
-            // An API server gives a reason; something else may not even speak the same protocol.
+            // An API server sets a reason; other servers may not even speak the same protocol.
             return status.reason.empty()
                        ? "is this the URL of a Kubernetes API server, with the right scheme?"
                        : "check the selectors for " + resource;
@@ -34,7 +34,8 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
             return "check the credentials: there may be none, the token may have expired, or be of "
                    "another cluster";
         case 403:
-            // Whoever sends nothing that the server knows is this user: rights are not missing.
+            // Requests without valid credentials run as this user: the cause is authentication, not
+            // RBAC.
             if (says(status, "system:anonymous")) {
                 return "the request came without credentials that it knows: configure a token or "
                        "a client certificate (user names with passwords are not taken since "
@@ -44,7 +45,7 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
                 return "these credentials may not act as somebody else: grant them the verb "
                        "impersonate on that resource, or configure no impersonation";
             }
-            // An API server gives a reason.
+            // An API server sets a reason.
             return status.reason.empty()
                        ? "this is no answer of a Kubernetes API server: something on the way "
                          "refuses the request, or the URL is another one's"

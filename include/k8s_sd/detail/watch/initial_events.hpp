@@ -8,17 +8,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// How long the list may take that a watch begins with. A server that does not know such watches
-/// sends its objects, or nothing, then perhaps their changes, and never says that the list is
-/// complete. Its objects in a LIST are the better choice then, so the limits are narrow: a silence,
-/// and half a minute for all, to which each object adds a little. Objects that are created while
-/// the watch is open come one by one, those of a list do not.
+/// Time limits for the list at the start of a streamed watch. A server without watch-lists sends
+/// its objects, or nothing, then perhaps changes, but never the bookmark at the end of the list.
+/// LIST works better there, so the limits are tight: a limit on silence, and half a minute in total
+/// plus a little for each object. The silence distinguishes the two cases: new objects arrive one
+/// by one, objects of a list in a row.
 class InitialEventsPatience {
  public:
     explicit InitialEventsPatience(const WatchOptions& options)
         : response_timeout_(options.response_timeout) {}
 
-    /// The head of the answer is there.
+    /// The response head has arrived.
     /// \param hasty  another form of the list may be faster
     void begin(TimePoint now, bool hasty = true) noexcept {
         quiet_ = hasty ? hasty_quiet : most_quiet;
@@ -27,30 +27,30 @@ class InitialEventsPatience {
         objects_ = 0;
         changed_ = false;
     }
-    /// An object of the list has come. Once there are changes it may as well be a new one.
+    /// An object has arrived. Before the first change it belongs to the list; later it may be new.
     void on_object(TimePoint now) noexcept {
         if (changed_) return;
         last_ = now;
         ++objects_;
     }
-    /// An object has changed, or is gone. The list itself was complete before, and its end follows
-    /// as soon as the server knows that it has nothing older left.
+    /// An object was modified or deleted. The server sent the whole list before; the bookmark
+    /// follows as soon as the server knows its cache to be up to date.
     void on_change(TimePoint now) noexcept {
         on_object(now);
         changed_ = true;
     }
-    /// Nothing could be read for this time: the host was busy.
+    /// The host kept the executor busy for this time, so nothing was read.
     void on_blocked(Duration time) noexcept {
         began_ += time;
         last_ += time;
     }
-    /// When there must have been another object, or the end of the list.
+    /// Deadline for the next object or the end of the list.
     TimePoint deadline() const noexcept {
         return std::min({last_ + quiet_, began_ + base + objects_ * for_each, began_ + longest});
     }
 
  private:
-    // An API server looks every second whether the list is complete.
+    // An API server checks every second whether the list is complete.
     static constexpr Duration hasty_quiet = std::chrono::seconds(10);
     static constexpr Duration most_quiet = std::chrono::seconds(30);
     static constexpr Duration base = std::chrono::seconds(30);

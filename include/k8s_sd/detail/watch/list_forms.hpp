@@ -10,28 +10,28 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// One form of a list.
+/// A form of the list request.
 struct ListForm {
     ListShape shape = ListShape::pages;
-    bool other_encoding = false;  ///< than the usual one of EncodingChoice
+    bool other_encoding = false;  ///< other than the usual one of EncodingChoice
     bool operator==(const ListForm&) const = default;
 };
 
-/// The forms that one list is asked for in, one after the other, until one gets through: whatever
-/// keeps the usual form from getting through may let another one through. The first form has two
-/// tries, each of the others has one, then they begin anew. Both dimensions change early, so that a
-/// single cause (streams, pages, an encoding) is found behind at most two forms.
+/// Forms of one list, tried in order until one succeeds: the cause of a failure may affect only one
+/// form. The first form gets two attempts, each other form one; then the order repeats. Both
+/// dimensions change early, so a single cause (streams, pages, an encoding) blocks at most two
+/// forms.
 class ListForms {
  public:
     struct Choice {
         bool streams_first = false;          ///< the usual form is a streamed list
-        bool streams_last = false;           ///< it is the last resort
+        bool streams_last = false;           ///< a streamed list is the last resort
         ListShape usual = ListShape::pages;  ///< of LIST
-        bool pages = true;                   ///< false: there are none
-        bool other_encoding = false;         ///< there is one
+        bool pages = true;                   ///< false: pagination is off
+        bool other_encoding = false;         ///< a second encoding exists
     };
 
-    /// A list begins.
+    /// Starts a list.
     void begin(const Choice& choice) {
         *this = {};
         const ListShape first = choice.pages ? choice.usual : ListShape::whole;
@@ -50,9 +50,9 @@ class ListForms {
     bool begun() const noexcept { return size_ > 0; }
     ListForm current() const noexcept { return forms_[index_]; }
 
-    /// \param for_good  a second try would tell nothing more, or take too long
-    /// \param teaches   the form may be the reason
-    /// \returns whether it is another form's turn
+    /// \param for_good  do not retry this form: a retry proves nothing more, or takes too long
+    /// \param teaches   the form may be the cause
+    /// \returns whether the next form follows
     bool on_failure(bool for_good, bool teaches = true) noexcept {
         const bool has_second_try = at_first() || partly_;
         if (has_second_try && !for_good && ++failures_ < 2) return false;
@@ -60,28 +60,28 @@ class ListForms {
         go_on();
         return true;
     }
-    /// The form cannot be asked for now; perhaps when its turn comes again, behind the others.
+    /// Postpones the current form behind the others, because it is not available now.
     void skip() noexcept {
         if (rounds_ > 0 || std::exchange(postponed_, true)) return go_on();
         const auto current = forms_.begin() + static_cast<std::ptrdiff_t>(index_);
         std::rotate(current, current + 1, forms_.begin() + static_cast<std::ptrdiff_t>(size_));
     }
-    /// A part of the list got through.
+    /// A page of the list has arrived.
     void on_part() noexcept {
         partly_ = true;
         failures_ = 0;
     }
 
-    /// Not all of them have failed yet.
+    /// Whether an untried form is left.
     bool in_first_round() const noexcept { return rounds_ == 0; }
-    /// In the first round there is another form behind the current one.
+    /// Whether the first round has another form after the current one.
     bool has_untried() const noexcept { return rounds_ == 0 && index_ + 1 < size_; }
 
-    /// It is the first form's turn, for the first time.
+    /// Whether this is the first form in the first round.
     bool at_first() const noexcept { return index_ == 0 && rounds_ == 0; }
 
-    // What it teaches that the current form got through. Nothing once all forms have failed: then
-    // the server did not work, and now it does.
+    // Conclusions from the success of the current form. After the first round there are none: the
+    // server was down, and has recovered.
 
     bool streams_failed() const noexcept {
         return current().shape != ListShape::streamed && has_failed(ListShape::streamed);
@@ -90,7 +90,7 @@ class ListForms {
         return current().other_encoding &&
                has_failed([](const ListForm& form) { return !form.other_encoding; });
     }
-    /// The shape of LIST to begin with.
+    /// The preferred shape for the next LIST.
     std::optional<ListShape> better_shape() const noexcept {
         const ListShape shape = current().shape;
         if (shape == ListShape::streamed) return std::nullopt;
@@ -128,8 +128,8 @@ class ListForms {
     std::size_t index_ = 0;
     unsigned rounds_ = 0;
     int failures_ = 0;        // of the current form, in a row
-    bool postponed_ = false;  // a form was
-    bool partly_ = false;     // the current form has brought a part of the list
+    bool postponed_ = false;  // a form was postponed
+    bool partly_ = false;     // the current form has delivered a part of the list
 };
 
 }  // namespace k8s_sd::inline v0::detail

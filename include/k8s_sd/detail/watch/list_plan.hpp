@@ -10,39 +10,39 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Which LIST comes next: from which version, and in which form, see ListForms.
+/// Plans the next LIST: its resource version, and its form (see ListForms).
 class ListPlan {
  public:
-    /// An empty version asks for the most recent state, others for one at least as new.
+    /// An empty version requests the most recent state, any other one a state at least as new.
     struct Request {
         std::string resource_version{};
         std::string continue_token{};
         unsigned limit = 0;
-        bool streamed = false;        ///< as the first events of a watch, which goes on behind them
-        bool other_encoding = false;  ///< than the usual one
-        bool hasty = false;  ///< another form may answer sooner: the wait for this is short
-        bool first = false;  ///< no form of the list has failed yet
+        bool streamed = false;  ///< request the initial events of a watch, which then continues
+        bool other_encoding = false;  ///< other than the usual one
+        bool hasty = false;           ///< another form may answer sooner: use a short timeout
+        bool first = false;           ///< no form of the list has failed yet
     };
     struct Page {
         std::string resource_version;
         std::string continue_token;  ///< empty: the list is complete
         std::size_t items = 0;
     };
-    /// What there is to choose from.
+    /// Available forms.
     struct Options {
         unsigned page_size = 0;
         std::size_t max_objects = 0;
         bool first_from_cache = false;
-        bool streams = false;         ///< lists may come as the first events of a watch
-        bool other_encoding = false;  ///< there is one besides the usual
+        bool streams = false;         ///< the initial events of a watch may replace LIST
+        bool other_encoding = false;  ///< a second encoding exists
     };
 
     explicit ListPlan(const Options& options) : options_(options) {}
 
-    /// What the server is known for, for the next list.
+    /// Sets the known properties of the server for the next list.
     void know(const ListMemory::Known& known) { known_ = known; }
-    /// \param known     the version of what is known; empty: nothing is
-    /// \param streamed  whether it is worth trying to get the list with a watch
+    /// \param known     the last known resource version; empty: none
+    /// \param streamed  whether a streamed list is worth a try
     Request next(const std::string& known, bool streamed) {
         if (!forms_.begun()) begin(!asks_not_older(known), streamed);
         const ListForm form = forms_.current();
@@ -50,7 +50,7 @@ class ListPlan {
             .other_encoding = form.other_encoding, .hasty = is_hasty(), .first = forms_.at_first()};
         if (form.shape == ListShape::pages) request.limit = options_.page_size;
         request.streamed = form.shape == ListShape::streamed;
-        // An API server takes any number of objects behind a token, and no version.
+        // Behind a continue token an API server accepts any limit, but no version.
         if (in_chain()) {
             request.continue_token = chain_.token;
             request.limit = options_.page_size;
@@ -61,11 +61,11 @@ class ListPlan {
         }
         return request;
     }
-    /// Whether the list that is under way is asked for from some version on.
+    /// Whether the current list is requested with a resource version.
     bool has_version(const std::string& known) const {
         return !most_recent_ && (!known.empty() || options_.first_from_cache);
     }
-    /// Why the page cannot belong to a list that ends.
+    /// An error if the page cannot belong to a finite list.
     error_code problem_of(const Page& page) const {
         if (chain_.items + page.items > options_.max_objects) return errc::too_many_objects;
         if (in_chain() && is_older_version(page.resource_version, chain_.version))
@@ -76,54 +76,56 @@ class ListPlan {
         return repeated || endless ? make_error_code(errc::endless_list) : error_code();
     }
     void add(const Page& page) {
-        // The version of the first page: changes between it and the others come with the watch.
+        // Keep the version of the first page: the watch delivers changes between it and later
+        // pages.
         if (!in_chain()) chain_.version = page.resource_version;
         chain_.token = page.continue_token;
         chain_.items += page.items;
         chain_.short_pages += is_short(page) ? 1 : 0;
         forms_.on_part();
     }
-    /// Whether more pages of a list that has begun are to be asked for.
+    /// Whether the current list has further pages.
     bool in_chain() const noexcept { return !chain_.token.empty(); }
-    /// The list is complete. \returns its version
+    /// The list is complete.
+    /// \returns its resource version
     std::string finish() {
         begin_anew(false);
         return std::exchange(chain_, {}).version;
     }
 
-    /// The answer has not come through, or is of no use.
-    /// \param for_good  see ListForms::on_failure(). So is `teaches`.
+    /// The response was incomplete or unusable.
+    /// \param for_good  see ListForms::on_failure(), also for `teaches`
     void on_failure(bool for_good = false, bool teaches = true) {
         const bool streamed = is_streamed();
         if (!forms_.on_failure(for_good, teaches)) return;
         chain_ = {};
-        // What is known is known from the same server: a LIST may come from its cache.
+        // The cached state came from the same server, and a LIST may be served from that cache.
         if (!streamed) most_recent_ = true;
     }
-    /// This list does not come with a watch.
-    /// \param tried  the server, or the stream, has shown that
+    /// Gives up the streamed form for this list.
+    /// \param tried  the server or the stream has shown that it does not work
     void give_up_stream(bool tried) noexcept {
         stream_refused_ = stream_refused_ || tried;
         tried ? static_cast<void>(forms_.on_failure(true)) : forms_.skip();
     }
-    /// The known version is of no use: the most recent state is the truth.
+    /// Discards the known version and requests the most recent state.
     void forget_version() {
         chain_ = {};
         begin_anew(true);
     }
 
-    /// How the list that is under way has come through so far, see ListForms.
+    /// The forms of the current list and their results so far.
     const ListForms& forms() const noexcept { return forms_; }
     bool stream_refused() const noexcept { return stream_refused_; }
 
  private:
-    // An API server fills its pages. These are so many that a proxy may cut them, and few enough
-    // for one that makes tokens up.
+    // An API server fills its pages. The limit tolerates a proxy with shorter pages, and stops a
+    // server with made-up tokens.
     static constexpr int max_short_pages = 100;
 
     void begin(bool most_recent, bool streamed) {
-        // A list that is at least as new as a version comes from the server's cache, where pages
-        // are of no use (with a limit it would have to be of that very version).
+        // The server answers "at least as new as a version" from its cache, and ignores pagination
+        // there (with a limit it would match the exact version).
         const ListShape usual = most_recent ? ListShape::pages : ListShape::whole;
         const bool first = options_.streams && streamed && known_.streams;
         forms_.begin({.streams_first = first,
@@ -158,10 +160,10 @@ class ListPlan {
 
     Options options_;
     ListMemory::Known known_;
-    ListForms forms_;  // of the list that is under way
+    ListForms forms_;  // of the current list
     Chain chain_;
     bool most_recent_ = false;     // list without a version
-    bool stream_refused_ = false;  // that list
+    bool stream_refused_ = false;  // the current list cannot be streamed
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -18,11 +18,11 @@ namespace {
 using FailureCause = WatchMachine::Cause;
 
 constexpr std::size_t error_text_limit = 16 * 1024;
-// A server that asks for more is mistaken, or not to be trusted.
+// Bounds the delay a faulty or hostile server can impose.
 constexpr Duration longest_retry_after = std::chrono::hours(1);
 
-/// The Status in the body, or what can be said without one. The HTTP status is the one that
-/// counts.
+/// The Status in the body, or one derived from the response head. The HTTP status takes precedence
+/// over the code in the body.
 ServerStatus read_status(const ResponseHead& head, std::string_view body) {
     std::optional<ServerStatus> status;
     const bool is_protobuf = head.content_type == protobuf_media_type;
@@ -46,14 +46,14 @@ std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus
     return wait;
 }
 
-/// Whose fault a status is that is no success.
+/// The cause of an unsuccessful status.
 FailureCause cause_of(unsigned status) {
     switch (status) {
         case 401: return FailureCause::server;
         case 429: return FailureCause::busy;
         case 502:
         case 503: return FailureCause::network;
-        case 504: return FailureCause::cut;  // of a gateway: what takes shorter may come through
+        case 504: return FailureCause::cut;  // from a gateway: a shorter response may get through
         default:
             return status >= 400 && status < 500 ? FailureCause::refused : FailureCause::server;
     }
@@ -67,7 +67,7 @@ WatchMachine::Failed failed(const Exchange& exchange, const ServerStatus& status
     return failed;
 }
 
-/// Nothing to complain of, unless it never ends.
+/// An expired version is routine, unless watches expire repeatedly.
 Verdict judge_expiry(const Exchange& exchange) {
     const bool again =
         exchange.watching() && exchange.streams.expired_in_a_row() + 1 >= StreamRecord::max_expired;
@@ -88,7 +88,7 @@ Verdict judge_expiry(const Exchange& exchange) {
             {errc::expired, "the resource version has expired; listing again"}};
 }
 
-/// A status other than 200, or an ERROR event.
+/// Judges a status other than 200, or an ERROR event.
 Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status) {
     if (status.code == 410) return judge_expiry(exchange);
     Verdict verdict{
@@ -119,8 +119,8 @@ Verdict not_streamed(Failure failure) {
     return {WatchMachine::NotStreamed{}, std::move(failure)};
 }
 
-/// What an answer says that is no success, to a list that was to come with a watch. What is about
-/// such watches is no failure: a LIST shows whether there is one.
+/// Judges an unsuccessful response to a streamed list. A refusal of the streamed form is no
+/// failure: the following LIST decides.
 Verdict judge_streamed_error(const Exchange& exchange, const ServerStatus& status, bool event) {
     Verdict verdict = judge_server_error(exchange, status);
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
@@ -133,9 +133,9 @@ Verdict judge_streamed_error(const Exchange& exchange, const ServerStatus& statu
     return about_form ? not_streamed(std::move(verdict.failure)) : verdict;
 }
 
-/// The stream has ended before the list was complete.
+/// The stream ended before the list was complete.
 Verdict judge_streamed_end(const Exchange& exchange, ExchangeEnd end) {
-    // The server, or something on the way, does not let it last.
+    // The server or a proxy limits the lifetime of the stream.
     constexpr Duration long_life = std::chrono::minutes(1);
     if (!end.failure.ec) {
         end.failure = {errc::truncated_response,
@@ -210,7 +210,7 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
                  Proof::steady_life},
                 true};
     }
-    // Connections break every now and then; it is a failure if the next one fails, too.
+    // Broken connections are routine; two in a row are a failure.
     const bool failed = ec && !stream.brought && !stream.lived();
     if (!failed) end.failure.message.clear();
     return {ended, std::move(end.failure), failed};
@@ -219,7 +219,7 @@ Verdict judge_watch(const Exchange& exchange, ExchangeEnd end) {
 }  // namespace
 
 error_code Exchange::add_error_text(std::string_view bytes) {
-    // Not an error text; it may be data that has to be cleansed.
+    // Not an error text: the body may contain Secrets, so it must not be copied.
     if (head.status == 200) return errc::unexpected_content_type;
     error_text += bytes.substr(0, error_text_limit - error_text.size());
     return error_text.size() < error_text_limit ? error_code() : errc::malformed_response;

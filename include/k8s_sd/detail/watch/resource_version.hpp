@@ -4,7 +4,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Versions are decimal numbers since Kubernetes 1.35 (KEP-5504); other ones are not compared.
+/// Versions are decimal numbers since Kubernetes 1.35 (KEP-5504); all others are incomparable.
 inline bool is_comparable_version(std::string_view version) noexcept {
     return !version.empty() && version.front() != '0' &&
            version.find_first_not_of("0123456789") == std::string_view::npos;
@@ -15,7 +15,8 @@ inline bool is_older_version(std::string_view a, std::string_view b) noexcept {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-/// Of two versions of which the second may be one that cannot be compared, or none.
+/// Whether `a` is newer than `b`. Any comparable version is newer than an incomparable or empty
+/// `b`.
 inline bool is_newer_version(std::string_view a, std::string_view b) noexcept {
     return is_comparable_version(a) && (!is_comparable_version(b) || is_older_version(b, a));
 }

@@ -8,20 +8,20 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Which objects of a kind a view wants, by what they say: a label and a field selector, and
-/// whether they can be evaluated here. The results are those of the API server. Immutable.
+/// A label and a field selector, evaluated on decoded objects if possible. The results equal those
+/// of the API server. Immutable.
 class Selection {
  public:
-    /// Of a selector that cannot be parsed, the server says what is wrong with it.
+    /// Accepts an invalid selector: the API server reports the error.
     Selection(Kind kind, const std::string& label, const std::string& field);
 
-    /// Whether all fields in it are among what is decoded of the kind. Of other fields only the
-    /// server knows the values, and whether there are such fields at all.
+    /// Whether the decoder keeps all fields of the selector. The values of other fields, and their
+    /// existence, are known to the server only.
     bool known_here() const noexcept { return known_here_; }
-    /// Whether it selects one object by name, or the pods of one node: the server has little to
-    /// send then, whatever the size of the cluster.
+    /// Whether the selector names one object, or one node for pods: the response is small even in a
+    /// large cluster.
     bool narrow() const noexcept { return narrow_; }
-    /// Only where it is known_here().
+    /// Requires known_here().
     bool matches(const DecodedObject& object) const;
 
  private:

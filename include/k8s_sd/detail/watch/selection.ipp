@@ -14,8 +14,8 @@ namespace {
 
 using Text = std::optional<std::string_view>;
 
-/// A field that selectors may name, of those that the API server has for the kind
-/// (`SelectableFields` in the registry of each), and how it is read from what is decoded.
+/// A selectable field of the kind (`SelectableFields` in its registry in Kubernetes), and its
+/// accessor in the decoded model.
 struct KnownField {
     Kind kind;
     std::string_view path;
@@ -40,7 +40,7 @@ const KnownField* find_field(Kind kind, std::string_view path) {
     return it == known_fields.end() ? nullptr : it;
 }
 
-/// Objects without a namespace have no such field: the server refuses a selector of it.
+/// Cluster-scoped objects have no `metadata.namespace`: the server refuses such a selector.
 bool is_known(Kind kind, std::string_view path) {
     if (path == "metadata.name") return true;
     if (path == "metadata.namespace") return resource_of(kind).namespaced;
@@ -54,7 +54,7 @@ Text field_of(const DecodedObject& object, std::string_view path) {
     return field ? Text(field->read(object.model)) : std::nullopt;
 }
 
-// The last one counts of a key that JSON repeats, as in Kubernetes' decoders.
+// If JSON repeats a key, the last value wins, as in Kubernetes' decoders.
 Text label_of(const DecodedObject& object, std::string_view key) {
     return object.meta.labels.find(key);
 }

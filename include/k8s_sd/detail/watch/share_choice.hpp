@@ -6,24 +6,24 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whether so many objects, all of a share with that part of all hashes, show that a server sends
-/// the share only. If it sent all objects, this would come about once in a million times at most.
+/// Whether `objects` objects, all inside a share with `fraction` of all hashes, prove server-side
+/// filtering. Without it, the chance of this result is at most one in a million.
 inline bool shows_shard(double fraction, std::size_t objects) {
     return std::pow(fraction, static_cast<double>(objects)) <= 1e-6;
 }
 
-/// Whether a watcher of a share asks its server for that share, or for everything. A server that
-/// refuses the first request for a share is asked for everything at once; one that has answered
-/// such requests may fail once for other reasons. If everything is refused as well, the parameter
-/// may not have been the reason: then the two take turns, until one of them comes through.
+/// Chooses between a request for a share and one for everything. If the server refuses the first
+/// request for a share, the watcher requests everything at once. A server with an earlier success
+/// may fail once for other reasons. If the unrestricted request fails as well, the parameter may
+/// not be the cause: the two alternate until one succeeds.
 class ShareChoice {
  public:
-    /// Whether to send the parameter, where the server is not known to refuse it.
+    /// Whether to send the parameter to a server not known to refuse it.
     bool sends() const noexcept { return !without_; }
 
-    /// A request is answered.
-    /// \param with  the parameter was sent
-    /// \returns whether the server refuses the parameter, as it now seems
+    /// A request has succeeded.
+    /// \param with  the request had the parameter
+    /// \returns whether the server appears to refuse the parameter
     bool on_success(bool with) noexcept {
         failures_ = 0;
         const bool refused = std::exchange(without_, false) && !with;
@@ -31,8 +31,8 @@ class ShareChoice {
         return refused;
     }
     /// A request has failed.
-    /// \param status  of the answer; 0: there was none
-    /// \returns whether to ask for the same without the parameter at once
+    /// \param status  of the response; 0: none
+    /// \returns whether to repeat the request without the parameter at once
     bool on_failure(bool with, unsigned status) noexcept {
         if (!with) without_ = false;
         if (!with || !may_be_about_parameters(status)) return false;
@@ -40,11 +40,11 @@ class ShareChoice {
         without_ = !accepted_ || failures_ > 1;
         return !accepted_ && failures_ == 1;
     }
-    /// The server is another one.
+    /// The API server has changed.
     void forget() noexcept { *this = {}; }
 
  private:
-    /// Not about credentials, paths, encodings, versions or load.
+    /// Excludes errors about credentials, paths, encodings, versions and load.
     static constexpr bool may_be_about_parameters(unsigned status) noexcept {
         switch (status) {
             case 401:
@@ -62,8 +62,8 @@ class ShareChoice {
     }
 
     bool accepted_ = false;
-    bool without_ = false;   ///< the next request is one for everything
-    unsigned failures_ = 0;  ///< of requests for the share, since something came through
+    bool without_ = false;   ///< the next request is for everything
+    unsigned failures_ = 0;  ///< of requests for the share, since the last success
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -6,10 +6,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a watch would make of an answer of which it is enough that it has begun well.
+/// The verdict a watch would reach from the response head alone.
 Verdict verdict_on_head(const ShortRequest::Answer&, const WatchQuery&, Purpose);
 
-/// What a watch would make of a list. Its beginning counts if the answer is cut.
+/// The verdict a watch would reach from a list. Of a truncated response the beginning counts.
 Verdict verdict_on_list(const ShortRequest::Answer&, const WatchQuery&);
 
 }  // namespace k8s_sd::inline v0::detail

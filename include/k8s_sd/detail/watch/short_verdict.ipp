@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// Objects are read, and not looked at.
+/// Discards the decoded objects.
 struct NoObjects final : EventSink {
     void on_object(EventType, const DecodedObject&) override {}
     void on_bookmark(std::string_view, bool) override {}

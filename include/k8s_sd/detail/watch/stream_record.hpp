@@ -8,26 +8,26 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What the streams of one watch have been like. A stream begins with the head of the answer: the
-/// time before it says nothing about the watch.
+/// Statistics of the streams of one watch. A stream starts with the response head: the time before
+/// does not count.
 class StreamRecord {
  public:
-    static constexpr int max_short = 5;    ///< so many short streams are suspect
-    static constexpr int max_silent = 2;   ///< and so many silent ones
-    static constexpr int max_expired = 3;  ///< and so many whose version expired
+    static constexpr int max_short = 5;    ///< short streams in a row until they are suspicious
+    static constexpr int max_silent = 2;   ///< the same for silent streams
+    static constexpr int max_expired = 3;  ///< the same for streams with an expired version
     static constexpr Duration short_life = std::chrono::seconds(5);
-    /// After such a life a stream has nothing to do with those before.
+    /// A stream of this length ends any row of expired streams.
     static constexpr Duration long_life = std::chrono::minutes(1);
 
     struct Stream {
         Duration life{};
-        bool brought = false;   ///< an event or bookmark
-        bool advanced = false;  ///< to another version than was known
+        bool brought = false;   ///< an event or a bookmark
+        bool advanced = false;  ///< to a new version
 
-        /// Such an end may be that of any watch.
+        /// After this time the end of a stream is normal.
         bool lived() const noexcept { return life >= std::chrono::seconds(1); }
         bool is_short() const noexcept { return !advanced && life < short_life; }
-        /// The watch works.
+        /// Whether the stream shows a working watch.
         bool proven() const noexcept {
             return life >= std::chrono::seconds(30) || (advanced && lived());
         }
@@ -42,7 +42,7 @@ class StreamRecord {
         stream_.brought = true;
         stream_.advanced = stream_.advanced || advanced;
     }
-    /// \returns the stream that has ended, if there was one
+    /// \returns the ended stream; nullopt if none was open
     std::optional<Stream> end(TimePoint now) {
         stream_.life = began_ ? now - *began_ : Duration{};
         if (!std::exchange(began_, std::nullopt)) {
@@ -54,16 +54,16 @@ class StreamRecord {
         return stream_;
     }
 
-    /// The stream that has ended was silent for longer than it may be.
+    /// The ended stream exceeded its idle timeout.
     void on_silence() noexcept { silent_ += stream_.brought ? 0 : 1; }
-    /// The version of the stream has expired.
+    /// The version of the stream has expired (410).
     void on_expiry(TimePoint now) noexcept {
         constexpr Duration long_ago = std::chrono::minutes(5);
         expired_ = now - expired_at_ < long_ago ? expired_ + 1 : 1;
         expired_at_ = now;
     }
 
-    /// The one that ended last.
+    /// The most recently ended stream.
     const Stream& last() const noexcept { return stream_; }
     int short_in_a_row() const noexcept { return short_; }
     int expired_in_a_row() const noexcept { return expired_; }

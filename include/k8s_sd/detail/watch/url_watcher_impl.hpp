@@ -27,10 +27,10 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Performs the steps of a WatchMachine: sends requests, feeds the reader with the answers and
-/// the store with what it finds. What an answer means is decided in judge().
+/// Performs the steps of a WatchMachine: sends requests, feeds responses to the reader and objects
+/// to the store. judge() decides the meaning of a response.
 ///
-/// Handlers may outlive the watcher; after stop() they do nothing.
+/// Handlers may outlive the watcher; after stop() they return at once.
 class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>,
                              private ServerUser,
                              private ResponseSink,
@@ -125,7 +125,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void report_share(bool by_server);
     void recover();
 
-    /// After `wait`, if the watcher is there and the timer was not set anew.
+    /// Calls the method after `wait`, unless the watcher is gone or the timer was set again.
     void call_after(Duration wait, void (URLWatcherImpl::*method)());
     void wait_until_recovery(const WatchMachine::Sleep&);
     void wake(TimePoint earliest, TimePoint end);
@@ -136,11 +136,11 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     std::shared_ptr<ApiClient> client_;
     ApiClientImpl& api_;
-    std::uint64_t server_;                        ///< the revision of the server that all is about
+    std::uint64_t server_;                        ///< revision of the current server
     std::shared_ptr<ServerTraffic> traffic_;      ///< of that server
-    std::optional<std::uint64_t> listed_server_;  ///< the revision that the last list is of
+    std::optional<std::uint64_t> listed_server_;  ///< server revision of the last list
     WatchQuery query_;
-    std::string_view api_version_;  ///< that the server has; empty: the present one
+    std::string_view api_version_;  ///< on this server; empty: the current one
     WatchOptions options_;
     WatchObserver& observer_;
     std::shared_ptr<ObjectMaker> maker_;
@@ -157,36 +157,36 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchReport report_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
-    std::unique_ptr<Timer> leaving_;  ///< the server; null: it was the same all the time
+    std::unique_ptr<Timer> leaving_;  ///< delays the server change; null: there was none
 
-    ServerTraffic::Ticket ticket_;  ///< of what it waits for
+    ServerTraffic::Ticket ticket_;  ///< of a pending permit or wake-up
     ServerTraffic::Place list_place_;
     ServerTraffic::Place watch_place_;
 
-    Exchange exchange_;              ///< the one under way
-    std::uint64_t credentials_ = 0;  ///< the revision that it was sent with
-    std::uint64_t recoveries_ = 0;   ///< of the server, when it was sent
+    Exchange exchange_;              ///< the current one
+    std::uint64_t credentials_ = 0;  ///< revision of the credentials sent
+    std::uint64_t recoveries_ = 0;   ///< of the server, when the request was sent
     TimePoint sent_at_{};
-    bool untyped_ = false;  ///< its content type says nothing; the first byte of its body will
-    TimePoint initial_events_due_{};  ///< when the timer is to be called
+    bool untyped_ = false;  ///< no usable content type; the first byte of the body decides
+    TimePoint initial_events_due_{};  ///< expiry of the timer
     std::optional<TimePoint> head_at_;
     std::optional<TimePoint> watching_since_;
-    std::chrono::seconds watch_timeout_{};  ///< after which the server is to end the watch
+    std::chrono::seconds watch_timeout_{};  ///< requested `timeoutSeconds`
     std::unique_ptr<Inflater> inflater_;    ///< null: the body is not compressed
     bool gzip_failed_ = false;              ///< since a list was complete
-    std::uint64_t body_bytes_ = 0;          ///< of the answer
-    Duration body_wait_{};                  ///< for these bytes, not for us
-    std::uint64_t listed_bytes_ = 0;        ///< of these, up to the last object of a list
+    std::uint64_t body_bytes_ = 0;          ///< of the response
+    Duration body_wait_{};                  ///< time spent on the network, not here
+    std::uint64_t listed_bytes_ = 0;        ///< up to the last object of a list
     Duration listed_wait_{};
-    TimePoint read_until_{};               ///< when the bytes before were dealt with
-    TimePoint batch_at_{};                 ///< when the bytes came that are being read
-    std::vector<ObjectPtr> held_;          ///< of a list that has not said its kind yet
+    TimePoint read_until_{};               ///< end of the previous read
+    TimePoint batch_at_{};                 ///< arrival of the current bytes
+    std::vector<ObjectPtr> held_;          ///< of a list with unknown kind so far
     bool too_many_ = false;                ///< objects
-    bool asking_ = false;                  ///< for versions
-    std::optional<TimePoint> retried_at_;  ///< with new credentials, at once
-    bool woken_ = false;            ///< by the recovery of the server, before the end of its pause
-    bool regression_told_ = false;  // since a list was complete
-    bool adopted_ = false;          ///< objects of another watch
+    bool asking_ = false;                  ///< for API versions
+    std::optional<TimePoint> retried_at_;  ///< immediate retry with new credentials
+    bool woken_ = false;                   ///< by the server's recovery, before the pause ended
+    bool regression_told_ = false;         // since a list was complete
+    bool adopted_ = false;                 ///< objects from another watch
     bool started_ = false;
     bool stopped_ = false;
 };

@@ -12,21 +12,21 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// A watch that has lived for this long works, even if nothing has happened yet.
+/// A watch open for this long works, even without an event.
 constexpr Duration proof_of_life = std::chrono::seconds(1);
-/// News of a server that works again wakes everybody who waits: within this time, one by one, and
-/// none of them earlier after its own failure than that.
+/// The recovery of a server wakes all waiting watches: spread over this time, and none of them
+/// sooner than this pause after its own failure.
 constexpr Duration recovery_jitter = std::chrono::seconds(1);
 constexpr Duration least_pause = std::chrono::seconds(4);
-/// Within it everybody leaves a server that the kubeconfig does not name any longer.
+/// Watches leave a server removed from the kubeconfig spread over this time.
 constexpr Duration leaving_jitter = std::chrono::seconds(5);
 constexpr Duration longest_wait_for_place = std::chrono::minutes(2);
-/// More are not the answer to a list of one object.
+/// More objects than a server returns for a list with limit 1.
 constexpr std::size_t most_probed = 100;
-/// A timer that is called so late was held up, and so was what came over the wire.
+/// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration late_timer = std::chrono::seconds(1);
 
-/// For how long a watch has to live to show that a failure is over; nothing: that shows nothing.
+/// How long a watch must stay open to clear a failure; nullopt if lifetime alone cannot clear it.
 std::optional<Duration> life_that_proves(Proof proof) {
     switch (proof) {
         case Proof::life: return proof_of_life;
@@ -41,7 +41,7 @@ bool is_gzip(std::string_view content_encoding) noexcept {
     return content_encoding == "gzip" || content_encoding == "x-gzip";
 }
 
-/// What a body begins with is enough to tell its encoding; empty: it is none that is known.
+/// Detects the encoding of a body by its first byte; empty: unknown.
 std::string_view type_of_body(char first, bool events) noexcept {
     constexpr std::string_view json_begins_with = "{ \t\r\n\xEF";
     // A list in protobuf begins with "k8s", an event with its length: less than 16 MiB.
@@ -85,7 +85,7 @@ void URLWatcherImpl::start() {
     started_ = true;
     take_server();
     api_.add_user(*this);
-    const auto self = shared_from_this();  // an observer may drop the watcher
+    const auto self = shared_from_this();  // the observer may drop the watcher
     machine_.know(known_forms());
     perform(machine_.start());
 }
@@ -119,7 +119,7 @@ void URLWatcherImpl::adopt(ObjectPtr object) {
     if (store_.put(std::move(object)).after) report_.on_adopted();
 }
 
-// --- steps: what the machine wants --------------------------------------------------------------
+// --- steps of the machine -----------------------------------------------------------------------
 
 void URLWatcherImpl::go_on(const WatchMachine::Outcome& outcome) {
     if (stopped_) return;
@@ -136,7 +136,7 @@ void URLWatcherImpl::perform(const WatchMachine::Step& step) {
     std::visit([this](const auto& s) { perform(s); }, step);
 }
 
-// A list has its place from the first page to the last, as long as nothing comes in between.
+// A list holds its permit from the first to the last page unless interrupted.
 void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
     if (!list_place_) list_place_ = traffic_->try_list_place();
     if (list_place_) return list(wanted);
@@ -151,7 +151,7 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
             self->list(wanted);
             if (!self->stopped_) self->observer_.on_status();
         });
-    // Lists that stand still must not keep everybody else waiting for ever.
+    // A stalled list must not block the others indefinitely.
     timer_->expires_at(now() + longest_wait_for_place, [weak = weak_from_this(), wanted] {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
@@ -175,14 +175,14 @@ void URLWatcherImpl::list(const WatchMachine::List& wanted) {
     begin(std::move(request), Purpose::list, Waiting::list);
 }
 
-/// What one watch has learned of an encoding the others of the kind need not try.
+/// Adopts the encoding choice of other watches of the kind, which have seen the first one fail.
 void URLWatcherImpl::begin_encoding(const WatchMachine::List& wanted) {
     encoding_.begin_list(now());
     const auto json_until = known_forms().json_until;
     if (json_until && !wanted.other_encoding) encoding_.be_plain_until(*json_until);
 }
 
-/// The list has its place until it is complete, the watch that it becomes has one from here on.
+/// The list keeps its permit until it is complete; its watch takes one now.
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     watch_place_ = traffic_->try_watch_place();
     if (!watch_place_) return go_on(WatchMachine::NotStreamed{false});
@@ -192,7 +192,7 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
           Waiting::list);
 }
 
-/// What an old server has in an older version of its API it does not list with a watch.
+/// Watch-lists require the current API version; servers with an older one lack the feature.
 bool URLWatcherImpl::may_stream_list() const { return api_version_.empty() && !wants_gzip(); }
 
 bool URLWatcherImpl::asks_for_share() const {
@@ -200,14 +200,14 @@ bool URLWatcherImpl::asks_for_share() const {
            traffic_->shards.worth_trying(now());
 }
 
-/// What is not asked for is dropped here.
+/// The query for the server; the watcher filters the rest.
 WatchQuery URLWatcherImpl::query_to_send() const {
     WatchQuery query = query_;
     if (!asks_for_share()) query.share = {};
     return query;
 }
 
-/// What is secret is not left in the memory of a library that does not cleanse it.
+/// Never gzip Secrets: zlib does not wipe its buffers.
 bool URLWatcherImpl::wants_gzip() const {
     if (holds_secrets(query_.kind) || gzip_failed_ || !api_.compresses() ||
         options_.gzip == Compression::never || !known_forms().compresses) {
@@ -257,21 +257,21 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     if (is_of_other_server()) return go_to_other_server();
     list_place_.reset();
     watch_place_.reset();
-    // The next connection looks the server's address up again, which spreads clients over
-    // replicas, and no idle connection has to be kept alive.
+    // The next connection resolves the address again, which spreads clients over replicas, and no
+    // idle connection needs keep-alives.
     connection_->close();
     wait(sleep.why, sleep.delay);
     if (sleep.why == Waiting::poll) report_.begin_poll(options_.poll_interval);
     call_after(sleep.delay, &URLWatcherImpl::on_slept);
-    // Once in a row: what fails although the server works has to wait.
+    // Only once in a row: a request may fail although the server works.
     if (sleep.until_recovery && !std::exchange(woken_, false)) wait_until_recovery(sleep);
 }
 
-/// When another watch of the server succeeds, there is no need to wait any longer.
+/// Ends the pause early when another request to the server succeeds.
 void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
     const TimePoint end = now() + sleep.delay;
     const TimePoint earliest = now() + least_pause;
-    // It may have been while this watch waited for an answer in vain.
+    // The recovery may have happened while this watch waited for its response.
     if (traffic_->recoveries() != recoveries_) return wake(earliest, end);
     ticket_ = traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
         const auto self = weak.lock();
@@ -349,9 +349,9 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
                             });
 }
 
-// --- a server that is another one now -----------------------------------------------------------
+// --- change of the server -----------------------------------------------------------------------
 
-/// Those who watch do not all come to the new server at once.
+/// Jitter the move, so watchers do not hit the new server at the same time.
 void URLWatcherImpl::on_server_change() {
     if (!leaving_) leaving_ = api_.environment.clock->make_timer(api_.executor);
     leaving_->expires_at(now() + draw_jitter(leaving_jitter), [weak = weak_from_this()] {
@@ -360,7 +360,7 @@ void URLWatcherImpl::on_server_change() {
     });
 }
 
-/// Whatever goes on at the old server; who waits for something else looks afterwards where to.
+/// Aborts a request to the old server; other waits check the server themselves afterwards.
 void URLWatcherImpl::leave() {
     const bool sent = !asking_ && report_.status().waiting != Waiting::credentials;
     if (sent && is_of_other_server()) go_to_other_server();
@@ -375,7 +375,7 @@ void URLWatcherImpl::take_server() {
     patience_ = BookmarkPatience(traffic_->bookmarks);
 }
 
-/// What the old one has said is of no use there.
+/// Discards the state of the old server.
 void URLWatcherImpl::go_to_other_server() {
     connection_->close();
     timer_->cancel();
@@ -391,21 +391,21 @@ void URLWatcherImpl::go_to_other_server() {
     if (!stopped_) observer_.on_status();
 }
 
-// --- the answer as it arrives -------------------------------------------------------------------
+// --- the response as it arrives -----------------------------------------------------------------
 
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     exchange_.head = head;
     head_at_ = read_until_ = now();
     const bool packed = is_gzip(head.content_encoding);
     if (head.status != 200 || (!packed && !head.content_encoding.empty())) return;
-    // Some gateways compress what they were not asked to.
+    // Some gateways compress without a request for it.
     if (packed) inflater_ = std::make_unique<Inflater>();
     exchange_.readable = reader_.choose_decoder(head.content_type);
     untyped_ = !exchange_.readable || head.content_type.empty();
     if (exchange_.readable) on_good_head();
 }
 
-/// The answer is that of a server which works.
+/// The server has answered successfully.
 void URLWatcherImpl::on_good_head() {
     traffic_->on_success();
     if (share_.on_success(exchange_.sharded)) on_share_refused();
@@ -424,8 +424,8 @@ void URLWatcherImpl::on_good_head() {
     wait_for_initial_events(initial_events_.deadline());
 }
 
-/// Something on the way has taken the content type away, or has put another one in its place.
-/// \returns whether the body can be read
+/// A proxy has removed or replaced the content type.
+/// \returns whether the body is readable
 bool URLWatcherImpl::take_type_from(std::string_view bytes) {
     if (bytes.empty() || !std::exchange(untyped_, false)) return exchange_.readable;
     const bool events = exchange_.watching() || exchange_.streamed;
@@ -441,7 +441,7 @@ void URLWatcherImpl::on_watching() {
     watching_since_ = now();
     report_.on_watch();
     wait(Waiting::events);
-    // Not before it has proven that it lives: the next error may follow the head.
+    // Wait for proof that the watch works: an error may follow the head.
     const std::optional<Duration> life = life_that_proves(report_.over_with());
     if (report_.status().error && life) call_after(*life, &URLWatcherImpl::recover);
     observer_.on_status();
@@ -453,7 +453,7 @@ error_code URLWatcherImpl::on_body(std::string_view bytes) {
     body_bytes_ += bytes.size();
     report_.on_bytes(bytes.size(), batch_at_);
     if (!exchange_.readable && !untyped_) return exchange_.add_error_text(bytes);
-    const auto self = shared_from_this();  // an observer may drop the watcher
+    const auto self = shared_from_this();  // the observer may drop the watcher
     const error_code ec = inflater_ ? unpack(bytes) : read(bytes);
     if (!stopped_ && report_.take_unread_change()) observer_.on_status();
     if (stopped_) return asio::error::operation_aborted;
@@ -474,7 +474,7 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
     if (ec) return ec;
     if (exchange_.has_told_all() || exchange_.doubted) return asio::error::operation_aborted;
     if (too_many_) return errc::too_many_objects;
-    // Nothing follows an ERROR event.
+    // An ERROR event ends the stream.
     return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
 }
 
@@ -490,7 +490,7 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
         on_progress(meta.resource_version);
         report_.on_event(batch_at_);
         if (stopped_) return;
-        // It counts, as its version may be of another kind.
+        // The event counts all the same: its version may not be comparable.
         if (machine_.doubts_old_objects(batch_at_) &&
             machine_.is_before_watch(meta.resource_version))
             exchange_.doubted = true;
@@ -506,23 +506,23 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     on_change(store_.put_listed(std::move(object)));
 }
 
-/// A server that ignores the limit has told its version before the second object.
+/// If the server ignores the limit, the second object follows the server's version.
 void URLWatcherImpl::on_probed_object() {
     if (exchange_.items > 1) exchange_.early_version = reader_.early_version();
 }
 
-/// False, too, if the observer drops the watcher.
+/// Also false if the observer drops the watcher.
 bool URLWatcherImpl::wants(std::string_view ns, std::string_view name) {
     return observer_.wants(ns, name) && !stopped_;
 }
 
-/// Each answer shows it once.
+/// Reported once per response.
 void URLWatcherImpl::on_object_of_other_share() {
     exchange_.sharded = false;
     report_share(false);
 }
 
-/// What to keep the object with; nothing: it is not to be kept.
+/// The tag to store the object with; nullopt drops the object.
 std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
                                                          const DecodedObject& decoded) {
     if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
@@ -531,12 +531,12 @@ std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
     return observer_.audience_of(decoded);
 }
 
-/// Counts what a list or probe brings, wanted or not, so that none is endless; a list may bring
-/// others in place of those that it lacks. An event that finds no room is not taken, nor is its
-/// version: it comes again.
+/// Counts all objects of a list or probe, wanted or not, so none is endless; a list may bring new
+/// objects before it drops missing ones. An event beyond the limit is dropped with its version, so
+/// the server sends it again.
 bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const api::ObjectMeta& meta) {
     if (too_many_) return true;
-    // A change of what the list has brought may come before its end.
+    // A streamed list may contain changes of its own objects before its end.
     const bool is_change = exchange_.streams_list() && type != EventType::added &&
                            (type == EventType::deleted || store_.find(meta.namespace_, meta.name));
     if (!exchange_.watching() && !is_change) ++exchange_.items;
@@ -581,7 +581,7 @@ void URLWatcherImpl::wait_for_initial_events(TimePoint until) {
 
 void URLWatcherImpl::on_initial_events_late() {
     if (stopped_ || !exchange_.streams_list()) return;
-    // Nothing could be read while the host kept the executor busy; what is there counts.
+    // A busy executor delays the read; process the buffered bytes first.
     const Duration late = now() - initial_events_due_;
     if (late > late_timer) {
         initial_events_.on_blocked(late);
@@ -589,12 +589,12 @@ void URLWatcherImpl::on_initial_events_late() {
     }
     if (initial_events_.deadline() > now())
         return wait_for_initial_events(initial_events_.deadline());
-    const auto self = shared_from_this();  // an observer may drop the watcher
+    const auto self = shared_from_this();  // the observer may drop the watcher
     connection_->close();
     on_end(errc::response_timeout, "the list that the watch began with does not end");
 }
 
-/// Everything that is known of the server came over this stream, which goes on.
+/// All known state came over this stream, and the stream continues.
 void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (has_lost_much()) {
         exchange_.shrunken = true;
@@ -614,13 +614,14 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     on_watching();
 }
 
-/// What a list that was cut has brought nobody was told of as a state.
+/// Whether the list is suspicious. Truncated lists before the first sync do not count: no observer
+/// has seen them as a state.
 bool URLWatcherImpl::has_lost_much() const {
     return (synced() || adopted_) && options_.confirm_shrunken_lists && !machine_.confirming() &&
            store_.missing() * 2 > store_.known_before_list();
 }
 
-// --- the rest of an answer ----------------------------------------------------------------------
+// --- the rest of a response ---------------------------------------------------------------------
 
 void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
 
@@ -641,7 +642,7 @@ void URLWatcherImpl::on_bad_object(const BadObject& bad) {
         report_.on_bad_object(bad, hides_state(bad));
 }
 
-/// An object of that name with another UID is known to be gone.
+/// Keeps the last state of an unreadable object; another UID proves its deletion.
 void URLWatcherImpl::keep_last_state(const BadObject& bad) {
     if (!is_identified(bad, query_.kind)) return store_.mark_nameless();
     const Object* known = store_.find(bad.ns, bad.name);
@@ -653,7 +654,8 @@ void URLWatcherImpl::keep_last_state(const BadObject& bad) {
     }
 }
 
-/// A limit hides the state of its object. An object of a list without a name hides what is gone.
+/// An object over the size limit has an unknown state. So has a list with an unnamed object: any
+/// missing object may be this one.
 bool URLWatcherImpl::hides_state(const BadObject& bad) const {
     if (!bad.is_state) return false;
     return bad.ec == errc::object_too_large ||
@@ -676,7 +678,7 @@ void URLWatcherImpl::on_change(const ObjectChange& change) {
     observer_.on_change(change);
 }
 
-// --- the end of the answer ----------------------------------------------------------------------
+// --- the end of the response --------------------------------------------------------------------
 
 void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped_) return;
@@ -714,9 +716,10 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     });
 }
 
-/// \param lost  the version that is watched is not there
-/// `served`: the server says that it has one. `moved`: it has another one than is watched, which is
-/// listed now. So is the present one where an older one is lost and the server does not say.
+/// Asks discovery for the API versions of the kind and switches to the best one.
+/// \param lost  the watched version is missing on the server
+/// `served`: discovery lists a version. `moved`: another version is listed from now on. If the
+/// older version is gone and discovery is silent, list the current version.
 void URLWatcherImpl::ask_for_versions(bool lost,
                                       std::function<void(bool served, bool moved)> then) {
     using Answer = ServedVersions::Answer;
@@ -759,7 +762,7 @@ void URLWatcherImpl::decide(ExchangeEnd end) {
 }
 
 bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
-    // Once the forms of a list take turns, those in both encodings have theirs.
+    // Later rounds of the list forms try both encodings anyway.
     if (!machine_.list_forms().at_first()) return false;
     const ResponseHead& head = exchange_.head;
     if (head.status == 406 || head.status == 415) return true;
@@ -767,7 +770,8 @@ bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
            head.content_type == protobuf_media_type && end.failure.ec == errc::malformed_response;
 }
 
-/// Asks for the same at once, in plain JSON. False: that was what has failed.
+/// Repeats the request at once in plain JSON.
+/// \returns false if that has failed already
 bool URLWatcherImpl::fall_back(const Verdict& verdict) {
     if (!encoding_.fall_back(now())) return false;
     traffic_->list_forms.on_json(query_.kind, *encoding_.plain_until());
@@ -782,7 +786,7 @@ void URLWatcherImpl::ask_otherwise() {
 }
 
 ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
-    // The server may be a little early.
+    // Tolerates servers with a slightly early end.
     constexpr Duration margin = std::chrono::seconds(5);
     ExchangeEnd end;
     end.failure = std::move(failure);
@@ -808,7 +812,7 @@ void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
     });
 }
 
-/// Some sources have new credentials whenever they are asked, which may all be refused.
+/// Some sources return new credentials each time, though the server rejects all of them.
 bool URLWatcherImpl::has_just_retried() const {
     return retried_at_ && now() - *retried_at_ < std::chrono::seconds(30);
 }
@@ -817,7 +821,7 @@ void URLWatcherImpl::conclude(const Verdict& verdict) {
     report_traffic(verdict);
     report(verdict);
     go_on(verdict.outcome);
-    if (!stopped_) observer_.on_status();  // of what it waits for now, too
+    if (!stopped_) observer_.on_status();  // reports the new waiting state, too
 }
 
 void URLWatcherImpl::report(const Verdict& verdict) {
@@ -834,7 +838,7 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
         if (exchange_.head.content_encoding.empty())
             traffic_->lists.add(body_bytes_, body_wait_, now());
-        // Lists of metadata do not say what they are.
+        // Metadata lists do not contain the selector.
         if (exchange_.sharded && !schema_.metadata_only)
             report_share(reader_.shard_selector() == query_.share.selector());
         if (page->continue_token.empty()) finish_list(page->resource_version);
@@ -843,7 +847,7 @@ void URLWatcherImpl::report(const Verdict& verdict) {
     } else if (const auto* back = std::get_if<WatchMachine::WentBack>(&verdict.outcome)) {
         report_regression(back->resource_version);
     } else if (const auto* end = std::get_if<WatchMachine::WatchEnded>(&verdict.outcome)) {
-        // The server may close what is quiet, in its own time.
+        // A proxy or server may close idle watches on its own schedule.
         const bool lived = watching_since_ && now() - *watching_since_ >= std::chrono::seconds(30);
         if (end->clean && (end->in_time || lived)) recover();
     } else if (std::holds_alternative<WatchMachine::Shrunken>(verdict.outcome)) {
@@ -857,10 +861,10 @@ void URLWatcherImpl::report_regression(const std::string& version) {
         report_.on_version_regression(version, machine_.greatest_version());
 }
 
-/// Tells the other watches of the server that it does not work; see on_head().
+/// Reports failures to the other watches of the server; see on_head().
 void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     const bool not_streamed = std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome);
-    // So says a server without the feature.
+    // Servers without the feature return 422.
     if (not_streamed && exchange_.head.status == 422)
         traffic_->list_forms.on_not_streamed(query_.kind, true, now());
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
@@ -897,7 +901,7 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     if (!stopped_) observer_.on_batch_end();
 }
 
-/// The forms that did not get through and the one that did are known to all watches of the server.
+/// Shares the failed and successful forms with all watches of the server.
 void URLWatcherImpl::learn_forms() {
     ListMemory& memory = traffic_->list_forms;
     const ListForms& forms = machine_.list_forms();

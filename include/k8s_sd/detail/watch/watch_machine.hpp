@@ -17,28 +17,30 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The list/watch protocol as data: the owner performs a Step and reports its Outcome. No I/O.
+/// The list/watch protocol as a state machine: the owner performs a Step and reports its Outcome.
+/// No I/O.
 ///
-/// LIST until the list is complete, WATCH from its resource version, and again from the last
-/// version seen whenever a watch ends. Where the server can do that, the list is streamed: it comes
-/// as the first events of the watch (a watch-list, KEP-3157), and on_list_streamed() takes the
-/// place of an outcome. It lists again when the version has expired, and when
-/// watches fail, end or stay silent so often that changes may have been missed. A Probe tells
-/// before whether the server works at all, and whether its versions went back.
+/// The machine lists until the list is complete, watches from its resource version, and reopens
+/// each ended watch from the last version seen. If the server supports watch-lists (KEP-3157), the
+/// list is streamed as the initial events of the watch, and on_list_streamed() replaces an outcome.
+/// The machine lists again after an expired version, and after watches fail, end or stay silent
+/// often enough for events to be lost. A Probe first checks the server's health, and its version
+/// for a regression.
 ///
-/// Bounds, whatever the server does: a list that takes the place of a watch follows the one before
-/// after a pause that doubles up to WatchOptions::backoff_max. The first one comes at once, and so
-/// does one after a watch that lived for a minute, or after five minutes. A list that fails because
-/// of its version or token is asked for in another way at once, one time. Until all forms of a list
-/// have failed (ListForms) the next one follows within 8 s. All other failures are followed by a
-/// pause that doubles, too: up to five minutes where the server does not have the API. A watch that
-/// ends is reopened at once only if it lived for a second.
+/// Bounds for any behavior of the server:
+/// - A list in place of a watch waits for a pause since the previous one. The pause doubles up to
+///   WatchOptions::backoff_max; it is skipped for the first such list, after a watch open for a
+///   minute, and after five minutes.
+/// - A list with a rejected version or token is repeated in another way at once, one time.
+/// - Until all forms of a list have failed (ListForms), the next one follows within 8 s.
+/// - All other failures lead to a doubling pause, too: up to five minutes for a missing API.
+/// - A watch is reopened at once only if it was open for a second.
 class WatchMachine {
  public:
     struct List : ListPlan::Request {
         ListReason reason = ListReason::first;
     };
-    /// A list of one object, for its version.
+    /// A list of one object, for the server's version.
     struct Probe {};
     struct Watch {
         std::string resource_version;
@@ -46,61 +48,60 @@ class WatchMachine {
     struct Sleep {
         Duration delay{};
         Waiting why = Waiting::backoff;
-        bool until_recovery = false;  ///< ends when another request of the server succeeds
+        bool until_recovery = false;  ///< ends early when another request to the server succeeds
     };
     using Step = std::variant<List, Probe, Watch, Sleep>;
 
     using PageListed = ListPlan::Page;
-    /// A list is complete, and has lost so much of what was known that it needs confirmation.
+    /// A complete list has lost so many known objects that it needs confirmation.
     struct Shrunken {};
     struct Probed {
         std::string resource_version;
     };
-    /// `in_time`: the server ended the watch when it was asked to.
+    /// `in_time`: the watch ended at its requested timeout.
     struct WatchEnded {
         bool clean = true;
         bool in_time = false;
     };
-    struct Silent {};     ///< a watch was silent for longer than it may be
-    struct Malformed {};  ///< a watch brought bytes that are not events
-    /// A watch brought an object that is older than the version it began with. Some servers do
-    /// that.
+    struct Silent {};     ///< a watch exceeded its idle timeout
+    struct Malformed {};  ///< a watch delivered bytes other than events
+    /// A watch delivered an object older than its start version. Some servers do this.
     struct Doubted {};
-    /// The server's version is older than the one that a watch began with.
+    /// The server's version is older than the start version of a watch.
     struct WentBack {
         std::string resource_version;
     };
     struct Expired {};          ///< 410, as a status or as an event
-    struct VersionTooLarge {};  ///< the version is from the future of this server
-    struct Rejected {};         ///< 400 or 422: something in the request is not accepted
+    struct VersionTooLarge {};  ///< the server has not reached the version yet
+    struct Rejected {};         ///< 400 or 422: the server rejects the request
     struct BadPages {};         ///< the pages of a list repeat, or do not end
-    /// A list does not come with a watch, or shall not; asked for in the usual way, it may.
+    /// The list cannot be streamed now; a LIST may succeed.
     struct NotStreamed {
         bool tried = true;
     };
     enum class Cause : std::uint8_t {
         unreachable,  ///< no connection
-        network,      ///< no answer, or one of something between here and the server
-        busy,         ///< 429, or the server says when to come again
-        server,       ///< any other answer that is an error
-        refused,      ///< the server does not let this client do it: 403, 405 …
-        cut,          ///< an answer that began well and was not complete
+        network,      ///< no response, or one from a proxy
+        busy,         ///< 429, or a response with Retry-After
+        server,       ///< any other error response
+        refused,      ///< the server denies the request to this client: 403, 405 …
+        cut,          ///< a good response ended early
         absent,       ///< the server does not have the API
-        silent,       ///< no answer in time, or no more of it
+        silent,       ///< the response timed out, at its head or body
     };
     struct Failed {
         std::optional<Duration> retry_after{};
         Cause cause = Cause::server;
     };
-    /// The collection is in another version of its API now; nothing that is known of it counts.
+    /// The API version of the collection has changed; all known state is void.
     struct Moved {};
-    /// As many watches of the server are open as may be.
+    /// The limit of open watches on the server is reached.
     struct NoPlace {};
-    /// Failed because of credentials, and there are new ones.
+    /// The credentials were rejected, and new ones are available.
     struct NewCredentials {};
-    /// Not served as it was asked for, in that encoding or for a share, and there is another way.
+    /// The server rejects the encoding or the share; another request is possible.
     struct AskOtherwise {};
-    /// Not sent: the server is not the one any more that the position belongs to.
+    /// Not sent: the version belongs to a previous server.
     struct OtherServer {};
     struct Slept {};
     using Outcome =
@@ -108,7 +109,7 @@ class WatchMachine {
                      Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed, Moved,
                      NoPlace, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
-    /// \param other_encoding  there is one to ask for besides the usual
+    /// \param other_encoding  a second encoding exists
     WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false)
         : options_(options),
           plan_({options.page_size, options.max_objects, options.first_list_from_cache,
@@ -129,26 +130,27 @@ class WatchMachine {
         return std::visit([this](const auto& o) { return on(o); }, outcome);
     }
 
-    /// What the server is known for, see ListMemory.
+    /// Sets the known properties of the server, see ListMemory.
     void know(const ListMemory::Known& known) { plan_.know(known); }
-    /// The list is complete that a watch began with; the watch goes on from there.
+    /// The streamed list is complete; the watch continues from its version.
     void on_list_streamed(const PageListed& list, TimePoint now) {
         now_ = now;
         plan_.add(list);
         complete_list();
         on_watching(now);
     }
-    /// How the list that is under way has come through so far.
+    /// The forms of the current list and their results so far.
     const ListForms& list_forms() const noexcept { return plan_.forms(); }
-    /// The server has refused to list with a watch in that list, or such a watch brought no list.
+    /// Whether the current list cannot be streamed: the server refused, or sent no list.
     bool stream_refused() const noexcept { return plan_.stream_refused(); }
-    /// The head of a watch's answer is there.
+    /// The head of a watch response has arrived.
     void on_watching(TimePoint now) {
         streams_.begin(now);
         rejected_watches_ = refused_watches_ = refusals_ = 0;
         watched_since_list_ = true;
     }
-    /// An event or bookmark has come. \returns whether its version is news: no older one is
+    /// An event or bookmark has arrived.
+    /// \returns whether its version is new; an older one is not
     bool on_progress(std::string_view resource_version, TimePoint now) {
         const bool advanced = !resource_version.empty() && resource_version != resource_version_ &&
                               !is_older_version(resource_version, resource_version_);
@@ -159,26 +161,25 @@ class WatchMachine {
         if (is_newer_version(resource_version, greatest_)) greatest_ = resource_version;
         return true;
     }
-    /// A bookmark is among what has come.
     void on_bookmark() noexcept { has_bookmarks_ = true; }
     const std::string& resource_version() const noexcept { return resource_version_; }
-    /// The greatest version known, where versions can be compared.
+    /// The greatest known version, if versions are comparable.
     const std::string& greatest_version() const noexcept { return greatest_; }
-    /// Whether a version is older than the one that the watch began with.
+    /// Whether a version is older than the start version of the watch.
     bool is_before_watch(std::string_view version) const noexcept {
         return is_older_version(version, begin_);
     }
-    /// Whether such a version of an object leads to a Probe and a list, as it does once an hour:
-    /// these may be the ways of this server.
+    /// Whether an old object leads to a Probe and a list. That happens once an hour, because some
+    /// servers send old versions routinely.
     bool doubts_old_objects(TimePoint now) const noexcept {
         return !doubted_at_ || now - *doubted_at_ >= an_hour || owes_probe_;
     }
     const StreamRecord& streams() const noexcept { return streams_; }
     error_code problem_of(const PageListed& page) const { return plan_.problem_of(page); }
-    /// Nobody knows whether the watch that is to be opened is one of the same past: a server that
-    /// was restored may keep it open, and silent.
+    /// Whether the next watch may be on a restored server: such a server may keep it open, but
+    /// silent.
     bool is_suspect() const noexcept { return owes_probe_; }
-    /// A list confirms one that has lost much; it is the truth, whatever it has lost.
+    /// Whether the current list confirms a suspicious one; its result is final.
     bool confirming() const noexcept { return confirming_; }
 
  private:
@@ -191,14 +192,14 @@ class WatchMachine {
     static constexpr Duration most_spread = std::chrono::seconds(5);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
     static constexpr Duration form_max = std::chrono::seconds(4);
-    // Each pause is up to twice as long: five minutes at most.
+    // A pause is up to twice as long: five minutes at most.
     static constexpr Duration absent_min = std::chrono::seconds(5);
     static constexpr Duration absent_max = std::chrono::seconds(150);
     static constexpr Duration failing_too_long = std::chrono::minutes(2);
     static constexpr Duration a_while = std::chrono::minutes(1);
     static constexpr Duration an_hour = std::chrono::hours(1);
     static constexpr Duration long_ago = std::chrono::minutes(5);
-    // The server may be quiet for hours, but then its watches end when they were asked to.
+    // A server may have no events for hours, but then its watches end at their timeouts.
     static constexpr Duration barren_too_long = std::chrono::minutes(15);
 
     // --- lists ----------------------------------------------------------------------------------
@@ -217,8 +218,7 @@ class WatchMachine {
         stage_ = Stage::watching;
     }
 
-    /// A list that makes up for watches, or confirms another one, comes in the way that depends on
-    /// least, if that works.
+    /// A list after failed watches, or to confirm another one, uses the simplest form first.
     bool may_be_streamed() const {
         switch (reason_) {
             case ListReason::first:
@@ -235,7 +235,7 @@ class WatchMachine {
         return untried ? resume() : later();
     }
 
-    /// The pauses between failing watches go on to grow then.
+    /// Whether the backoff of failing watches continues after this list.
     bool makes_up_for_watches() const {
         return failures_ > 0 || reason_ == ListReason::malformed ||
                reason_ == ListReason::short_watches;
@@ -245,7 +245,8 @@ class WatchMachine {
         plan_.finish();
         plan_.forget_version();
         reason_ = ListReason::shrunken;
-        // The first one is not the outcome of a failure: no earlier failure makes it wait longer.
+        // The first suspicious list is no failure: earlier failures must not delay its
+        // confirmation.
         return std::exchange(confirming_, true) ? later() : Sleep{short_pause(), Waiting::backoff};
     }
     Duration short_pause() { return options_.backoff_min + backoff_.uniform(options_.backoff_min); }
@@ -255,7 +256,7 @@ class WatchMachine {
         return later();
     }
 
-    /// A list takes the place of what the watches may have missed.
+    /// Lists again, because watches may have missed events.
     Step relist(ListReason reason) {
         stage_ = Stage::listing;
         reason_ = reason;
@@ -276,24 +277,24 @@ class WatchMachine {
         list_pace_.reset();
         form_pace_.reset();
     }
-    /// The list is asked for in another way, at once the first time.
+    /// Repeats the list in another way, at once the first time.
     Step list_otherwise() {
         return std::exchange(repeated_at_once_, true) ? later_in({}) : resume();
     }
-    /// The pause behind a list that failed: a short one as long as another form may get through.
+    /// The pause after a failed list, short while another form may succeed.
     Step later_in(const Failed& failure) {
         const bool first_round = plan_.forms().in_first_round();
         Sleep sleep = later(failure);
         if (failure.retry_after || failure.cause == Cause::unreachable || !first_round)
             return sleep;
-        // The wait for an answer was a pause.
+        // The response timeout already was a pause.
         const Duration pause = failure.cause == Cause::silent
                                    ? backoff_.uniform(options_.backoff_min)
                                    : form_pace_.next();
         sleep.delay = std::min(sleep.delay, pause);
         return sleep;
     }
-    /// Lists take the place of watches.
+    /// Polls with lists instead of watches.
     Step poll() {
         stage_ = Stage::listing;
         reason_ = ListReason::polling;
@@ -319,8 +320,8 @@ class WatchMachine {
         plan_.forget_version();
         return relist(ListReason::version_went_back);
     }
-    /// The server itself does not work: that is why the watches failed. Every now and then a watch
-    /// is tried all the same: it may be the probe that does not get through.
+    /// The server itself fails, so the failed watches prove nothing. A watch is still tried at
+    /// times, because the failure may affect only probes.
     Step on_failed_probe(const Failed& failure) {
         if (doubt_ != ListReason::silence) doubt_.reset();
         forget_failures();
@@ -331,7 +332,7 @@ class WatchMachine {
         }
         return later(failure);
     }
-    /// What answers next may be another server, or one that was restored.
+    /// Requires a probe: the next response may come from another or a restored server.
     void owe_probe() {
         stage_ = Stage::probing;
         owes_probe_ = true;
@@ -351,21 +352,20 @@ class WatchMachine {
         if (stream.lived()) return Sleep{pause_before_reopening(end), Waiting::reopening};
         return Sleep{stream.brought ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
     }
-    /// Something on the way may close what is quiet, and may as well answer in place of the server.
-    /// The version tells whether it is the same server. Where bookmarks have come, they are
-    /// missing.
+    /// A proxy may close idle connections, or answer in place of the server. A probe compares the
+    /// server's version. If bookmarks have arrived before, their absence calls for a list, too.
     Step on_quiet() {
         last_news_ = now_;
         owe_probe();
         if (has_bookmarks_) doubt_ = ListReason::silence;
         return resume();
     }
-    /// Spreads the clients of a server that shuts down.
+    /// Spreads reconnections after a server shutdown.
     Duration pause_before_reopening(const WatchEnded& end) {
         const Duration pause = backoff_.uniform(reopen_jitter);
         return end.in_time ? pause : pause + spread();
     }
-    /// Clients that begin apart, because they are many, come back apart.
+    /// Clients with a start jitter also reconnect with one.
     Duration spread() { return backoff_.uniform(std::min(options_.start_jitter, most_spread)); }
     Step on_broken(const StreamRecord::Stream& stream) {
         owe_probe();
@@ -384,8 +384,8 @@ class WatchMachine {
         return Sleep{backoff_.next(), Waiting::reopening};
     }
 
-    /// The version of the server tells whether it is of another past. If it is not, a list makes up
-    /// for what this watch would have brought: it may be as old.
+    /// A probe detects a restored server. Otherwise a list replaces the rest of this watch, because
+    /// its events may be as old.
     Step on(const Doubted&) {
         doubted_at_ = now_;
         doubt_ = ListReason::silence;
@@ -393,12 +393,12 @@ class WatchMachine {
         return Sleep{reopen_pace_.next(), Waiting::reopening};
     }
 
-    // The third time in a row at one version it lists.
+    // The third malformed watch in a row at one version leads to a list.
     Step on(const Malformed&) {
         return is_due(++malformed_, max_malformed) ? relist_later(ListReason::malformed) : later();
     }
-    /// What happens in a row leads to a list the first time that it is too much, and then again
-    /// and again.
+    /// Whether a row of events calls for a list: at its limit, and again whenever the last list is
+    /// old.
     bool is_due(int in_a_row, int too_many) const {
         return in_a_row == too_many || (in_a_row > too_many && last_list_is_old());
     }
@@ -415,10 +415,10 @@ class WatchMachine {
         }
         return later(failure);
     }
-    /// No watch has brought anything for so long, or lived and ended well.
+    /// Whether no watch has made progress recently, by an event or an orderly end.
     bool is_barren() const { return now_ - last_news_ >= barren_too_long; }
-    /// The second time in a row it polls, if a list is allowed: the one right before shows that, or
-    /// a probe.
+    /// Polls from the second refusal in a row on, if lists are allowed. A list just before or a
+    /// probe proves this.
     Step on_refused_watch() {
         if (!watched_since_list_) return poll();
         doubt_ = ListReason::polling;
@@ -440,7 +440,7 @@ class WatchMachine {
         failing_since_.reset();
     }
 
-    /// What the life of a watch has shown, however it ended.
+    /// Evaluates the lifetime of a stream, however it ended.
     void on_stream_end(const StreamRecord::Stream& stream) {
         if (stream.life >= StreamRecord::long_life) forget_quick_lists();
         if (stream.advanced) malformed_ = 0;
@@ -463,15 +463,15 @@ class WatchMachine {
         on_useless_version();
         return list_otherwise();
     }
-    /// The pages took longer than the server keeps the version they belong to, or the version is of
-    /// no use. A list without either that is answered so has failed.
+    /// The version of the continue token has expired, or the known version is useless. Without
+    /// either the list has failed.
     void on_useless_version() {
         if (!plan_.in_chain() && plan_.has_version(resource_version_))
             return plan_.forget_version();
         plan_.on_failure(plan_.in_chain());
     }
 
-    // A quiet resource, another replica or a restored etcd: the most recent state is the truth.
+    // A quiet resource, another replica or a restored etcd: request the most recent state.
     Step on(const VersionTooLarge&) {
         if (stage_ == Stage::probing) return on_failed_probe({});
         if (stage_ == Stage::listing) {
@@ -484,13 +484,13 @@ class WatchMachine {
 
     Step on(const Rejected&) {
         if (stage_ == Stage::probing) {
-            // Not every server takes a limit: then the list itself has to tell.
+            // Some servers reject a limit: then only the list itself can tell.
             if (doubt_ && doubt_ != ListReason::polling)
                 return relist(*std::exchange(doubt_, std::nullopt));
             return on_failed_probe({std::nullopt, Cause::refused});
         }
         if (stage_ == Stage::watching) {
-            // It is not the version, then: the server does not take such watches.
+            // The version is not the cause: the server does not support such watches.
             if (rejected_watches_++ > 0) return poll();
             plan_.forget_version();
             return relist_later(ListReason::rejected);
@@ -500,7 +500,7 @@ class WatchMachine {
     }
 
     Step on(const Failed& failure) {
-        // The first page of a list shows that the API is there.
+        // The first page of a list has proved the API's existence.
         if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
@@ -508,14 +508,14 @@ class WatchMachine {
         return later_in(failure);
     }
 
-    /// Whether a second try in the same form is not worth its time: of a form that was not
-    /// answered, or is to be asked for later only, while another one may get through.
+    /// Whether to skip the second attempt in this form: it timed out, or has to wait, and another
+    /// form may succeed now.
     bool is_for_good(const Failed& failure) const {
         return failure.cause == Cause::silent || failure.retry_after.has_value();
     }
 
-    /// An API that comes back may have lost everything: its lists tell what was missed. A single
-    /// answer may be that of something between here and the server.
+    /// A restored API may have lost all objects, so it is listed again. A single 404 may come from
+    /// a proxy.
     Step on_absence() {
         if (stage_ == Stage::listing) {
             plan_.on_failure(true, false);
@@ -538,8 +538,8 @@ class WatchMachine {
 
     Step on(const NewCredentials&) { return resume(); }
     Step on(const AskOtherwise&) { return resume(); }
-    /// It may be the same cluster under another name; but versions of another one look alike, and
-    /// a watch from there would keep what is not there.
+    /// The server may be the same cluster under another name. Versions of different clusters look
+    /// alike, though, and a watch from an old version would keep stale objects.
     Step on(const OtherServer&) {
         begin_anew();
         resource_version_.clear();
@@ -549,7 +549,7 @@ class WatchMachine {
     }
     Step on(const Slept&) { return resume(); }
 
-    /// Goes on with what is to be done.
+    /// Returns the step of the current stage.
     Step resume() {
         if (stage_ == Stage::probing) return Probe{};
         if (stage_ == Stage::watching) {
@@ -567,7 +567,7 @@ class WatchMachine {
                                     failure.cause == Cause::silent;
         return Sleep{backoff_.next(), Waiting::backoff, server_is_away};
     }
-    /// The server knows best, for a while: the backoff begins to grow when it has refused often.
+    /// Retry-After takes precedence for a few refusals; then the backoff grows as well.
     Duration wait_asked_for(Duration retry_after) {
         const Duration asked = std::max(retry_after, options_.backoff_min);
         const Duration wait = asked + backoff_.uniform(std::min(asked, options_.backoff_max));
@@ -579,29 +579,29 @@ class WatchMachine {
     StreamRecord streams_;
     Backoff backoff_;       // after failures
     Backoff list_pace_;     // between lists
-    Backoff reopen_pace_;   // between watches that bring something and end at once
+    Backoff reopen_pace_;   // between watches with events but an early end
     Backoff absence_pace_;  // while the server does not have the API
     Backoff form_pace_;     // between the forms of a list
     TimePoint now_{};
     Stage stage_ = Stage::listing;
     ListReason reason_ = ListReason::first;
-    std::string resource_version_;  // never goes back but with a list
+    std::string resource_version_;  // never decreases except by a list
     std::string begin_;             // of the watch
-    std::string greatest_;          // of the list and what came since
+    std::string greatest_;          // of the list and all later events
     std::optional<TimePoint> last_list_;
     TimePoint last_news_{};            // see is_barren()
-    std::optional<ListReason> doubt_;  // why to list if a probe succeeds
+    std::optional<ListReason> doubt_;  // the reason to list after a successful probe
     std::optional<TimePoint> failing_since_;
     std::optional<TimePoint> doubted_at_;  // because of an old object
-    int failures_ = 0;  // of watches, since one worked or the server was found not to work
-    int refusals_ = 0;  // with Retry-After, in a row
+    int failures_ = 0;                     // of watches, since one worked or a probe failed
+    int refusals_ = 0;                     // with Retry-After, in a row
     int quick_lists_ = 0;
     int malformed_ = 0;
     int rejected_watches_ = 0;
     int refused_watches_ = 0;
     int failed_probes_ = 0;
     int absences_ = 0;         // of the API, since a watch worked
-    bool owes_probe_ = false;  // a watch was opened although no probe got through
+    bool owes_probe_ = false;  // a watch was opened without a successful probe
     bool confirming_ = false;
     bool has_bookmarks_ = false;  // ever
     bool repeated_at_once_ = false;

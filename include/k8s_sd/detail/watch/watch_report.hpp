@@ -20,80 +20,79 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What a watch tells the outside: its status, its metrics and its few log lines. Functions that
-/// return bool say whether the status has changed in more than the number of objects and what it
-/// waits for.
+/// Reports a watch: its status, metrics and log lines. Functions with a bool result return whether
+/// the status has changed in more than the object count and the waiting state.
 class WatchReport {
  public:
-    /// Takes out of a text what the server may have copied from our credentials.
+    /// Removes credentials from a text, because the server may echo them.
     using Redact = std::function<std::string(std::string)>;
 
-    /// All but `now` must outlive the report.
+    /// All arguments but `now` must outlive the report.
     /// \param server  the URL, for messages
     WatchReport(const WatchQuery&, const std::string& server, Metrics::PerKind&, const Logger&,
                 Redact redact, TimePoint now);
 
-    /// Of requests.
+    /// The status of the requests.
     const WatchStatus& status() const noexcept { return status_; }
-    /// The same, or if they have no error, that of objects whose present state is unknown.
+    /// The same; without a request error, the error of objects with unknown state.
     WatchStatus whole_status() const;
 
-    // What is done.
+    // Actions.
     void wait(Waiting, TimePoint now, std::optional<Duration> pause = {});
     void begin_list(ListReason, TimePoint now) noexcept;
     void begin_probe() { add(metrics_.probes); }
-    /// Lists take the place of watches; said once until a watch works.
+    /// Polling replaces watches; logged once until a watch works.
     void begin_poll(Duration interval);
 
-    /// The server has the kind in this version of its API; empty: the present one.
+    /// The API version of the kind on this server; empty: the current one.
     void begin_api_version(std::string_view version);
 
-    // What comes.
+    // Incoming data.
     void on_watch() { add(metrics_.watches); }
     void on_bytes(std::size_t count, TimePoint now);
     void on_event(TimePoint now);
     void on_bookmark(TimePoint now);
     void on_change(const ObjectChange&);
-    /// An object was dropped because nobody wants it.
+    /// An object was dropped because no view selects it any longer.
     void on_forgotten() { count_objects(-1); }
-    /// An object of another watch was taken over.
+    /// An object was adopted from another watch.
     void on_adopted() { count_objects(1); }
-    /// The first of them has a log line, until the next list begins.
-    /// \param hides_state  an error of whole_status() until the object can be read or is gone
+    /// Logs the first unreadable object of each list.
+    /// \param hides_state  an error of whole_status() until the object is readable or gone
     void on_bad_object(const BadObject&, bool hides_state);
-    /// The object was read, or is gone.
+    /// The object is readable again, or gone.
     void on_read(std::string_view ns, std::string_view name) {
         if (!unread_.empty()) forget_unread(ns, name);
     }
     bool is_unread(std::string_view ns, std::string_view name) const;
-    /// Whether that has changed whole_status() since the last call.
+    /// Whether unread objects have changed whole_status() since the last call.
     bool take_unread_change() noexcept { return std::exchange(unread_changed_, false); }
-    /// The server's version is older than the one that is known.
+    /// The server's version is older than the known one.
     void on_version_regression(std::string_view version, std::string_view known);
-    /// Of the list that is under way.
+    /// The reason for the current list.
     ListReason list_reason() const noexcept { return list_reason_; }
-    /// Plain JSON is asked for from now on, because of the failure.
+    /// The failure makes the watcher fall back to plain JSON.
     void on_other_encoding(const Failure&);
-    /// The server has said or shown whether it sends the share only.
+    /// The server has confirmed or disproved server-side filtering.
     void on_sharded(bool by_server) noexcept { status_.server_sharded = by_server; }
-    /// A request came through without shardSelector, but not with it.
+    /// A request succeeded only without shardSelector.
     void on_shard_selector_refused();
-    /// A list is complete that needs confirmation.
+    /// A complete list is suspicious and needs confirmation.
     void on_shrunken_list(std::size_t lost, std::size_t known);
-    /// A list is complete. The error of a watch stays until a watch works.
-    /// \param streamed  it came as the first events of a watch
+    /// A list is complete. The error of a watch persists until a watch works.
+    /// \param streamed  the list was the initial events of a watch
     bool on_list(TimePoint now, bool streamed = false);
     bool on_synced();
     void on_silence() { add(metrics_.silent_watches); }
 
-    /// A failure that does not change the status.
+    /// Counts a failure without a change of the status.
     void note(const Failure&);
-    /// Always a change of the status.
+    /// Sets the error of the status, always a change of it.
     void fail(const Failure&, bool watching, TimePoint now);
-    /// What shows that the failure of the status is over.
+    /// The evidence required to clear the current failure.
     Proof over_with() const noexcept { return over_with_; }
     bool recover(TimePoint now);
-    /// The watch is no more; its objects and itself are not counted any longer.
+    /// The watch has ended: removes it and its objects from the metrics.
     void end() noexcept;
 
  private:
@@ -120,14 +119,14 @@ class WatchReport {
     TimePoint list_began_{};
     ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;
-    /// The names of objects whose present state is unknown; "/" stands for those without one.
+    /// Names of objects with unknown state; "/" stands for objects without a name.
     std::set<std::string, std::less<>> unread_;
-    std::set<std::string, std::less<>> unread_since_list_;  ///< the last one that has begun
+    std::set<std::string, std::less<>> unread_since_list_;  ///< since the start of the last list
     TimePoint unread_since_{};
     bool unread_changed_ = false;
     static constexpr std::size_t max_logged_errors = 8;
-    std::vector<error_code> logged_;  ///< since the watch worked
-    bool failed_watching_ = false;    ///< the error of the status is that of a watch
+    std::vector<error_code> logged_;  ///< errors logged since a watch worked
+    bool failed_watching_ = false;    ///< the error of the status came from a watch
     Proof over_with_ = Proof::life;
     bool polling_ = false;
 };

@@ -33,7 +33,7 @@ WatchReport::WatchReport(const WatchQuery& query, const std::string& server,
     add(metrics_.watchers, 1);
 }
 
-// --- what is done -------------------------------------------------------------------------------
+// --- actions ------------------------------------------------------------------------------------
 
 void WatchReport::wait(Waiting waiting, TimePoint now, std::optional<Duration> pause) {
     status_.waiting = waiting;
@@ -62,7 +62,7 @@ void WatchReport::begin_api_version(std::string_view version) {
                                      " only, which serves until there is a newer one");
 }
 
-// --- what comes ---------------------------------------------------------------------------------
+// --- incoming data ------------------------------------------------------------------------------
 
 void WatchReport::on_bytes(std::size_t count, TimePoint now) {
     add(metrics_.bytes_received, count);
@@ -192,7 +192,7 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     add(failure_counter(metrics_, failure.ec));
     if (!status_.error) add(metrics_.failing_watchers, 1);
     ++status_.failures;
-    // What has gone wrong before is over when it is over.
+    // Require the strongest evidence of all failures since the last success.
     failed_watching_ = failed_watching_ || watching;
     over_with_ = std::max(over_with_, failure.over_with);
     const bool changed = status_.error != failure.ec;
@@ -202,7 +202,7 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     if (is_new_error(failure.ec)) log(LogLevel::warning, failure.message, failure.ec);
 }
 
-/// Errors that take turns are logged once each, until the watch works again.
+/// Logs alternating errors once each, until the watch works again.
 bool WatchReport::is_new_error(const error_code& ec) {
     if (std::find(logged_.begin(), logged_.end(), ec) != logged_.end()) return false;
     if (logged_.size() >= max_logged_errors) logged_.clear();
@@ -236,7 +236,7 @@ void WatchReport::count_objects(int delta) {
     add(metrics_.objects, delta);
 }
 
-/// Without the share, which may be long, and is not always sent.
+/// Omits the share: its selector is long, and not part of every request.
 std::string WatchReport::url() const {
     const WatchQuery whole{query_.kind, query_.ns, query_.label_selector, query_.field_selector};
     return server_ + collection_target(whole, api_version_);

@@ -13,41 +13,41 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What to send for a step of the WatchMachine, and how long to wait for an answer.
+/// The request for a step of the WatchMachine, and its timeouts.
 struct WatchRequest {
-    std::string target;                        ///< path and query, without the server's prefix
-    std::string_view accept = accepted::json;  ///< the header, see EncodingChoice
-    bool has_position = false;                 ///< with a version or a continue token
-    bool other_encoding = false;               ///< than the usual one
+    std::string target;                        ///< path and query, without the server's path prefix
+    std::string_view accept = accepted::json;  ///< the Accept header, see EncodingChoice
+    bool has_position = false;                 ///< has a version or a continue token
+    bool other_encoding = false;               ///< other than the usual one
     bool hasty = false;                        ///< another form may be answered sooner
-    bool streamed = false;                     ///< a list as the first events of a watch
-    bool gzip = false;                         ///< the answer may be compressed
-    Duration idle_timeout{};                   ///< silence allowed; zero: any
-    Duration body_timeout{};                   ///< the same behind the head; zero: no other
-    errc idle_error = errc::response_timeout;  ///< what that silence is reported as
+    bool streamed = false;                     ///< a list as the initial events of a watch
+    bool gzip = false;                         ///< the response may be compressed
+    Duration idle_timeout{};                   ///< zero: none
+    Duration body_timeout{};                   ///< the same behind the head; zero: `idle_timeout`
+    errc idle_error = errc::response_timeout;  ///< reported when the timeout expires
 };
 
 /// Path and query of the collection.
-/// \param api_version  of its API; empty: the present one. So below.
+/// \param api_version  of the kind's API; empty: the current one, here and below
 std::string collection_target(const WatchQuery&, std::string_view api_version = {});
 
-/// The time for which the server is asked to keep a watch open; zero: as it likes.
+/// Draws the `timeoutSeconds` of a watch; zero: the server's default.
 std::chrono::seconds draw_watch_timeout(const WatchOptions&, Random&);
 
 WatchRequest list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&,
                           std::string_view api_version = {});
-/// A list as the first events of a watch. The silence allowed is that of a list.
+/// A list as the initial events of a watch, with the idle timeout of a list.
 /// \param timeout  see draw_watch_timeout()
 WatchRequest streamed_list_request(const WatchQuery&, const WatchOptions&, const ListPlan::Request&,
                                    std::chrono::seconds timeout);
-/// A list of one object: its version is that of the server. It is answered soon, or not at all.
+/// A list of one object, for the server's current version, with a short timeout.
 WatchRequest probe_request(const WatchQuery&, const WatchOptions&,
                            std::string_view api_version = {});
-/// The silence allowed is that of a server which sends no bookmarks.
+/// A watch with the idle timeout for a server without bookmarks.
 /// \param timeout  see draw_watch_timeout()
 WatchRequest watch_request(const WatchQuery&, const WatchMachine::Watch&,
                            std::chrono::seconds timeout, std::string_view api_version = {});
-/// The silence allowed in a watch of a server which sends no bookmarks; zero: any.
+/// Idle timeout of a watch on a server without bookmarks; zero: none.
 Duration silence_of_watch(std::chrono::seconds timeout) noexcept;
 
 }  // namespace k8s_sd::inline v0::detail

@@ -39,21 +39,20 @@ void append_timeout(std::string& target, std::chrono::seconds timeout) {
         append_query(target, "timeoutSeconds", std::to_string(timeout.count()));
 }
 
-/// The silence allowed where another form of the list may be answered sooner, or the answer is
-/// short.
+/// Idle timeout for a short response, or where another form of the list may be answered sooner.
 Duration short_silence(const WatchOptions& options) {
     constexpr Duration limit = std::chrono::seconds(10);
-    return std::min(options.response_timeout, limit);  // none stays none
+    return std::min(options.response_timeout, limit);  // no timeout stays none
 }
 
-/// A server that has begun to answer may be slow with the rest. One form of a list gets that time,
-/// so that all of them together still take less than a minute.
+/// A server may be slow with the body after its head. The limit for one form of a list keeps the
+/// total of all forms below a minute.
 Duration silence_in_first_body(const WatchOptions& options) {
     constexpr Duration limit = std::chrono::seconds(25);
     return std::min(options.response_timeout, limit);
 }
 
-/// The parts that LIST and streamed lists have in common.
+/// Sets the fields common to LIST and streamed lists.
 void expect_list(WatchRequest& request, const WatchOptions& options,
                  const ListPlan::Request& list) {
     request.has_position = !list.continue_token.empty() || !list.resource_version.empty();
@@ -67,7 +66,7 @@ void expect_list(WatchRequest& request, const WatchOptions& options,
 }  // namespace
 
 Duration silence_of_watch(std::chrono::seconds timeout) noexcept {
-    // The server ends the watch; only a dead one is late with it.
+    // The server ends the watch; a late end means a dead server.
     constexpr Duration margin = std::chrono::seconds(10);
     return timeout.count() > 0 ? timeout + margin : Duration{};
 }

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-/// What decoders fill besides the structs of k8s_sd::api. All texts are views into the decoder's
-/// buffer, and live until it goes on to the next object.
+/// Decoder output besides the structs of k8s_sd::api. Texts are views into the decoder's buffer,
+/// valid until it proceeds to the next object.
 namespace k8s_sd::inline v0::detail::model {
 
-/// What the server sends where it cannot send an object: an error, meta/v1 Status.
+/// meta/v1 Status, sent by the server instead of an object to report an error.
 struct Status {
     struct Cause {
         std::string_view reason, message;
@@ -21,22 +21,22 @@ struct Status {
     std::vector<Cause> causes;
 };
 
-/// What a document says of itself.
+/// The type information of a document.
 struct DocumentHead {
-    std::string_view kind;  ///< absent in the items of a list
-    Status status;          ///< in place of an object
+    std::string_view kind;  ///< absent in list items
+    Status status;          ///< instead of an object
 };
 
-/// An object as it comes from the wire.
+/// A decoded object.
 template <class Object>
 struct Document : Object, DocumentHead {
-    /// Decoders know the object as a `void*`.
+    /// Decoders handle the object as a `void*`.
     static DocumentHead& head_of(void* object) noexcept {
         return static_cast<Document&>(*static_cast<Object*>(object));
     }
 };
 
-/// Of a kind of which only the metadata is read.
+/// For kinds with only their metadata decoded.
 struct MetadataOnly {
     api::ObjectMeta metadata;
 };

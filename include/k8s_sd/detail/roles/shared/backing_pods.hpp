@@ -34,10 +34,10 @@ class OwnedText {
     std::string text_;
 };
 
-/// The object behind an address. That there is a reference counts, even if it is empty.
+/// The object behind an address. An empty reference differs from a missing one.
 using TargetRef = std::optional<api::ObjectReference>;
 
-/// What is behind an address, and on which node.
+/// The object behind an address, and its node.
 struct Backing {
     std::string_view kind, ns, name, node;
 
@@ -53,18 +53,17 @@ struct Backing {
     }
 };
 
-/// Whether an address is labelled with what it refers to.
+/// Whether the address gets labels of its reference.
 inline bool writes_reference(const TargetRef& target, const RoleOptions& options) {
     return target && (options.rules->writes_references_without_kind || !target->kind.empty());
 }
 
-/// Which of the addresses of an object stand for their pods: of those with the same pod the first
-/// one, in the order of the object. The targets of ports that the object does not cover come with
-/// it. Positions are counted by add().
+/// Selects the leading address of each pod: the first one in the order of the object. The targets
+/// for the pod's ports missing in the object are added with it. Positions count the calls of add().
 class LeadingAddresses {
  public:
     /// Adds the next address.
-    /// \returns the position of the one that stands for its pod; none if no pod is meant
+    /// \returns the position of the pod's leading address; nullopt: not a pod
     std::optional<std::size_t> add(const Backing& backing) {
         const std::size_t position = leads_.size();
         const bool is_pod = backing.kind == "Pod";
@@ -76,7 +75,7 @@ class LeadingAddresses {
         return it->second;
     }
     std::size_t size() const noexcept { return leads_.size(); }
-    /// Adds an address that has no targets.
+    /// Adds an address without targets.
     void add_none() { leads_.push_back(false); }
     std::vector<bool> leads() && { return std::move(leads_); }
 
@@ -85,8 +84,8 @@ class LeadingAddresses {
     std::vector<bool> leads_;
 };
 
-/// The pods behind the addresses of one Endpoints or EndpointSlice object. Ports of theirs that
-/// the object does not cover become targets of their own.
+/// The pods behind the addresses of one Endpoints or EndpointSlice object. Their ports missing in
+/// the object become separate targets.
 class BackingPods {
  public:
     BackingPods(std::string_view ns, bool has_service) : ns_(ns), has_service_(has_service) {}
@@ -99,7 +98,7 @@ class BackingPods {
         return g.lookup.get<PodObject>(Kind::pod, backing.ns, backing.name);
     }
 
-    /// Adds a pod's labels to what targets have in common.
+    /// Adds a pod's labels to the common labels.
     void add_labels(const PodObject& pod, GeneratorContext& g, bool extra_target) const {
         const DialectRules& rules = *g.options.rules;
         const bool elsewhere = pod.ns() != ns_;
@@ -113,9 +112,9 @@ class BackingPods {
         if (elsewhere || !has_service_) attach_namespace(g, pod.ns());
     }
 
-    /// The ports of a pod that the object does not cover. `refer()` may add labels to what these
-    /// targets have in common.
-    /// \param covered  the numbers of the others, sorted
+    /// Adds targets for the pod's ports missing in the object. `refer()` may add common labels for
+    /// these targets.
+    /// \param covered  the port numbers in the object, sorted
     template <class Refer>
     void add_extra_targets(const PodObject& pod, std::span<const std::int32_t> covered,
                            GeneratorContext& g, Refer refer) const {
@@ -142,8 +141,8 @@ class BackingPods {
         return !options.rules->skips_ports_of_init_containers || !port.init || port.sidecar;
     }
 
-    /// The container port with a number: the first such port of the last container that has one.
-    /// \param allowed  whether a port counts; the same in each call
+    /// The container port with this number: the first one of the last matching container.
+    /// \param allowed  filters ports; equal in each call
     template <class Allowed>
     const PodPort* find_port(const PodObject& pod, std::int32_t number, Allowed allowed) const {
         const auto ports_with = [&](const auto& ports) {
@@ -159,10 +158,10 @@ class BackingPods {
     }
 
  private:
-    static constexpr std::size_t few_ports = 32;  // are quickly searched
+    static constexpr std::size_t few_ports = 32;  // below this, a linear search is fast
     using SortedPorts = std::vector<std::reference_wrapper<const PodPort>>;
 
-    /// Many addresses may refer to one pod: its ports are sorted once.
+    /// Cached per pod, because many addresses may refer to one pod.
     std::span<const std::reference_wrapper<const PodPort>> same_number(const PodObject& pod,
                                                                        std::int32_t number) const {
         const auto [it, is_new] = sorted_.try_emplace(&pod);

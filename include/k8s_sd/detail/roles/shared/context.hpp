@@ -11,18 +11,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Read access to other objects of the scope, for generators. The implementation records what
-/// was asked for, so that the group is generated again when the answer changes.
+/// Read access to other objects of the scope for generators. The implementation records the
+/// lookups, so a change of a result regenerates the group.
 class Lookup {
  public:
     virtual const Object* find(Kind kind, std::string_view ns, std::string_view name) = 0;
-    /// The generator begins with the targets: all that follows is asked by one part or another.
-    /// \param premise  what the parts need to know of the answers so far; if it differs from that
-    ///                 of the earlier group, all parts are made again
+    /// The generator begins with the targets: all further lookups belong to parts.
+    /// \param premise  summarizes the results so far, as far as they affect the parts; if it
+    /// differs from that of the earlier group, all parts are regenerated
     virtual void begin_parts(bool /*premise*/) {}
-    /// The generator comes to the next part. The parts of an object are always the same.
-    /// \returns whether that of the earlier group is to be kept: nothing that it asked for, and not
-    ///          the object itself, has changed
+    /// The generator begins the next part. The sequence of parts of an object is fixed.
+    /// \returns whether to keep the part of the earlier group, because neither its lookups nor the
+    /// object itself have changed
     virtual bool begin_part() { return false; }
     template <class T>
     const T* get(Kind kind, std::string_view ns, std::string_view name) {
@@ -33,17 +33,17 @@ class Lookup {
     ~Lookup() = default;
 };
 
-/// What decides about labels besides the objects.
+/// The settings that affect labels.
 struct RoleOptions {
     const DialectRules* rules = &prometheus_rules;
     AttachMetadata attach;
-    /// Namespaces are configured by name.
+    /// The configuration lists namespaces.
     bool by_namespace = false;
     Division division{};
     std::size_t max_targets = 100'000;  ///< of one object
 };
 
-/// Everything a generator works with.
+/// The inputs and outputs of a generator.
 struct GeneratorContext {
     const RoleOptions& options;
     LabelFactory& factory;
@@ -51,7 +51,7 @@ struct GeneratorContext {
     GroupBuilder& group;
 };
 
-/// The targets of an object that changes as a whole. `make()` adds them to the group.
+/// Adds the targets of an object without parts, unless unchanged. `make()` adds them to the group.
 template <class Make>
 void add_targets(GeneratorContext& g, Make make) {
     g.lookup.begin_parts(false);
@@ -62,7 +62,8 @@ void add_targets(GeneratorContext& g, Make make) {
     }
 }
 
-/// One of the parts of an object that has many. `make()` adds its targets to the group.
+/// Adds a part of an object with many parts, unless unchanged. `make()` adds its targets to the
+/// group.
 /// \param stride  see PlacedPart
 template <class Make>
 void add_part(GeneratorContext& g, std::size_t stride, Make make) {

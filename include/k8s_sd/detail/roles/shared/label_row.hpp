@@ -5,19 +5,19 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What docs/labels.md tells of a label. The page has the rows of RoleTraits<role>::labels
-/// (scripts/labels writes them), and a test compares them with the labels of recorded clusters.
+/// The row of a label in docs/labels.md. scripts/labels writes the page from
+/// RoleTraits<role>::labels, and a test compares the rows with the labels of recorded clusters.
 struct LabelRow {
     enum class Place : std::uint8_t { group, target };
     enum class Dialects : std::uint8_t { both, prometheus, victoriametrics };
 
-    /// Without "__meta_kubernetes_". "<key>" stands for the changing part. A row of "label_<key>"
-    /// or "annotation_<key>" is one of "labelpresent_<key>" or "annotationpresent_<key>" as well.
+    /// Without "__meta_kubernetes_". "<key>" is a placeholder. A row "label_<key>" or
+    /// "annotation_<key>" implies "labelpresent_<key>" or "annotationpresent_<key>".
     std::string_view name;
     Place place;
     Dialects dialects;
     std::string_view says;
-    /// "Absent …": when it is. Empty: each group, or each target, has it.
+    /// Completes "Absent …". Empty: present in each group or target.
     std::string_view absent;
 };
 

@@ -8,9 +8,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Labels and annotations of an object as labels.
+/// The labels and annotations of an object as target labels.
 struct Metadata {
-    std::array<LabelBlockPtr, 2> blocks;  // labels, annotations; null if there are none
+    std::array<LabelBlockPtr, 2> blocks;  // labels, annotations; null: none
 
     void add_to(GroupBuilder& group) const { group.add(blocks[0]).add(blocks[1]); }
     Labels labels() const noexcept { return {blocks.data(), blocks.data() + blocks.size()}; }

@@ -7,12 +7,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// For targets of objects that are in a namespace.
+/// For targets of namespaced objects.
 inline void add_kinds_attached_to_objects(const AttachMetadata& attach, std::vector<Kind>& kinds) {
     if (attach.namespace_) kinds.push_back(Kind::namespace_);
 }
 
-/// For targets of pods, or of what pods are behind.
+/// For targets of pods, or with pods behind them.
 inline void add_kinds_attached_to_pods(const AttachMetadata& attach, std::vector<Kind>& kinds) {
     if (attach.node) kinds.push_back(Kind::node);
     add_kinds_attached_to_objects(attach, kinds);
@@ -20,7 +20,7 @@ inline void add_kinds_attached_to_pods(const AttachMetadata& attach, std::vector
     if (attach.cronjob) kinds.push_back(Kind::job);
 }
 
-/// For targets of what a service has behind it.
+/// For targets of a service's endpoints.
 inline void add_kinds_behind_service(const AttachMetadata& attach, std::vector<Kind>& kinds) {
     kinds.insert(kinds.end(), {Kind::service, Kind::pod});
     add_kinds_attached_to_pods(attach, kinds);

@@ -7,7 +7,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// A ReplicaSet or a Job: of interest only as the link to the workload that controls it.
+/// A ReplicaSet or a Job, used only as the link to its controlling workload.
 class WorkloadLink : public Object {
  public:
     WorkloadLink(const api::ReplicaSet& object, const RoleOptions&, LabelFactory&)
