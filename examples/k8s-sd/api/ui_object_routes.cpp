@@ -29,7 +29,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_rows_of_kind = 20;                         // of each kind, of a job
+constexpr std::size_t max_rows_of_kind = 20;                  // of each kind, of a job
 constexpr std::size_t most_objects = 20;                      // in the response
 constexpr std::size_t most_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
 

@@ -23,7 +23,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_page_rows = 1000;                    // of a page
+constexpr std::size_t max_page_rows = 1000;                // of a page
 constexpr auto patience = std::chrono::milliseconds(100);  // for incomplete tables
 
 /// Reads `state`; one parameter may contain several states, separated by commas.

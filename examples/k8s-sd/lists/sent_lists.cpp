@@ -19,7 +19,7 @@ std::string SentLists::last(std::uint64_t connection, std::string_view target) c
 
 void SentLists::sent(std::uint64_t connection, std::string_view target, std::string tag) {
     const std::lock_guard lock(mutex_);
-    sent_[connection] = {hash_of(target), std::move(tag)};
+    sent_[connection] = {target_hash(target), std::move(tag)};
     // Connections have increasing numbers and are short-lived.
     if (sent_.size() > most_) sent_.erase(sent_.begin());
 }
