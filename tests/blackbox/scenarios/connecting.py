@@ -7,7 +7,7 @@ import socket
 import ssl
 import time
 
-from api_server import ApiServer, Exchange
+from api_server import Exchange
 from certificates import Authority
 from scenario import Skipped, in_namespaces, no_answer, populate, reset, scenario, silence, status
 
@@ -71,7 +71,7 @@ def the_first_address_refuses(w):
 @scenario(factor=10)
 def the_first_address_dies_later(w):
     """The first of two addresses works, until it dies: the other one is used soon."""
-    other = ApiServer(w.cluster, w.factor, address="127.0.0.2", port=w.server.port)
+    other = w.another_server(address="127.0.0.2", port=w.server.port)
     w.start(**named(w, ["127.0.0.2", "127.0.0.1"]), synced=False)
     w.until(lambda: w.server.count("watch") + other.count("watch"), 30, "it watches")
     other.go_away()

@@ -5,6 +5,7 @@ import json
 import random
 import time
 
+from modes import IN_JSON, LISTS, LISTS_IN_JSON
 from scenario import in_namespaces, no_answer, populate, reset, scenario, status
 
 MEGABYTES = 18  # of an answer without end
@@ -152,7 +153,7 @@ def those_who_failed_together_come_back_apart(w):
 def most_at_a_time(requests):
     # The program has its answer, and asks for the next one, before a busy server notes the end.
     late = 1.0
-    ends = [((r.ended or 1e12) - late, -1) for r in requests]
+    ends = [((r.listed or r.ended or 1e12) - late, -1) for r in requests]
     steps = sorted([(r.at, 1) for r in requests] + ends)
     most = now = 0
     for _, step in steps:
@@ -241,11 +242,11 @@ def jobs_share_one_watch(w):
 
 # --- slow answers -------------------------------------------------------------------------------
 
-@scenario(factor=100, slow=True)
+@scenario(factor=100, slow=True, modes=LISTS)
 def a_list_may_be_slow(w):
     """A list that takes ten minutes, with a few bytes every 20 s, is not begun again."""
     def answer(x):
-        data = json.dumps(x.list_object()).encode()
+        data = x.list_bytes()
         x.head(framing="length", length=len(data))
         x.drip(data, 20, len(data) // 30 + 1)
     w.server.on("list", answer, times=1)
@@ -295,7 +296,8 @@ def headers(x):
 
 
 @scenario(factor=80, variants={"behind-the-list": spaces, "before-the-list": spaces_first,
-                               "in-the-headers": headers})
+                               "in-the-headers": headers}, but={"behind-the-list": LISTS_IN_JSON,
+               "before-the-list": IN_JSON})
 def what_means_nothing_is_no_progress(w, drip):
     """White space, or headers without end, do not keep a list alive."""
     w.server.on("list", drip, times=1)
