@@ -53,6 +53,7 @@ class Request:
     generation: int = 0  # of good watches that end together
     query: dict = field(default_factory=dict)
     answer: str = ""
+    content_type: str = None  # of the answer
     listed: float = None  # when a list was complete
     ended: float = None
 
@@ -114,6 +115,7 @@ class Exchange:
         self.request.answer = self.request.answer or str(status)
         if content_type == OWN:
             content_type = self.content_type()
+        self.request.content_type = content_type
         lines = [f"HTTP/1.1 {status} Reason"]
         if content_type is not None:
             lines.append(f"Content-Type: {content_type}")
@@ -425,7 +427,7 @@ class Exchange:
         if self.protobuf:
             if line:
                 raise protobuf.NotEncodable("this scenario is about JSON")
-            return protobuf.frame(event["type"], event["object"])
+            return protobuf.frame(event["type"], self.full(event["object"]))
         text = json.dumps(event) + "\n"
         text = line(text) if line else text
         return text.encode() if isinstance(text, str) else text
@@ -494,7 +496,8 @@ class ApiServer:
     def on(self, verbs, answer, times=-1, kind=None, ns=None, when=None):
         """The next requests of these verbs ("list page probe watch streamed"; "all") are answered by
         calling `answer` with the Exchange. The newest rule that fits counts. "list" is also a
-        streamed list where the server serves them, and "watch" what comes behind it."""
+        streamed list where the server serves them, "watch" what comes behind it, and "LIST" a list
+        or a page that is no stream."""
         if verbs == "all":
             verbs = "list page probe watch streamed other"
         rule = Rule(verbs.split(), answer, times, kind, ns, when)
@@ -635,4 +638,4 @@ class ApiServer:
     def _roles(self, verb):
         if verb == "streamed" and self.mode.streams == "served":
             return frozenset({"streamed", "list", "watch"})
-        return frozenset({verb})
+        return frozenset({verb, "LIST"} if verb in ("list", "page") else {verb})

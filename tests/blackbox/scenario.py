@@ -150,6 +150,11 @@ class World:
                 self.program.condition.wait(min(0.02, within / self.factor))
         return self.now() - began
 
+    def after_outage(self, seconds):
+        """How long the first state may take when everything has failed before. A stream that is
+        not served is a form of the list then: refused, it costs a pause, ignored, 75 s, twice."""
+        return seconds + {"refused": 75, "ignored": 225}.get(self.mode.streams, 0)
+
     def settles(self, within, kind="pods"):
         """Until the program shows exactly what the cluster has."""
         def same():
@@ -165,6 +170,12 @@ class World:
             raise Failed(f"{failure}; wrong: " + ", ".join(
                 f"{source} ({shown.get(source, 'missing')} for {real.get(source, 'deleted')})"
                 for source in wrong[:5])) from None
+
+    def spoil_lists(self, answer):
+        """The first list is answered so, in each form that comes before the others."""
+        self.server.on("LIST", answer, times=1)
+        if self.mode.streams == "served":
+            self.server.on("streamed", answer, times=1)
 
     def watches_again(self, within):
         """Heals the server; from then on there is a watch, and it brings what changes."""

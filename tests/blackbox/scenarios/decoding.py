@@ -312,12 +312,14 @@ def text_that_is_no_text(w, value):
         return data.replace(b"main-label", raw.ljust(10, b"x") if x.protobuf else in_json)
 
     def answer(x):
+        found = x.list_object()
         x.head()
-        for piece in x.list_pieces():
+        for piece in x.list_pieces(found):
             x.chunk(spoiled(x, piece))
         if x.request.verb == "streamed":
-            x.follow()
-        x.end()
+            x.follow(found["metadata"]["resourceVersion"])
+        else:
+            x.end()
     w.cluster.put("pods", "odd", labels={"app": "main-label"})
     w.server.on("list", answer)
     w.server.on("watch", lambda x: x.stream(send=lambda data: x.chunk(spoiled(x, data))))
@@ -345,11 +347,17 @@ def an_enormous_event(w, size):
         event["object"]["metadata"]["managedFields"] = [{"x": "y" * (size * MEGABYTE)}]
     w.server.on("watch", lambda x: x.stream(edit=grown))
     w.start()
+    # Protobuf is kept as it is sent until the object is complete.
+    whole = w.mode.protobuf
+    w.memory_limit = 80 if whole else 40
     for _ in range(2):
         w.cluster.put("pods", "a")
-        w.settles(20)
+        if whole and size > 16:
+            w.cluster.put("pods", "b")
+            w.told("skipped the object default/a", within=20)
+        else:
+            w.settles(20)
     w.at_most(1, "list")
-    w.memory_limit = 40
 
 
 @scenario(factor=4)
@@ -583,7 +591,7 @@ def hints_without_end(w):
         while True:
             x.send(HINTS["100"])
             x.wait(1)
-    w.server.on("list", answer, times=1)
+    w.spoil_lists(answer)
     w.start(within=250)
     w.told("/api/v1/pods")
 
@@ -600,3 +608,18 @@ def redirects_are_not_followed(w, code):
     w.check(not other.requests, "the redirect was followed")
     w.told(str(code))
     other.stop()
+
+
+# --- encodings that are asked for ---------------------------------------------------------------
+
+@scenario(variants={"503": status(503, "ServiceUnavailable", "shutting down"), "reset": reset})
+def one_failure_says_nothing_of_the_encoding(w, failing):
+    """The first list fails once: it is asked for again as before, and each watch as well."""
+    w.server.on("list", failing, times=1)
+    w.start(within=20)
+    w.server.end_watches()
+    w.change()
+    w.settles(10)
+    accepted = {r.headers["accept"] for r in w.server.asked("list watch")}
+    w.check(len(accepted) == 1, f"it accepts {accepted}")
+    w.never_told("encoding")

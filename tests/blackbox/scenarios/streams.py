@@ -3,13 +3,13 @@
 import signal
 
 from api_server import Exchange
-from modes import IN_JSON, LISTS
+from modes import IN_JSON, LISTS, MODES
 from scenario import empty, error_event, no_answer, plain, reset, scenario, silence, status
 
 A_WHILE = 200  # seconds in which a list makes up for watches that do not work
 
 
-@scenario()
+@scenario(modes=tuple(MODES))
 def follows_what_changes(w):
     """Changes of a server that behaves well arrive at once, with one list and one watch."""
     w.start()
@@ -19,7 +19,19 @@ def follows_what_changes(w):
     w.at_most(1, "list page")
     w.at_most(1, "watch")
     w.log_lines(0)
+    forms = [(r.verb, "protobuf" in r.headers["accept"], "protobuf" in r.content_type)
+             for r in w.server.requests]
+    w.check(forms == FORMS[w.mode.name], f"its requests are {forms}")
 
+
+# (verb, protobuf is accepted, the answer is in protobuf)
+FORMS = {
+    "plain": [("list", False, False), ("watch", False, False)],
+    "default": [("streamed", True, True)],
+    "json": [("streamed", True, False)],
+    "ignored": [("streamed", True, False), ("list", True, False), ("watch", True, False)],
+    "refused": [("streamed", True, True), ("list", True, True), ("watch", True, True)],
+}
 
 # --- watches that do not work while lists do ----------------------------------------------------
 

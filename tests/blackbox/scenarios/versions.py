@@ -197,7 +197,7 @@ def a_restored_server_is_found_out(w, cut):
         w.cluster.delete("pods", "c")
         w.server.end_watches(cut)
     w.settles(20)
-    w.told("older|went back|restored")
+    w.told("older|went back|restored", within=10)
     w.change()
     w.settles(5)
 
@@ -217,7 +217,7 @@ def a_restored_server_that_was_away(w):
         w.cluster.delete("pods", "c")
     w.server.come_back()
     w.settles(75)
-    w.told("older|went back|restored")
+    w.told("older|went back|restored", within=10)
 
 
 @scenario(factor=80)
@@ -237,7 +237,7 @@ def a_restored_server_behind_a_proxy(w):
         w.cluster.put("pods", "b")
         w.cluster.delete("pods", "c")
     w.settles(230)
-    w.told("older|went back|restored")
+    w.told("older|went back|restored", within=10)
 
 
 @scenario()
@@ -250,7 +250,7 @@ def a_list_from_the_past_is_taken(w):
     w.server.on("list", lambda x: x.answer(200, x.list_object()))
     relist(w)
     w.settles(20)
-    w.told("older|went back|restored", at_most=2)
+    w.told("older|went back|restored", at_most=2, within=10)
 
 
 @scenario(factor=40)
@@ -406,7 +406,7 @@ def the_same_position_whatever_is_asked(w):
     w.at_most(20, "list page")
     w.told("continue|page|token|again")
     w.server.heal()
-    w.settles(75)
+    w.settles(w.after_outage(75))
 
 
 @scenario(factor=10, slow=True, modes=LISTS)
@@ -516,7 +516,7 @@ def pages_that_are_always_cut(w):
     w.check(not w.program.diffs, "a part was shown")
     w.at_most_a_minute(20)
     w.server.heal()
-    w.settles(75)
+    w.settles(w.after_outage(75))
 
 
 # --- lists that cannot be right -----------------------------------------------------------------

@@ -30,7 +30,7 @@ def a_stream_that_ends_goes_on_as_a_watch(w):
         w.change()
         w.settles(10)
     w.at_most(1, "streamed")
-    w.at_most(0, "list page")
+    w.at_most(0, "LIST")
 
 
 @scenario(modes=STREAMS)
@@ -42,7 +42,7 @@ def an_expired_version_is_listed_again_with_a_watch(w):
     w.cluster.forget_history()
     w.settles(20)
     w.at_most(2, "streamed")
-    w.at_most(0, "list page")
+    w.at_most(0, "LIST")
 
 
 REFUSALS = {
@@ -67,7 +67,7 @@ def a_server_that_refuses_is_sent_lists(w, refusal):
     w.cluster.forget_history()
     w.settles(20)
     w.at_most(1, "streamed")
-    w.at_most(2, "list page")
+    w.at_most(2, "LIST")
     w.never_told("forbidden|refused|works again")
 
 
@@ -97,7 +97,7 @@ def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
     w.change()
     w.settles(5)
     w.at_most(1, "streamed")
-    w.at_most(1, "list page")
+    w.at_most(1, "LIST")
 
 
 @scenario(factor=40, modes=STREAMS)
@@ -114,7 +114,7 @@ def changes_do_not_put_off_the_end_for_ever(w):
                 x.event(change, x.full(x.cluster.objects["pods"]["default", name]))
     w.server.on("streamed", busy)
     w.start(synced=False)
-    w.until(lambda: w.server.count("list page"), 50, "it lists")
+    w.until(lambda: w.server.count("LIST"), 50, "it lists")
     w.settles(10)
     w.at_most(1, "streamed")
 
@@ -206,7 +206,7 @@ def objects_that_come_one_by_one_are_no_list(w):
             x.event("ADDED", x.full(x.cluster.objects["pods"]["default", f"new-{step}"]))
     w.server.on("streamed", slow)
     w.start(synced=False)
-    w.until(lambda: w.server.count("list page"), 60, "it lists")
+    w.until(lambda: w.server.count("LIST"), 60, "it lists")
     w.settles(10)
 
 
@@ -216,7 +216,7 @@ def a_stream_that_breaks_once_is_tried_again(w):
     w.server.on("streamed", breaks_early, times=1)
     w.start(within=10)
     w.at_most(2, "streamed")
-    w.at_most(0, "list page")
+    w.at_most(0, "LIST")
 
 
 @scenario(modes=STREAMS)
@@ -230,7 +230,7 @@ def most_of_a_streamed_list_is_missing(w):
     w.server.on("streamed", nearly_nothing)
     w.server.end_watches(Exchange.reset)
     w.cluster.forget_history()
-    w.until(lambda: w.server.count("list page"), 20, "it confirms with a LIST")
+    w.until(lambda: w.server.count("LIST"), 20, "it confirms with a LIST")
     w.change()
     w.settles(10)
     w.told("lacks", at_most=1)
@@ -337,9 +337,9 @@ def filled(w):
 def compressed_lists_are_read(w, pack):
     """Lists that were asked for compressed; watches that were not."""
     filled(w)
-    w.server.on("list page", packed(pack))
+    w.server.on("LIST", packed(pack))
     w.start("--gzip", "on")
-    w.check(all(r.headers["accept-encoding"] == "gzip" for r in w.server.asked("list page")),
+    w.check(all(r.headers["accept-encoding"] == "gzip" for r in w.server.asked("LIST")),
             "a list was not asked for compressed")
     w.check(all(r.headers["accept-encoding"] == "identity" for r in w.server.asked("watch")),
             "a watch was asked for compressed")
@@ -361,7 +361,7 @@ def bomb(text):
           modes=STREAMS, but={"bomb": ("json",)})
 def a_list_that_cannot_be_unpacked(w, pack):
     """What cannot be unpacked is refused, and the next list is asked for as it is."""
-    w.server.on("list page", packed(pack),
+    w.server.on("LIST", packed(pack),
                 when=lambda request: request.headers["accept-encoding"] == "gzip")
     w.start("--gzip", "on", within=20)
     w.at_most_a_minute(8, ALL)

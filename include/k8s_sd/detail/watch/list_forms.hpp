@@ -60,6 +60,13 @@ class ListForms {
         go_on();
         return true;
     }
+    /// The server does not serve the streamed form. If that was the first one, the next form takes
+    /// its place: a single failure of that one must not count against its encoding.
+    void on_not_streamed() noexcept {
+        const bool was_first = at_first();
+        on_failure(true);
+        if (was_first) leading_ = index_;
+    }
     /// The form cannot be asked for now; perhaps when its turn comes again, behind the others.
     void skip() noexcept {
         if (rounds_ > 0 || std::exchange(postponed_, true)) return go_on();
@@ -78,7 +85,9 @@ class ListForms {
     bool has_untried() const noexcept { return rounds_ == 0 && index_ + 1 < size_; }
 
     /// It is the first form's turn, for the first time.
-    bool at_first() const noexcept { return index_ == 0 && rounds_ == 0; }
+    bool at_first() const noexcept { return index_ == leading_ && rounds_ == 0; }
+    /// No form has failed yet, nor turned out not to be served.
+    bool none_failed() const noexcept { return index_ == 0 && rounds_ == 0; }
 
     // What it teaches that the current form got through. Nothing once all forms have failed: then
     // the server did not work, and now it does.
@@ -126,6 +135,7 @@ class ListForms {
     std::array<bool, most_forms> failed_{};
     std::size_t size_ = 0;
     std::size_t index_ = 0;
+    std::size_t leading_ = 0;  // the first form that is served
     unsigned rounds_ = 0;
     int failures_ = 0;        // of the current form, in a row
     bool postponed_ = false;  // a form was
