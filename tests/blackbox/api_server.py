@@ -56,6 +56,7 @@ class Request:
     content_type: str = None  # of the answer
     listed: float = None  # when a list was complete
     ended: float = None
+    follows: bool = False  # it is a watch that brings what changes
 
     def __str__(self):
         return f"{self.at:8.1f} #{self.connection} {self.target} -> {self.answer or '(nothing)'}"
@@ -383,6 +384,7 @@ class Exchange:
         """Follows the cluster, as a good watch does. `edit` may change an event, in place or by
         returning another one, `line` its text where it is JSON, `send` how its bytes are sent."""
         send = send or self.chunk
+        self.request.follows = True
         self.keep = self.keep and framing == "chunked"
         if head:
             self.head(framing=framing)
@@ -560,6 +562,12 @@ class ApiServer:
             return [request for request in self.requests
                     if not request.roles.isdisjoint(verbs.split()) and since <= request.at < until
                     and kind in (None, request.kind)]
+
+    def is_followed(self, since):
+        """Whether there is a watch that works, or was one since then."""
+        with self.lock:
+            return any(request.follows and (request.ended or self.now()) >= since
+                       for request in self.requests)
 
     # --- connections ----------------------------------------------------------------------------
 

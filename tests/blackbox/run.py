@@ -160,7 +160,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--modes")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seeds", type=int, default=24)
+    parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--discover")
     parser.add_argument("--fast-clock")

@@ -181,7 +181,7 @@ class World:
         """Heals the server; from then on there is a watch, and it brings what changes."""
         self.server.heal()
         healed = self.now()
-        self.until(lambda: self.server.count("watch", since=healed), within, "it watches again")
+        self.until(lambda: self.server.is_followed(healed), within, "it watches again")
         self.change()
         self.settles(10)
 
