@@ -71,6 +71,21 @@ def a_server_that_refuses_is_sent_lists(w, refusal):
     w.never_told("forbidden|refused|works again")
 
 
+@scenario(modes=("refused", "ignored"))
+def a_server_without_streams_is_asked_for_one_once(w):
+    """Three relists of a server that refuses or ignores the parameter: each is a LIST at once."""
+    w.start()
+    for count in range(2, 5):
+        w.server.end_watches(Exchange.reset)
+        w.cluster.delete("pods", sorted(w.cluster.objects["pods"])[0][1])
+        w.cluster.forget_history()
+        w.cluster.put("pods", f"new-{count}")
+        w.settles(20)
+        w.at_most(count, "LIST")
+    w.at_most(0, "streamed")  # beside the first one
+    w.never_told("list with a watch|encoding")
+
+
 def without_the_end(x):
     """What a server does that knows watches, but not this parameter."""
     x.head()
