@@ -9,7 +9,7 @@ TEXT, INTEGER, BOOLEAN, MAP = "text", "integer", "boolean", "map"
 # Members that no table has get this number, with their JSON as the value: clients skip it.
 UNKNOWN = 4000
 
-# {member: (number, type)}; the type is a scalar, MAP (of texts), a message, or a list of one of them.
+# {member: (number, type)}; the type is a scalar, MAP (of texts), a message, or a list of one.
 OBJECT_REFERENCE = {"kind": (1, TEXT), "namespace": (2, TEXT), "name": (3, TEXT), "uid": (4, TEXT),
                     "apiVersion": (5, TEXT), "resourceVersion": (6, TEXT), "fieldPath": (7, TEXT)}
 METADATA = {"name": (1, TEXT), "generateName": (2, TEXT), "namespace": (3, TEXT), "uid": (5, TEXT),

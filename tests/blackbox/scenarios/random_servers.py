@@ -154,7 +154,7 @@ WATCHES = {
     "500": error_event(500, "InternalError"), "429": error_event(429, "TooManyRequests"),
     "event-and-end": event_then_end, "half-an-event": half_an_event, "old-bookmark": old_bookmark,
     "odd-events": odd_events,
-    "bytes": lambda x: x.stream(send=lambda data: [x.chunk(data[i:i + 1]) for i in range(len(data))]),
+    "bytes": lambda x: x.stream(send=lambda data: [x.chunk(bytes([byte])) for byte in data]),
     "good": lambda x: x.stream(),
 }
 
