@@ -3,10 +3,12 @@
 misbehave, and a clock that runs fast. A scenario is a function in scenarios/; its first sentence
 says what must happen.
 
-usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--seed N] [--seeds N] [--jobs J]
-       run.py --list [--only PATTERN]
+usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES] [--seed N]
+              [--seeds N] [--jobs J]
+       run.py --list [--only PATTERN] [--modes MODES]
 
---only    scenarios with this text in TOPIC/NAME; several are separated by commas
+--only    scenarios with this text in TOPIC/NAME@MODE; several are separated by commas
+--modes   only these of modes.py, separated by commas
 --seed    the first seed of random servers (--only random --seed 7 --seeds 1 plays one again)
 --seeds   how many random servers
 --jobs    how many scenarios run at a time; they mostly sleep (default 16)
@@ -57,7 +59,7 @@ class Result:
 
 
 def play(item, setup, seed):
-    world = World(setup, item.factor, seed)
+    world = World(setup, item.factor, item.mode, seed)
     began = time.monotonic()
     verdict, complaint, transcript = "passed", "", ""
     try:
@@ -140,12 +142,14 @@ def sanitized(program):
         return b"__asan_init" in file.read()
 
 
-def selected(only):
+def selected(only, modes):
     patterns = [text for text in (only or "").split(",") if text]
+    modes = [text for text in (modes or "").split(",") if text]
     for topic in TOPICS:
         importlib.import_module("scenarios." + topic)
     found = [item for item in SCENARIOS
-             if not patterns or any(text in item.title for text in patterns)]
+             if (not patterns or any(text in item.title for text in patterns))
+             and (not modes or item.mode in modes)]
     return sorted(found, key=lambda item: not item.slow)
 
 
@@ -154,13 +158,14 @@ def main():
     parser.add_argument("--help", action="help")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--modes")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seeds", type=int, default=24)
+    parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--discover")
     parser.add_argument("--fast-clock")
     options = parser.parse_args()
-    items = selected(options.only)
+    items = selected(options.only, options.modes)
     if options.list:
         for item in items:
             print(f"{item.title} (x{item.factor}): {item.sentence}")
@@ -215,7 +220,7 @@ def with_seeds(items, options):
             continue
         for seed in range(options.seed, options.seed + options.seeds):
             yield scenario.Scenario(item.function, item.topic, f"{item.name}:seed-{seed}",
-                                    item.factor, item.slow, item.arguments), seed
+                                    item.factor, item.slow, item.arguments, item.mode), seed
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import time
 
 from api_server import ApiServer, Exchange
 from cluster import Cluster
+from modes import ALL, MODES
 from program import Program
 
 TOKEN = "Secret-Token-7f3a9C-of-this-Scenario"
@@ -26,33 +27,36 @@ class Skipped(Exception):
 
 
 class Scenario:
-    def __init__(self, function, topic, name, factor, slow, arguments):
+    def __init__(self, function, topic, name, factor, slow, arguments, mode):
         self.function, self.topic, self.factor, self.slow = function, topic, factor, slow
         self.name = name
         self.arguments = arguments
+        self.mode = mode
         self.sentence = " ".join((function.__doc__ or "").split())
 
     @property
     def title(self):
-        return f"{self.topic}/{self.name}"
+        return f"{self.topic}/{self.name}@{self.mode}"
 
 
 SCENARIOS = []
 
 
-def scenario(factor=20, slow=False, variants=None):
+def scenario(factor=20, slow=False, variants=None, modes=ALL, but=None):
     """Registers a function of a World. The program's clock runs `factor` times faster. A `slow`
     one takes more than five real seconds and begins before the others.
-    `variants`: {suffix of the name: argument}; the function is played once for each."""
+    `variants`: {suffix of the name: argument}; the function is played once for each.
+    `modes`: names of modes.MODES; it is played in each. `but`: {suffix: other modes}."""
     def register(function):
         topic = function.__module__.rpartition(".")[2]
         name = function.__name__.replace("_", "-")
-        if variants is None:
-            SCENARIOS.append(Scenario(function, topic, name, factor, slow, ()))
-        else:
-            for suffix, argument in variants.items():
+        given = {"": ()} if variants is None else {
+            suffix: (argument,) for suffix, argument in variants.items()}
+        for suffix, arguments in given.items():
+            title = f"{name}:{suffix}" if suffix else name
+            for mode in (but or {}).get(suffix, modes):
                 SCENARIOS.append(
-                    Scenario(function, topic, f"{name}:{suffix}", factor, slow, (argument,)))
+                    Scenario(function, topic, title, factor, slow, arguments, mode))
         return function
     return register
 
@@ -60,8 +64,9 @@ def scenario(factor=20, slow=False, variants=None):
 class World:
     """A server with three pods, and the program. All times are the program's."""
 
-    def __init__(self, setup, factor, seed=0):
+    def __init__(self, setup, factor, mode, seed=0):
         self.setup = setup
+        self.mode = MODES[mode]
         self.factor = factor
         self.random = random.Random(seed)
         self.seed = seed
@@ -82,8 +87,12 @@ class World:
 
     def serve(self, **options):
         """Starts the server with options of ApiServer."""
-        self._server = ApiServer(self.cluster, self.factor, **options)
+        self._server = self.another_server(**options)
         return self._server
+
+    def another_server(self, **options):
+        """One of the same cluster, beside `server`."""
+        return ApiServer(self.cluster, self.factor, mode=self.mode, **options)
 
     @property
     def server(self):
@@ -98,13 +107,10 @@ class World:
         return path
 
     def start(self, *arguments, synced=True, within=60, url=None, token=TOKEN, environment=None,
-              role="pod", watch_list=False):
+              role="pod"):
         """Starts the program, and waits until it has shown what the cluster has. An empty `url`:
-        the arguments name the server. What counts requests is simpler with lists of their own, so
-        `watch_list`, the default of the program, is not the one here."""
-        given = ["--output", "json", "--role", role]
-        if not watch_list:
-            given.append("--no-watch-list")
+        the arguments name the server."""
+        given = ["--output", "json", "--role", role, *self.mode.arguments]
         if url != "":
             given += ["--api-server", url or self.server.url]
         if token is not None:
@@ -117,7 +123,7 @@ class World:
         self.programs.append(self.program)
         if synced:
             self.settles(within)
-            self.until(lambda: self.server.count("watch streamed"), within, "it watches")
+            self.until(lambda: self.server.count("watch"), within, "it watches")
         return self.program
 
     # --- playing --------------------------------------------------------------------------------
@@ -131,6 +137,8 @@ class World:
     def until(self, condition, within, what):
         """Waits until condition() holds; returns after how many seconds it did."""
         began = self.now()
+        if not self.program.diffs:
+            within += self.mode.delay
         while not condition():
             if not self.program.running():
                 raise Failed(f"the program has ended: status {self.program.process.returncode}")
@@ -141,6 +149,11 @@ class World:
             with self.program.condition:
                 self.program.condition.wait(min(0.02, within / self.factor))
         return self.now() - began
+
+    def after_outage(self, seconds):
+        """How long the first state may take when everything has failed before. A stream that is
+        not served is a form of the list then: refused, it costs a pause, ignored, 75 s, twice."""
+        return seconds + {"refused": 75, "ignored": 225}.get(self.mode.streams, 0)
 
     def settles(self, within, kind="pods"):
         """Until the program shows exactly what the cluster has."""
@@ -158,11 +171,17 @@ class World:
                 f"{source} ({shown.get(source, 'missing')} for {real.get(source, 'deleted')})"
                 for source in wrong[:5])) from None
 
+    def spoil_lists(self, answer):
+        """The first list is answered so, in each form that comes before the others."""
+        self.server.on("LIST", answer, times=1)
+        if self.mode.streams == "served":
+            self.server.on("streamed", answer, times=1)
+
     def watches_again(self, within):
         """Heals the server; from then on there is a watch, and it brings what changes."""
         self.server.heal()
         healed = self.now()
-        self.until(lambda: self.server.count("watch", since=healed), within, "it watches again")
+        self.until(lambda: self.server.is_followed(healed), within, "it watches again")
         self.change()
         self.settles(10)
 
@@ -178,6 +197,9 @@ class World:
             raise Failed(complaint)
 
     def at_most(self, count, verbs="list page probe watch streamed", since=0, until=1e12, **filters):
+        """A request for a streamed list that leads to a LIST comes on top, at the beginning."""
+        if "streamed" in verbs and not since:
+            count += self.mode.asides
         asked = self.server.count(verbs, since, until, **filters)
         self.check(asked <= count, f"{asked} requests ({verbs}) from {since:.0f} s on; "
                                    f"{count} are enough")

@@ -151,7 +151,7 @@ def a_program_that_hangs(w):
     w.check(2 <= len(login.runs()) <= 5, f"{len(login.runs())} runs in three minutes")
     w.log_lines(6)
     login.write()
-    w.settles(100)
+    w.settles(w.after_outage(100))
     for number in login.runs():
         w.check(not is_running(number), "a process was left behind")
 
@@ -169,7 +169,7 @@ def a_program_that_is_missing(w):
     w.sleep(300)
     w.log_lines(8)
     os.rename(there + ".away", there)
-    w.settles(100)
+    w.settles(w.after_outage(100))
     w.check(len(login.runs()) == 1, f"{len(login.runs())} runs")
 
 
@@ -198,7 +198,7 @@ def a_program_that_fails(w, text):
     w.log_lines(6)
     w.check(2 <= len(login.runs()) <= 6, f"{len(login.runs())} runs in two minutes")
     login.write()
-    w.settles(200)
+    w.settles(w.after_outage(200))
 
 
 @scenario(factor=20)

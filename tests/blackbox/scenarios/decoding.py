@@ -3,7 +3,8 @@
 import gzip
 import json
 
-from api_server import ApiServer
+import protobuf
+from modes import IN_JSON, LISTS_IN_JSON
 from scenario import plain, reset, scenario, status
 
 MEGABYTE = 1 << 20
@@ -24,11 +25,21 @@ def relist(w):
 
 # --- lists --------------------------------------------------------------------------------------
 
+def between_items(x, data):
+    """Where the first object of the list has ended."""
+    if x.request.verb == "streamed":
+        return len(x.list_pieces()[0])
+    if x.protobuf:
+        return data.index(protobuf.message({"items": (2, [protobuf.POD])},
+                                           {"items": x.list_object()["items"][1:2]}))
+    return data.index(b"}, {") + 1
+
+
 def cut(framing, where):
     def answer(x):
-        data = json.dumps(x.list_object()).encode()
+        data = x.list_bytes()
         place = {"in-the-middle": len(data) // 2, "before-the-last-byte": len(data) - 1,
-                 "between-items": data.index(b"}, {") + 1, "behind-the-head": 0}[where]
+                 "between-items": between_items(x, data), "behind-the-head": 0}[where]
         x.head(framing=framing, length=len(data))
         if place:
             x.chunk(data[:place])
@@ -37,9 +48,9 @@ def cut(framing, where):
 
 
 def without_the_last_chunk(x):
-    """All of the JSON has arrived, but the framing says that there is more."""
+    """All of the list has arrived, but the framing says that there is more."""
     x.head()
-    x.chunk(json.dumps(x.list_object()))
+    x.chunk(x.list_bytes())
     x.close()
 
 
@@ -82,7 +93,7 @@ def unknown_members(found):
 
 
 def in_tiny_chunks(x):
-    data = json.dumps(x.list_object())
+    data = x.list_bytes()
     x.head()
     for i in range(0, len(data), 7):
         x.chunk(data[i:i + 7])
@@ -119,7 +130,11 @@ GOOD = {
 }
 
 
-@scenario(variants=GOOD)
+BY_HAND = ("http-1.0", "lower-case-headers", "without-a-reason", "new-line-at-the-end", "indented",
+           "escaped")
+
+
+@scenario(variants=GOOD, but=dict.fromkeys(BY_HAND, LISTS_IN_JSON))
 def lists_in_every_good_form(w, form):
     """The same list, however it is written."""
     w.server.on("list", form)
@@ -228,7 +243,12 @@ BAD_ITEMS = {
 }
 
 
-@scenario(variants=BAD_ITEMS)
+# A bad object of these still has members of the right types.
+INCOMPLETE = ("no-metadata", "metadata-is-null", "no-name")
+BAD_IN_JSON = {name: IN_JSON for name in BAD_ITEMS if name not in INCOMPLETE}
+
+
+@scenario(variants=BAD_ITEMS, but=BAD_IN_JSON)
 def a_bad_object_does_not_spoil_the_list(w, spoil):
     """An object of the wrong shape is skipped or read as far as it goes; all others are shown."""
     def change(found):
@@ -247,7 +267,7 @@ def a_bad_object_does_not_spoil_the_list(w, spoil):
     w.log_lines(2)
 
 
-@scenario(variants=BAD_ITEMS)
+@scenario(variants=BAD_ITEMS, but=BAD_IN_JSON)
 def a_bad_event_does_not_spoil_the_watch(w, spoil):
     """The same in a watch: the next events count, and there is no list."""
     def answer(x):
@@ -272,26 +292,37 @@ def a_bad_event_does_not_spoil_the_watch(w, spoil):
     w.at_most(1, "list")
 
 
+# In JSON, and as the bytes of protobuf.
 TEXTS = {
-    "invalid-bytes": ('"a\xff\xfeb"', "latin-1"),
-    "overlong": ('"a\xc0\xafb"', "latin-1"),
-    "surrogate-bytes": ('"a\xed\xa0\x80b"', "latin-1"),
-    "cut-sequence": ('"a\xe2\x82"', "latin-1"),
-    "zero": ('"a\\u0000b"', "utf-8"),
-    "controls": ('"a\\u001b[31m\\nb"', "utf-8"),
+    "invalid-bytes": (b"a\xff\xfeb", b"a\xff\xfeb"),
+    "overlong": (b"a\xc0\xafb", b"a\xc0\xafb"),
+    "surrogate-bytes": (b"a\xed\xa0\x80b", b"a\xed\xa0\x80b"),
+    "cut-sequence": (b"a\xe2\x82", b"aaaaaaaa\xe2\x82"),
+    "zero": (b"a\\u0000b", b"a\0b"),
+    "controls": (b"a\\u001b[31m\\nb", b"a\x1b[31m\nb"),
 }
 
 
 @scenario(variants=TEXTS)
 def text_that_is_no_text(w, value):
     """Bytes that are no UTF-8 never reach the output: each line of it is JSON."""
-    text, encoding = value
+    in_json, raw = value
 
-    def spoiled(data):
-        return data.replace('"main-label"', text).encode(encoding)
+    def spoiled(x, data):
+        return data.replace(b"main-label", raw.ljust(10, b"x") if x.protobuf else in_json)
+
+    def answer(x):
+        found = x.list_object()
+        x.head()
+        for piece in x.list_pieces(found):
+            x.chunk(spoiled(x, piece))
+        if x.request.verb == "streamed":
+            x.follow(found["metadata"]["resourceVersion"])
+        else:
+            x.end()
     w.cluster.put("pods", "odd", labels={"app": "main-label"})
-    w.server.on("list", lambda x: x.answer(200, spoiled(json.dumps(x.list_object()))))
-    w.server.on("watch", lambda x: x.stream(line=spoiled))
+    w.server.on("list", answer)
+    w.server.on("watch", lambda x: x.stream(send=lambda data: x.chunk(spoiled(x, data))))
     w.start(synced=False)
     w.until(lambda: w.server.count("watch"), 20, "it watches")
     w.cluster.put("pods", "odd", labels={"app": "main-label"})
@@ -303,7 +334,7 @@ def text_that_is_no_text(w, value):
                                  if source[-4:] != "/odd"}, 20, "all other pods are shown")
     shown = w.program.groups.get("pod/default/odd")
     label = shown and shown["labels"].get("__meta_kubernetes_pod_label_app", "")
-    if text[2] in "\xff\xc0\xed\xe2" and label:
+    if b"\x80" <= max(raw[i:i + 1] for i in range(len(raw))) and label:
         w.check("\ufffd" in label, f"the label is {label!r}")
 
 
@@ -312,17 +343,21 @@ def text_that_is_no_text(w, value):
 @scenario(factor=4, variants={"2-MiB": 2, "12-MiB": 12, "20-MiB": 20})
 def an_enormous_event(w, size):
     """An event of many megabytes of what is not kept: it counts, and costs no memory."""
-    def grown(text):
-        event = json.loads(text)
+    def grown(event):
         event["object"]["metadata"]["managedFields"] = [{"x": "y" * (size * MEGABYTE)}]
-        return json.dumps(event) + "\n"
-    w.server.on("watch", lambda x: x.stream(line=grown))
+    w.server.on("watch", lambda x: x.stream(edit=grown))
     w.start()
+    # Protobuf is kept as it is sent until the object is complete.
+    whole = w.mode.protobuf
+    w.memory_limit = 80 if whole else 40
     for _ in range(2):
         w.cluster.put("pods", "a")
-        w.settles(20)
+        if whole and size > 16:
+            w.cluster.put("pods", "b")
+            w.told("skipped the object default/a", within=20)
+        else:
+            w.settles(20)
     w.at_most(1, "list")
-    w.memory_limit = 40
 
 
 @scenario(factor=4)
@@ -331,12 +366,10 @@ def an_enormous_annotation(w):
     w.start()
     w.cluster.known.add("pod/default/large")
 
-    def grown(text):
-        event = json.loads(text)
+    def grown(event):
         if event["object"]["metadata"]["name"] == "large":
             event["object"]["metadata"]["annotations"] = {"x": "y" * (20 * MEGABYTE)}
-        return json.dumps(event) + "\n"
-    w.server.on("watch", lambda x: x.stream(line=grown))
+    w.server.on("watch", lambda x: x.stream(edit=grown))
     w.server.end_watches()
     w.cluster.put("pods", "large")
     w.cluster.put("pods", "a")
@@ -359,10 +392,10 @@ def odd_bookmarks(x):
             "k8s.io/initial-events-end": "true"}}},
     ]
 
-    def send(text):
+    def send(data):
         for item in bookmarks:
             x.event("BOOKMARK", item)
-        x.chunk(text)
+        x.chunk(data)
         for item in bookmarks:
             x.event("BOOKMARK", item)
     x.stream(send=send)
@@ -392,7 +425,7 @@ ODD_EVENTS = {
 }
 
 
-@scenario(factor=80, variants=ODD_EVENTS)
+@scenario(factor=80, variants=ODD_EVENTS, modes=IN_JSON)
 def events_of_no_known_shape(w, event):
     """An event that means nothing, in each watch, does not keep for long what follows it back."""
     def answer(x):
@@ -410,13 +443,11 @@ def events_of_no_known_shape(w, event):
 @scenario()
 def a_deletion_with_little_in_it(w):
     """A DELETED event needs no more than the name; an unknown object may be deleted, too."""
-    def little(text):
-        event = json.loads(text)
+    def little(event):
         if event["type"] == "DELETED":
             event["object"] = {"metadata": {name: event["object"]["metadata"][name] for name in
                                             ("name", "namespace", "resourceVersion")}}
-        return json.dumps(event) + "\n"
-    w.server.on("watch", lambda x: x.stream(line=little))
+    w.server.on("watch", lambda x: x.stream(edit=little))
     w.start()
     w.cluster.delete("pods", "b")
     w.cluster.put("pods", "b")
@@ -429,10 +460,11 @@ def an_event_of_another_kind(w):
     """A Status, a Service and a list among the events of pods: they are no pods."""
     def answer(x):
         x.head()
-        for kind in ("Status", "Service", "PodList"):
-            x.event("ADDED", {"kind": kind, "apiVersion": "v1", "items": [], "metadata": {
+        for kind, more in (("Status", {}), ("Service", {"status": {"podIP": "10.9.9.9"}}),
+                           ("PodList", {"items": []})):
+            x.event("ADDED", {"kind": kind, "apiVersion": "v1", "metadata": {
                 "name": "ghost", "namespace": "default", "uid": "ghost",
-                "resourceVersion": str(x.cluster.version)}, "status": {"podIP": "10.9.9.9"}})
+                "resourceVersion": str(x.cluster.version)}, **more})
         x.stream(head=False)
     w.server.on("watch", answer, times=1)
     w.start(synced=False)
@@ -455,13 +487,14 @@ def an_object_was_replaced_while_nobody_looked(w):
 # --- encodings that were not asked for ----------------------------------------------------------
 
 def compressed(x):
-    x.answer(200, gzip.compress(json.dumps(x.list_object()).encode()),
-             {"Content-Encoding": "gzip"})
+    data = gzip.compress(x.list_bytes())
+    x.head(200, {"Content-Encoding": "gzip"}, "length", len(data))
+    x.chunk(data)
 
 
 def compressed_watch(x):
     x.head(headers={"Content-Encoding": "gzip"})
-    x.stream(head=False, send=lambda text: x.chunk(gzip.compress(text.encode())))
+    x.stream(head=False, send=lambda data: x.chunk(gzip.compress(data)))
 
 
 @scenario()
@@ -558,7 +591,7 @@ def hints_without_end(w):
         while True:
             x.send(HINTS["100"])
             x.wait(1)
-    w.server.on("list", answer, times=1)
+    w.spoil_lists(answer)
     w.start(within=250)
     w.told("/api/v1/pods")
 
@@ -568,10 +601,25 @@ def hints_without_end(w):
 @scenario(variants={str(code): code for code in (301, 302, 303, 307, 308)})
 def redirects_are_not_followed(w, code):
     """Nobody else gets the credentials."""
-    other = ApiServer(w.cluster, w.factor)
+    other = w.another_server()
     w.server.on("list watch", lambda x: x.answer(
         code, "", {"Location": other.url + x.request.target}), times=3)
     w.start(within=30)
     w.check(not other.requests, "the redirect was followed")
     w.told(str(code))
     other.stop()
+
+
+# --- encodings that are asked for ---------------------------------------------------------------
+
+@scenario(variants={"503": status(503, "ServiceUnavailable", "shutting down"), "reset": reset})
+def one_failure_says_nothing_of_the_encoding(w, failing):
+    """The first list fails once: it is asked for again as before, and each watch as well."""
+    w.server.on("list", failing, times=1)
+    w.start(within=20)
+    w.server.end_watches()
+    w.change()
+    w.settles(10)
+    accepted = {r.headers["accept"] for r in w.server.asked("list watch")}
+    w.check(len(accepted) == 1, f"it accepts {accepted}")
+    w.never_told("encoding")

@@ -2,7 +2,6 @@
 
 import json
 
-from api_server import ApiServer
 from certificates import Authority
 from scenario import scenario, status
 
@@ -69,7 +68,7 @@ def the_server_has_moved(w):
     kubeconfig = Kubeconfig(w)
     w.server.go_away()
     w.sleep(5)
-    other = ApiServer(w.cluster, w.factor, tls=kubeconfig.authority.server())
+    other = w.another_server(tls=kubeconfig.authority.server())
     kubeconfig.guard(other)
     kubeconfig.write(other.url, OLD)
     w.change()

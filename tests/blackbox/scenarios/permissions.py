@@ -195,7 +195,7 @@ def an_old_server_learns(w):
     w.told("no older one any more", within=10, at_most=1)
 
 
-@scenario(factor=60, slow=True)
+@scenario(factor=150, slow=True)
 def an_api_that_is_missing(w):
     """404 for half an hour: one line, a few requests, and it is found within five minutes."""
     w.server.on("all", status(404, "NotFound", "the server could not find the resource"))
@@ -205,5 +205,5 @@ def an_api_that_is_missing(w):
     w.told("no such API", at_most=1)
     w.at_most(20)
     w.server.heal()
-    w.settles(310)
+    w.settles(w.after_outage(310))
     w.works_again()

@@ -6,6 +6,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from api_server import status_object
+from modes import IN_JSON
 from scenario import TOKEN, scenario
 
 # Every scenario fails if the token is in anything that the program prints.
@@ -77,7 +78,7 @@ VARIANTS = {**{name: ("list", place) for name, place in PLACES.items()},
             **{name: ("watch", place) for name, place in STREAM_PLACES.items()}}
 
 
-@scenario(factor=20, variants=VARIANTS)
+@scenario(factor=20, variants=VARIANTS, but={"name-of-a-bad-object": IN_JSON})
 def a_server_that_repeats_the_token(w, given):
     """The token in an answer, whatever the place: never in the log, never in the output."""
     w.ghosts_allowed = True

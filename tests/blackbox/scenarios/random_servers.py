@@ -1,10 +1,10 @@
 """Servers that do at random whatever servers do wrong. A seed plays again what it played."""
 
 import gzip
-import json
 import random
 
 from api_server import status_object
+from modes import STREAMS
 from scenario import empty, error_event, no_answer, plain, reset, scenario, silence, status
 
 
@@ -62,14 +62,14 @@ OTHERS = {"silence": no_answer, "late": late, "hints": after_hints}
 # --- with lists ---------------------------------------------------------------------------------
 
 def cut_list(x):
-    data = json.dumps(x.list_object())
+    data = x.list_bytes()
     x.head()
     x.chunk(data[:len(data) // 2])
     x.close()
 
 
 def half_a_list(x):
-    data = json.dumps(x.list_object())
+    data = x.list_bytes()
     x.head()
     x.chunk(data[:len(data) // 2])
     x.silence()
@@ -94,14 +94,15 @@ def first_page_again(x):
 
 def spaces_behind(x):
     x.head()
-    x.chunk(json.dumps(x.list_object()))
+    for piece in x.list_pieces():
+        x.chunk(piece)
     while True:
         x.wait(10)
         x.chunk(" ")
 
 
 def slow_list(x):
-    data = json.dumps(x.list_object()).encode()
+    data = x.list_bytes()
     x.head(framing="length", length=len(data))
     x.drip(data, 10, len(data) // 5 + 1)
 
@@ -116,30 +117,29 @@ LISTS = {"cut": cut_list, "half": half_a_list, "other-kind": other_kind, "slow":
 def bookmark_then(what):
     def answer(x):
         x.head()
-        x.bookmark(x.request.query.get("resourceVersion"))
+        x.bookmark(x.since)
         what(x)
     return answer
 
 
 def event_then_end(x):
-    x.stream(send=lambda text: (x.chunk(text), x.end(), x.close()))
+    x.stream(send=lambda data: (x.chunk(data), x.end(), x.close()))
 
 
 def half_an_event(x):
-    x.stream(send=lambda text: (x.chunk(text[:len(text) // 2]), x.reset()))
+    x.stream(send=lambda data: (x.chunk(data[:len(data) // 2]), x.reset()))
 
 
 def old_bookmark(x):
     x.head()
-    x.bookmark(max(x.cluster.oldest, int(x.request.query.get("resourceVersion", 0)) - 5))
+    x.bookmark(max(x.cluster.oldest, x.since - 5))
     x.end()
 
 
 def odd_events(x):
     x.head()
-    for event in ({"type": "RENAMED", "object": {}}, {"type": "BOOKMARK", "object": {}},
-                  {"type": "ADDED", "object": None}):
-        x.chunk(json.dumps(event) + "\n")
+    for change in ("RENAMED", "BOOKMARK", "ADDED"):
+        x.event(change, {})
     x.stream(head=False)
 
 
@@ -154,7 +154,7 @@ WATCHES = {
     "500": error_event(500, "InternalError"), "429": error_event(429, "TooManyRequests"),
     "event-and-end": event_then_end, "half-an-event": half_an_event, "old-bookmark": old_bookmark,
     "odd-events": odd_events,
-    "bytes": lambda x: x.stream(send=lambda text: [x.chunk(c) for c in text]),
+    "bytes": lambda x: x.stream(send=lambda data: [x.chunk(bytes([byte])) for byte in data]),
     "good": lambda x: x.stream(),
 }
 
@@ -273,11 +273,11 @@ def treat_forms(w):
                         shape_of(request), "protobuf" in request.headers["accept"]))
 
 
-@scenario(factor=20)
+@scenario(modes=STREAMS)
 def a_list_gets_through_if_any_form_of_it_does(w):
     """The first state within a minute, and so each list behind it, with few requests."""
     treat_forms(w)
-    w.start(watch_list=True, synced=False)
+    w.start(synced=False)
     w.settles(65)
     for _ in range(2):
         w.sleep(w.random.uniform(1, 400))

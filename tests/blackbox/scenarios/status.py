@@ -62,7 +62,7 @@ def a_missing_permission_is_told_once(w):
     w.log_lines(2)
     w.at_most(30)
     w.server.heal()
-    w.settles(75)
+    w.settles(w.after_outage(75))
     w.works_again()
 
 

@@ -1,15 +1,15 @@
 """Streams that end, break, fall silent, or are refused."""
 
-import json
 import signal
 
 from api_server import Exchange
+from modes import IN_JSON, LISTS, MODES
 from scenario import empty, error_event, no_answer, plain, reset, scenario, silence, status
 
 A_WHILE = 200  # seconds in which a list makes up for watches that do not work
 
 
-@scenario()
+@scenario(modes=tuple(MODES))
 def follows_what_changes(w):
     """Changes of a server that behaves well arrive at once, with one list and one watch."""
     w.start()
@@ -19,7 +19,19 @@ def follows_what_changes(w):
     w.at_most(1, "list page")
     w.at_most(1, "watch")
     w.log_lines(0)
+    forms = [(r.verb, "protobuf" in r.headers["accept"], "protobuf" in r.content_type)
+             for r in w.server.requests]
+    w.check(forms == FORMS[w.mode.name], f"its requests are {forms}")
 
+
+# (verb, protobuf is accepted, the answer is in protobuf)
+FORMS = {
+    "plain": [("list", False, False), ("watch", False, False)],
+    "default": [("streamed", True, True)],
+    "json": [("streamed", True, False)],
+    "ignored": [("streamed", True, False), ("list", True, False), ("watch", True, False)],
+    "refused": [("streamed", True, True), ("list", True, True), ("watch", True, True)],
+}
 
 # --- watches that do not work while lists do ----------------------------------------------------
 
@@ -27,7 +39,7 @@ def follows_what_changes(w):
                                "405": status(405, "MethodNotAllowed", "the verb is not known")})
 def a_watch_that_is_refused_becomes_polling(w, refusal):
     """Who may list, but not watch, lists every minute, and says so once."""
-    w.server.on("watch", refusal)
+    w.server.on("watch streamed", refusal)
     w.start()
     for _ in range(4):
         w.change()
@@ -173,7 +185,7 @@ def a_watch_that_ends_after_each_event(w, kind):
 def a_watch_that_ends_after_each_real_event(w):
     """A server that answers like a long poll, one event a watch: each change arrives soon."""
     def poll(x):
-        x.stream(send=lambda text: (x.chunk(text), x.end(), x.close()))
+        x.stream(send=lambda data: (x.chunk(data), x.end(), x.close()))
     w.start()
     w.server.on("watch", poll)
     w.server.end_watches()
@@ -220,8 +232,8 @@ def a_proxy_cuts_idle_watches(w, cut):
 def a_stream_ends_in_the_middle_of_an_event(w, cut):
     """Half an event is no event: it comes whole in the next watch."""
     def half(x):
-        def send(text):
-            x.chunk(text[:len(text) // 2])
+        def send(data):
+            x.chunk(data[:len(data) // 2])
             cut(x)
             x.close()
         x.stream(send=send)
@@ -395,7 +407,7 @@ def watches_that_are_silent_for_good(w, silent):
     w.at_most_a_minute(10)
 
 
-@scenario(factor=80)
+@scenario(factor=80, modes=IN_JSON)
 def white_space_is_no_sign_of_life(w):
     """Blank lines come all the time, but no bookmark any more: it is as good as silence."""
     def blank(x):
@@ -506,25 +518,23 @@ def one_watch_that_works_again_brings_the_others(w):
 # --- how a stream may be cut into pieces --------------------------------------------------------
 
 def by_bytes(x):
-    x.stream(send=lambda text: [x.chunk(text[i:i + 1]) for i in range(len(text))])
+    x.stream(send=lambda data: [x.chunk(data[i:i + 1]) for i in range(len(data))])
 
 
 def across_events(x):
     """Each chunk ends in the middle of an event."""
-    bookmark = json.dumps({"type": "BOOKMARK", "object": {"metadata": {
-        "resourceVersion": str(x.cluster.version)}}}) + "\n"
+    bookmark = x.event_bytes("BOOKMARK", {"metadata": {"resourceVersion": str(x.cluster.version)}})
 
-    def send(text):
-        x.chunk(text[:40])
+    def send(data):
+        x.chunk(data[:40])
         x.wait(0.5)
-        x.chunk(text[40:] + bookmark[:30])
+        x.chunk(data[40:] + bookmark[:30])
         x.chunk(bookmark[30:])
     x.stream(send=send)
 
 
 def extensions(x):
-    x.stream(send=lambda text: x.send(
-        b'%X;name="value"\r\n%s\r\n' % (len(text), text.encode())))
+    x.stream(send=lambda data: x.send(b'%X;name="value"\r\n%s\r\n' % (len(data), data)))
 
 
 PIECES = {
@@ -538,9 +548,10 @@ PIECES = {
         "{", "{\n  ")),
     "without-chunks": lambda x: x.stream(framing="close"),
 }
+IN_LINES = ("crlf", "blank-lines", "nothing-between-events", "indented")
 
 
-@scenario(variants=PIECES)
+@scenario(variants=PIECES, but={**dict.fromkeys(IN_LINES, IN_JSON), "without-chunks": LISTS})
 def events_may_be_cut_anywhere(w, pieces):
     """However the bytes of the events are cut and spaced, they are the same events."""
     w.server.on("watch", pieces)

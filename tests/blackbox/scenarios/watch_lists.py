@@ -1,22 +1,18 @@
 """Lists that come as the first events of a watch, and compressed lists."""
 
 import gzip
-import json
 
 from api_server import Exchange
+from modes import STREAMS
 from scenario import error_event, reset, scenario, status
 
 ALL = "list page probe watch streamed"
 
 
-def start(w, *arguments, **how):
-    return w.start(*arguments, watch_list=True, **how)
-
-
-@scenario()
+@scenario(modes=STREAMS)
 def one_request_lists_and_watches(w):
     """A server that lists with a watch is asked once, and what changes arrives at once."""
-    start(w)
+    w.start()
     for _ in range(3):
         w.change()
         w.settles(5)
@@ -25,28 +21,28 @@ def one_request_lists_and_watches(w):
     w.log_lines(0)
 
 
-@scenario()
+@scenario(modes=STREAMS)
 def a_stream_that_ends_goes_on_as_a_watch(w):
     """The watch that followed a list ends: the next one begins where it was."""
-    start(w)
+    w.start()
     for _ in range(3):
         w.server.end_watches()
         w.change()
         w.settles(10)
     w.at_most(1, "streamed")
-    w.at_most(0, "list page")
+    w.at_most(0, "LIST")
 
 
-@scenario()
+@scenario(modes=STREAMS)
 def an_expired_version_is_listed_again_with_a_watch(w):
     """410 to a watch: one list with a watch, not older than what is known, removes what is gone."""
-    start(w)
+    w.start()
     w.server.end_watches(Exchange.reset)
     w.cluster.delete("pods", "b")
     w.cluster.forget_history()
     w.settles(20)
     w.at_most(2, "streamed")
-    w.at_most(0, "list page")
+    w.at_most(0, "LIST")
 
 
 REFUSALS = {
@@ -58,11 +54,11 @@ REFUSALS = {
 }
 
 
-@scenario(variants=REFUSALS)
+@scenario(variants=REFUSALS, modes=STREAMS)
 def a_server_that_refuses_is_sent_lists(w, refusal):
     """Refused once, it lists at once in the usual way, and remembers that."""
     w.server.on("streamed", refusal)
-    start(w, within=5)
+    w.start(within=5)
     for _ in range(3):
         w.change()
         w.settles(5)
@@ -71,8 +67,23 @@ def a_server_that_refuses_is_sent_lists(w, refusal):
     w.cluster.forget_history()
     w.settles(20)
     w.at_most(1, "streamed")
-    w.at_most(2, "list page")
+    w.at_most(2, "LIST")
     w.never_told("forbidden|refused|works again")
+
+
+@scenario(modes=("refused", "ignored"))
+def a_server_without_streams_is_asked_for_one_once(w):
+    """Three relists of a server that refuses or ignores the parameter: each is a LIST at once."""
+    w.start()
+    for count in range(2, 5):
+        w.server.end_watches(Exchange.reset)
+        w.cluster.delete("pods", sorted(w.cluster.objects["pods"])[0][1])
+        w.cluster.forget_history()
+        w.cluster.put("pods", f"new-{count}")
+        w.settles(20)
+        w.at_most(count, "LIST")
+    w.at_most(0, "streamed")  # beside the first one
+    w.never_told("list with a watch|encoding")
 
 
 def without_the_end(x):
@@ -93,18 +104,18 @@ def ignores_head_too(x):
 IGNORING = {"objects-without-an-end": without_the_end, "changes-only": without_anything}
 
 
-@scenario(factor=40, variants=IGNORING)
+@scenario(factor=40, variants=IGNORING, modes=STREAMS)
 def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
     """Nothing is complete without the end of the list; after ten seconds a LIST tells it."""
     w.server.on("streamed", ignoring)
-    start(w, within=50)
+    w.start(within=50)
     w.change()
     w.settles(5)
     w.at_most(1, "streamed")
-    w.at_most(1, "list page")
+    w.at_most(1, "LIST")
 
 
-@scenario(factor=40)
+@scenario(factor=40, modes=STREAMS)
 def changes_do_not_put_off_the_end_for_ever(w):
     """A server that ignores the parameter, whose objects change all the time: a LIST in time."""
     def busy(x):
@@ -114,21 +125,20 @@ def changes_do_not_put_off_the_end_for_ever(w):
             x.wait(3)
             x.cluster.put("pods", "a")
             x.cluster.put("pods", f"new-{step}")
-            x.chunk("".join(json.dumps(x.item("MODIFIED" if name == "a" else "ADDED", x.cluster.
-                                              objects["pods"][("default", name)])) + "\n"
-                            for name in ("a", f"new-{step}")))
+            for change, name in (("MODIFIED", "a"), ("ADDED", f"new-{step}")):
+                x.event(change, x.full(x.cluster.objects["pods"]["default", name]))
     w.server.on("streamed", busy)
-    start(w, synced=False)
-    w.until(lambda: w.server.count("list page"), 50, "it lists")
+    w.start(synced=False)
+    w.until(lambda: w.server.count("LIST"), 50, "it lists")
     w.settles(10)
     w.at_most(1, "streamed")
 
 
-@scenario(factor=80)
+@scenario(factor=80, modes=STREAMS)
 def no_answer_at_all_gives_way_to_a_list(w):
     """Something holds back the heads of watches: a LIST tells the state after the timeout."""
     w.server.on("streamed", ignores_head_too)
-    start(w, within=60, synced=False)
+    w.start(within=60, synced=False)
     w.settles(60)
     w.at_most(1, "streamed")
 
@@ -148,7 +158,7 @@ def breaks_early(x):
 def ends_in_an_event(x):
     x.head()
     x.initial_events()
-    x.chunk('{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"na')
+    x.chunk(x.event_bytes("ADDED", x.full(x.cluster.objects["pods"]["default", "a"]))[:70])
     x.end()
 
 
@@ -156,11 +166,11 @@ EARLY = {"clean": ends_early, "reset": breaks_early, "in-an-event": ends_in_an_e
          "at-once": reset}
 
 
-@scenario(variants=EARLY)
+@scenario(variants=EARLY, modes=STREAMS)
 def a_stream_that_always_ends_early(w, early):
     """Each stream ends before its list does: what it brought is not all, and a LIST follows."""
     w.server.on("streamed", early)
-    start(w, within=20)
+    w.start(within=20)
     w.at_most(2, "streamed")
     w.server.end_watches(Exchange.reset)
     w.cluster.delete("pods", "b")
@@ -174,11 +184,11 @@ REFUSING = {**{str(code): status(code, "Reason", "no") for code in (404, 408, 42
             "close": lambda x: x.close()}
 
 
-@scenario(factor=10, variants=REFUSING)
+@scenario(factor=10, variants=REFUSING, modes=STREAMS)
 def a_gateway_that_lets_no_stream_through(w, refusal):
     """Whatever it answers to a watch that is to list: a LIST follows, also where it is a relist."""
     w.server.on("streamed", refusal)
-    start(w, within=30)
+    w.start(within=30)
     w.at_most(2, "streamed")
     w.server.end_watches(Exchange.reset)
     w.cluster.delete("pods", "b")
@@ -187,10 +197,10 @@ def a_gateway_that_lets_no_stream_through(w, refusal):
     w.at_most_a_minute(12, ALL)
 
 
-@scenario(factor=10, variants=REFUSING)
+@scenario(factor=10, variants=REFUSING, modes=STREAMS)
 def a_relist_that_does_not_come_as_a_stream(w, refusal):
     """The first list came with a watch, the second one does not: a LIST follows."""
-    start(w)
+    w.start()
     w.server.on("streamed", refusal)
     w.server.end_watches(Exchange.reset)
     w.cluster.delete("pods", "b")
@@ -199,7 +209,7 @@ def a_relist_that_does_not_come_as_a_stream(w, refusal):
     w.at_most(3, "streamed")
 
 
-@scenario(factor=20)
+@scenario(factor=20, modes=STREAMS)
 def objects_that_come_one_by_one_are_no_list(w):
     """A server ignores the parameter and has a new object each 20 s: a LIST within a minute."""
     def slow(x):
@@ -208,35 +218,34 @@ def objects_that_come_one_by_one_are_no_list(w):
         for step in range(1000):
             x.wait(20)
             x.cluster.put("pods", f"new-{step}")
-            x.chunk(json.dumps(x.item("ADDED", x.cluster.objects["pods"][
-                ("default", f"new-{step}")])) + "\n")
+            x.event("ADDED", x.full(x.cluster.objects["pods"]["default", f"new-{step}"]))
     w.server.on("streamed", slow)
-    start(w, synced=False)
-    w.until(lambda: w.server.count("list page"), 60, "it lists")
+    w.start(synced=False)
+    w.until(lambda: w.server.count("LIST"), 60, "it lists")
     w.settles(10)
 
 
-@scenario()
+@scenario(modes=STREAMS)
 def a_stream_that_breaks_once_is_tried_again(w):
     """One that ends early is an accident; the next one brings the list."""
     w.server.on("streamed", breaks_early, times=1)
-    start(w, within=10)
+    w.start(within=10)
     w.at_most(2, "streamed")
-    w.at_most(0, "list page")
+    w.at_most(0, "LIST")
 
 
-@scenario()
+@scenario(modes=STREAMS)
 def most_of_a_streamed_list_is_missing(w):
     """A list with a watch that lacks most objects is confirmed by a LIST before they go."""
     def nearly_nothing(x):
         x.head()
         x.end_of_list()
         x.stream(head=False, version=x.cluster.version)
-    start(w)
+    w.start()
     w.server.on("streamed", nearly_nothing)
     w.server.end_watches(Exchange.reset)
     w.cluster.forget_history()
-    w.until(lambda: w.server.count("list page"), 20, "it confirms with a LIST")
+    w.until(lambda: w.server.count("LIST"), 20, "it confirms with a LIST")
     w.change()
     w.settles(10)
     w.told("lacks", at_most=1)
@@ -271,11 +280,11 @@ LIES = {"the-end-first": end_first, "the-end-twice": end_twice,
         "objects-repeated": everything_repeated}
 
 
-@scenario(variants=LIES)
+@scenario(variants=LIES, modes=STREAMS)
 def a_server_that_gets_it_wrong(w, lie):
     """Ends in the wrong place, and objects that come again and again, do no harm."""
     w.server.on("streamed", lie)
-    start(w, within=10)
+    w.start(within=10)
     w.change()
     w.settles(5)
     w.server.end_watches(Exchange.reset)
@@ -287,7 +296,7 @@ def a_server_that_gets_it_wrong(w, lie):
     w.at_most_a_minute(10, ALL)  # with a probe and a list because of old objects
 
 
-@scenario()
+@scenario(modes=STREAMS)
 def an_end_without_a_version_is_none(w):
     """A list that does not say how new it is cannot be watched from; a LIST follows in time."""
     def nowhere(x):
@@ -296,11 +305,11 @@ def an_end_without_a_version_is_none(w):
         x.bookmark(1, metadata={"annotations": {"k8s.io/initial-events-end": "true"}})
         x.silence()
     w.server.on("streamed", nowhere)
-    start(w, within=50)
+    w.start(within=50)
     w.at_most(1, "streamed")
 
 
-@scenario()
+@scenario(modes=STREAMS)
 def events_between_the_objects_and_their_end(w):
     """What changes while the list is sent is part of it: changed, and gone."""
     def changing(x):
@@ -310,11 +319,11 @@ def events_between_the_objects_and_their_end(w):
         x.cluster.delete("pods", "b")
         for _, kind, change, item in x.cluster.history:
             if int(item["metadata"]["resourceVersion"]) > version:
-                x.chunk(json.dumps(x.item(change, item)) + "\n")
+                x.event(change, x.full(item))
         x.end_of_list()
         x.stream(head=False, version=x.cluster.version)
     w.server.on("streamed", changing, times=1)
-    start(w, within=10)
+    w.start(within=10)
     w.at_most(1, ALL)
 
 
@@ -323,8 +332,7 @@ def events_between_the_objects_and_their_end(w):
 def packed(pack):
     """A list that is packed by that function."""
     def answer(x):
-        text = json.dumps(x.list_object()).encode()
-        data = pack(text)
+        data = pack(x.list_bytes())
         x.head(200, {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}, "length", len(data))
         x.chunk(data)
     return answer
@@ -340,13 +348,13 @@ def filled(w):
         w.cluster.put("pods", f"web-{number}")
 
 
-@scenario(variants={"one-member": gzip.compress, "two-members": two_members})
+@scenario(variants={"one-member": gzip.compress, "two-members": two_members}, modes=STREAMS)
 def compressed_lists_are_read(w, pack):
     """Lists that were asked for compressed; watches that were not."""
     filled(w)
-    w.server.on("list page", packed(pack))
-    start(w, "--gzip", "on")
-    w.check(all(r.headers["accept-encoding"] == "gzip" for r in w.server.asked("list page")),
+    w.server.on("LIST", packed(pack))
+    w.start("--gzip", "on")
+    w.check(all(r.headers["accept-encoding"] == "gzip" for r in w.server.asked("LIST")),
             "a list was not asked for compressed")
     w.check(all(r.headers["accept-encoding"] == "identity" for r in w.server.asked("watch")),
             "a watch was asked for compressed")
@@ -364,12 +372,13 @@ def bomb(text):
 
 @scenario(factor=5, variants={"cut": lambda text: gzip.compress(text)[:-20],
                               "garbage-behind": lambda text: gzip.compress(text) + b"garbage",
-                              "no-gzip": lambda text: text, "bomb": bomb})
+                              "no-gzip": lambda text: text, "bomb": bomb},
+          modes=STREAMS, but={"bomb": ("json",)})
 def a_list_that_cannot_be_unpacked(w, pack):
     """What cannot be unpacked is refused, and the next list is asked for as it is."""
-    w.server.on("list page", packed(pack),
+    w.server.on("LIST", packed(pack),
                 when=lambda request: request.headers["accept-encoding"] == "gzip")
-    start(w, "--gzip", "on", within=20)
+    w.start("--gzip", "on", within=20)
     w.at_most_a_minute(8, ALL)
     w.told("compressed answer")
 

@@ -29,11 +29,11 @@ def test_cases(root):
 
 
 def scenarios(root):
-    """With each variant, and without: that means all of them."""
+    """With each variant, and without: that means all of them. In whatever modes they are played."""
     listed = subprocess.run([sys.executable, "-B", root / "tests/blackbox/run.py", "--list"],
                             check=True, capture_output=True, text=True).stdout
     for line in listed.splitlines():
-        title = line.partition(" (x")[0]
+        title = line.partition(" (x")[0].partition("@")[0]
         yield f"blackbox: {title}"
         yield f"blackbox: {title.partition(':')[0]}"
 

@@ -74,6 +74,20 @@ TEST_CASE("ListForms: the first form has two tries, each of the others has one")
     CHECK(words(forms.current()) == "pages");
 }
 
+TEST_CASE("ListForms: the form behind a stream that is not served takes the place of the first") {
+    ListForms forms = begun({.streams_first = true, .other_encoding = true});
+    forms.on_not_streamed();
+    CHECK(words(forms.current()) == "pages");
+    CHECK(forms.at_first());
+    CHECK_FALSE(forms.none_failed());
+    CHECK(forms.streams_failed());
+    CHECK_FALSE(forms.on_failure(false));
+    CHECK(words(forms.current()) == "pages");
+    CHECK(forms.on_failure(false));
+    CHECK(words(forms.current()) == "whole otherwise");
+    CHECK(forms.on_failure(false));
+}
+
 TEST_CASE("ListForms: a part that got through gives the next part a second try") {
     ListForms forms = begun();
     forms.on_failure(true);

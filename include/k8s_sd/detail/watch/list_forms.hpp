@@ -60,6 +60,13 @@ class ListForms {
         go_on();
         return true;
     }
+    /// The server does not serve the streamed form. If that was the first one, the next form takes
+    /// its place: a single failure of that one must not count against its encoding.
+    void on_not_streamed() noexcept {
+        const bool was_first = at_first();
+        on_failure(true);
+        if (was_first) leading_ = index_;
+    }
     /// Postpones the current form behind the others, because it is not available now.
     void skip() noexcept {
         if (rounds_ > 0 || std::exchange(postponed_, true)) return go_on();
@@ -77,8 +84,10 @@ class ListForms {
     /// Whether the first round has another form after the current one.
     bool has_untried() const noexcept { return rounds_ == 0 && index_ + 1 < size_; }
 
-    /// Whether this is the first form in the first round.
-    bool at_first() const noexcept { return index_ == 0 && rounds_ == 0; }
+    /// Whether this is the first served form in the first round.
+    bool at_first() const noexcept { return index_ == leading_ && rounds_ == 0; }
+    /// Whether every form before the current one is still untried.
+    bool none_failed() const noexcept { return index_ == 0 && rounds_ == 0; }
 
     // Conclusions from the success of the current form. After the first round there are none: the
     // server was down, and has recovered.
@@ -126,6 +135,7 @@ class ListForms {
     std::array<bool, most_forms> failed_{};
     std::size_t size_ = 0;
     std::size_t index_ = 0;
+    std::size_t leading_ = 0;  // the first form that is served
     unsigned rounds_ = 0;
     int failures_ = 0;        // of the current form, in a row
     bool postponed_ = false;  // a form was postponed

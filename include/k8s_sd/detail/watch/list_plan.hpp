@@ -46,8 +46,9 @@ class ListPlan {
     Request next(const std::string& known, bool streamed) {
         if (!forms_.begun()) begin(!asks_not_older(known), streamed);
         const ListForm form = forms_.current();
-        Request request{
-            .other_encoding = form.other_encoding, .hasty = is_hasty(), .first = forms_.at_first()};
+        Request request{.other_encoding = form.other_encoding,
+                        .hasty = is_hasty(),
+                        .first = forms_.none_failed()};
         if (form.shape == ListShape::pages) request.limit = options_.page_size;
         request.streamed = form.shape == ListShape::streamed;
         // Behind a continue token an API server accepts any limit, but no version.
@@ -106,7 +107,7 @@ class ListPlan {
     /// \param tried  the server or the stream has shown that it does not work
     void give_up_stream(bool tried) noexcept {
         stream_refused_ = stream_refused_ || tried;
-        tried ? static_cast<void>(forms_.on_failure(true)) : forms_.skip();
+        tried ? forms_.on_not_streamed() : forms_.skip();
     }
     /// Discards the known version and requests the most recent state.
     void forget_version() {
