@@ -52,8 +52,9 @@ std::string words(const Machine::Outcome& outcome) {
         }
         std::string operator()(const Machine::Silent&) const { return "silent"; }
         std::string operator()(const Machine::Failed& failed) const {
-            constexpr const char* causes[] = {"unreachable", "no answer", "busy",   "failed",
-                                              "refused",     "cut",       "absent", "not in time"};
+            constexpr const char* causes[] = {"unreachable", "no answer",   "busy",
+                                              "failed",      "refused",     "cut",
+                                              "absent",      "not in time", "not sent"};
             const std::string cause = causes[static_cast<std::size_t>(failed.cause)];
             if (!failed.retry_after) return cause;
             const auto wait = std::chrono::duration_cast<std::chrono::seconds>(*failed.retry_after);

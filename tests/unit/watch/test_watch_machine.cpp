@@ -475,7 +475,9 @@ TEST_CASE("WatchMachine: what fails twice in one form is tried in the other") {
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
     CHECK(s.failed(Cause::cut) == "list rv=5");
-    CHECK(s.failed(Cause::unreachable) == "list rv=5");  // says nothing about the form
+    // These say nothing about the form.
+    CHECK(s.failed(Cause::unreachable) == "list rv=5");
+    CHECK(s.failed(Cause::unsent) == "list rv=5");
     CHECK(s.failed(Cause::refused) == "list limit=500");
     s.page("a");
     CHECK(s.machine.list_forms().better_shape() == ListShape::pages);

@@ -330,7 +330,9 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
                                     const WatchRequest& request, Waiting waiting) {
     if (stopped_) return;
     if (credentials.ec) {
-        return conclude({WatchMachine::Failed{}, {credentials.ec, credentials.problem}, true});
+        return conclude({WatchMachine::Failed{std::nullopt, WatchMachine::Cause::unsent},
+                         {credentials.ec, credentials.problem},
+                         true});
     }
     if (is_of_other_server()) return go_to_other_server();
     exchange_.credentials_problem = credentials.problem;

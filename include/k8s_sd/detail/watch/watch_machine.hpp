@@ -88,6 +88,7 @@ class WatchMachine {
         cut,          ///< a good response ended early
         absent,       ///< the server does not have the API
         silent,       ///< the response timed out, at its head or body
+        unsent,       ///< the request was not sent, because credentials are missing
     };
     struct Failed {
         std::optional<Duration> retry_after{};
@@ -285,8 +286,7 @@ class WatchMachine {
     Step later_in(const Failed& failure) {
         const bool first_round = plan_.forms().in_first_round();
         Sleep sleep = later(failure);
-        if (failure.retry_after || failure.cause == Cause::unreachable || !first_round)
-            return sleep;
+        if (failure.retry_after || !was_sent(failure) || !first_round) return sleep;
         // The response timeout already was a pause.
         const Duration pause = failure.cause == Cause::silent
                                    ? backoff_.uniform(options_.backoff_min)
@@ -325,7 +325,7 @@ class WatchMachine {
     Step on_failed_probe(const Failed& failure) {
         if (doubt_ != ListReason::silence) doubt_.reset();
         forget_failures();
-        if (failure.cause != Cause::unreachable) ++failed_probes_;
+        if (was_sent(failure)) ++failed_probes_;
         if (failure.cause == Cause::refused || failed_probes_ >= max_failed_probes) {
             failed_probes_ = 0;
             stage_ = Stage::watching;
@@ -407,7 +407,8 @@ class WatchMachine {
     Step on_failed_watch(const Failed& failure) {
         count_failure(failure.cause != Cause::busy);
         if (failure.cause == Cause::refused && ++refused_watches_ > 1) return on_refused_watch();
-        const bool answered = failure.cause == Cause::server || failure.cause == Cause::busy;
+        const bool answered = failure.cause == Cause::server || failure.cause == Cause::busy ||
+                              failure.cause == Cause::unsent;
         if ((!answered && failure.cause != Cause::refused) || owes_probe_) owe_probe();
         if (fails_too_often() || (answered && is_barren())) {
             doubt_ = ListReason::failing_watch;
@@ -504,8 +505,16 @@ class WatchMachine {
         if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        if (failure.cause != Cause::unreachable) plan_.on_failure(is_for_good(failure));
+        if (was_sent(failure)) {
+            plan_.on_failure(is_for_good(failure), failure.cause == Cause::busy
+                                                       ? ListForms::Suspect::shape
+                                                       : ListForms::Suspect::any);
+        }
         return later_in(failure);
+    }
+    /// Only a sent request can prove something about its form.
+    static bool was_sent(const Failed& failure) noexcept {
+        return failure.cause != Cause::unreachable && failure.cause != Cause::unsent;
     }
 
     /// Whether to skip the second attempt in this form: it timed out, or has to wait, and another
@@ -518,7 +527,7 @@ class WatchMachine {
     /// a proxy.
     Step on_absence() {
         if (stage_ == Stage::listing) {
-            plan_.on_failure(true, false);
+            plan_.on_failure(true, ListForms::Suspect::neither);
         } else if (++absences_ > 1) {
             reason_ = ListReason::failing_watch;
             begin_anew();
