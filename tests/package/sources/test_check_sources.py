@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Every check of check_sources.py fails where it should."""
+"""Every check of check_sources.py and check_language.py fails where it should."""
 import json
 import pathlib
 import tempfile
 import unittest
 
+import check_language as language
 import check_sources as check
 
 
@@ -34,6 +35,25 @@ class CheckSourcesTest(unittest.TestCase):
         self.assertEqual(len(list(check.unknown_dependencies(text, "header zlib.h"))), 2)
         self.assertEqual(
             list(check.unknown_dependencies(text, "header zlib.h some/header.h Other")), [])
+
+    def test_a_refused_word_is_found_but_not_in_code(self):
+        texts = {"a.hpp": ["The watch is told of `nobody` at once. Nobody waits for it here."]}
+        self.assertEqual(list(language.problems_of("comments", texts)),
+                         ['a.hpp: "is told" in: The watch is told of X at once.',
+                          'a.hpp: "Nobody" in: Nobody waits for it here.'])
+
+    def test_many_relative_pronouns_are_found(self):
+        sentence = "The watch that ended reports its error."
+        plain = "The watch reports its error."
+        self.assertEqual(list(language.problems_of("docs", {"a": [plain] * 4 + [sentence]})), [])
+        self.assertEqual(list(language.problems_of("docs", {"a": [plain] * 3 + [sentence]})),
+                         ["docs: 0.25 relative pronouns a sentence, more than 0.2"])
+
+    def test_comments_are_read_as_blocks_and_documents_without_their_code(self):
+        self.assertEqual(list(language.comment_blocks("/// One\n///  two.\nint x;\n/// 3", "///")),
+                         ["One  two.", "3"])
+        self.assertEqual(list(language.paragraphs("# T\n\nText.\n```\ncode\n```\n\n| a |\n")),
+                         ["Text."])
 
 
 if __name__ == "__main__":

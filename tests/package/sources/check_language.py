@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Checks the language of docstrings, comments and documents: words of the field only, and few
+relative pronouns, because a sentence of subject, verb and object needs none.
+
+usage: check_language.py PROJECT
+"""
+import pathlib
+import re
+import sys
+
+PRONOUN = re.compile(r"\b(?:who|whom|whose|which|that|what|whoever|whatever)\b", re.IGNORECASE)
+PRONOUNS_A_SENTENCE = 0.2
+# Words for which Kubernetes, Prometheus, Asio or plain English have a better one.
+REFUSED = re.compile(r"\b(?:nobody|for ever|(?:is|are|was) told|storeys?|barren|audience|seats?)\b",
+                     re.IGNORECASE)
+SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*(])")
+SHORTEST_SENTENCE = 4  # words
+# What a project wrote once and keeps: the history of changes.
+HISTORY = "CHANGELOG.md"
+
+
+def comment_blocks(text, marker):
+    """The comments of consecutive lines, each block as one text."""
+    block = []
+    for line in text.splitlines():
+        comment = re.match(rf"\s*{marker}<?\s?(.*)", line)
+        if comment:
+            block.append(comment.group(1))
+        elif block:
+            yield " ".join(block)
+            block = []
+    if block:
+        yield " ".join(block)
+
+
+def paragraphs(text):
+    """The prose of a document, without code, tables and headings."""
+    for paragraph in re.split(r"\n\s*\n", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        if not paragraph.lstrip().startswith(("|", "#", "<", "![")):
+            yield paragraph
+
+
+def sentences(blocks):
+    for block in blocks:
+        without_code = re.sub(r"`[^`]*`", "X", block)
+        for sentence in SENTENCE_END.split(without_code):
+            if len(sentence.split()) >= SHORTEST_SENTENCE:
+                yield " ".join(sentence.split())
+
+
+def problems_of(part, texts):
+    """\\param texts: blocks by file"""
+    count = pronouns = 0
+    for file, blocks in texts.items():
+        for sentence in sentences(blocks):
+            count += 1
+            pronouns += len(PRONOUN.findall(sentence))
+            for word in REFUSED.findall(sentence):
+                yield f'{file}: "{word}" in: {sentence}'
+    rate = pronouns / count if count else 0
+    if rate > PRONOUNS_A_SENTENCE:
+        yield (f"{part}: {rate:.2f} relative pronouns a sentence, more than "
+               f"{PRONOUNS_A_SENTENCE}")
+
+
+def read(files):
+    return {file: file.read_text(encoding="utf-8") for file in sorted(files)}
+
+
+def problems(root):
+    headers = [file for pattern in ("*.hpp", "*.ipp")
+               for file in (root / "include/k8s_sd").rglob(pattern)]
+    private = [file for file in headers if "detail" in file.parts]
+    public = [file for file in headers if "detail" not in file.parts]
+    documents = [file for pattern in ("docs/**/*.md", "*.md", "bench/**/*.md", "examples/**/*.md")
+                 for file in root.glob(pattern) if file.name != HISTORY]
+    yield from problems_of("docstrings of public headers",
+                           {f: comment_blocks(t, "///") for f, t in read(public).items()})
+    yield from problems_of("comments of private headers",
+                           {f: comment_blocks(t, "//+") for f, t in read(private).items()})
+    yield from problems_of("documents", {f: paragraphs(t) for f, t in read(documents).items()})
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    root = pathlib.Path(sys.argv[1]).resolve()
+    found = [problem.replace(f"{root}/", "") for problem in problems(root)]
+    print("\n".join(found))
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
