@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs bench_fleet and puts its tables and plots into docs/scale-out.md.
+"""Runs bench_fleet and puts its tables and plots into docs/guide/scale-out.md.
 
 usage: report.py BENCH_FLEET [OPTION...]
     The options are those of bench_fleet, e.g. --targets 1000 for a short run.
@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/suite"))
 import plots  # noqa: E402
 
-PAGE = ROOT / "docs/scale-out.md"
-FOLDER = ROOT / "docs/scale-out"
+PAGE = ROOT / "docs/guide/scale-out.md"
+FOLDER = ROOT / "docs/guide/scale-out"
 BEGIN, END = "<!-- bench_fleet: begin -->\n", "<!-- bench_fleet: end -->\n"
 
 

@@ -1,4 +1,4 @@
-"""Measures k8s_sd and its peers in one run and writes docs/performance.md with its plots.
+"""Measures k8s_sd and its peers in one run and writes docs/internals/performance.md with its plots.
 
 Called by scripts/bench, see there.
 """
@@ -352,7 +352,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("--build", type=Path, default=ROOT / "build/bench")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs/performance.md")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs/internals/performance.md")
     parser.add_argument("--quick", action="store_true", help="small sizes, one round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without-peers", action="store_true")

@@ -1,4 +1,4 @@
-// Snippets of docs/discovery-manager.md.
+// Snippets of docs/guide/discovery-manager.md.
 
 //[manager
 #include "k8s_sd/discovery_manager.hpp"

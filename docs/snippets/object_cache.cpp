@@ -1,4 +1,4 @@
-// Snippets of docs/object-cache.md.
+// Snippets of docs/guide/object-cache.md.
 
 #include "k8s_sd/cache/object_cache.hpp"
 

@@ -1,4 +1,4 @@
-// Snippets of docs/relabelling.md.
+// Snippets of docs/guide/relabelling.md.
 
 //[relabeler
 #include "k8s_sd/relabel/relabel_yaml.hpp"

@@ -1,4 +1,4 @@
-// Snippets of docs/scale-out.md.
+// Snippets of docs/guide/scale-out.md.
 
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"

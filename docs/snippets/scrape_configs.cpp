@@ -1,4 +1,4 @@
-// Snippets of docs/scrape-configs.md.
+// Snippets of docs/guide/scrape-configs.md.
 
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"

@@ -1,4 +1,4 @@
-// Snippets of docs/simulated-server.md.
+// Snippets of docs/guide/testing.md.
 
 //[memory
 #include "k8s_sd/discoverer.hpp"

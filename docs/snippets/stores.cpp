@@ -1,4 +1,4 @@
-// Snippets of docs/stores.md.
+// Snippets of docs/guide/stores.md.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/store.hpp"

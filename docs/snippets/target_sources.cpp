@@ -1,4 +1,4 @@
-// Snippets of docs/target-sources.md.
+// Snippets of docs/guide/target-sources.md.
 
 //[jobs
 #include "k8s_sd/discovery_manager.hpp"

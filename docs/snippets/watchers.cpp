@@ -1,4 +1,4 @@
-// Snippets of docs/watchers.md.
+// Snippets of docs/guide/watchers.md.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/generic.hpp"

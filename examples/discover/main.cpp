@@ -1,4 +1,5 @@
-// Watches a Kubernetes cluster and prints its targets and how they change. See docs/examples.md.
+// Watches a Kubernetes cluster and prints its targets and how they change.
+// See docs/programs/discover.md.
 
 #include "access_check.hpp"
 #include "k8s_sd/error.hpp"

@@ -1,6 +1,6 @@
 // Three scrapers in processes of their own share the targets of one simulated cluster. One leaves,
 // another one joins, one is killed; the targets tell who scraped them, and for how long nobody did.
-// See docs/scale-out.md.
+// See docs/guide/scale-out.md.
 
 #include "k8s_sd/sim/api_server.hpp"
 #include "scraped_targets.hpp"

@@ -1,5 +1,5 @@
 // Applies relabelling rules, or those of a job with all that makes a scrape target, to label sets
-// from standard input. See docs/examples.md.
+// from standard input. See docs/programs/relabel.md.
 
 #include "input.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"

@@ -22,7 +22,7 @@ using VariableLookup = std::function<std::optional<std::string>(std::string_view
 /// Reads one entry of `kubernetes_sd_configs`, alone or as a list of one, with the keys and rules
 /// of Prometheus and vmagent, and validates it. Unknown keys are errors; keys that these programs
 /// have and k8s_sd has not are errors that say so. Relative paths are relative to the directory of
-/// `file_name`, which need not exist. docs/configuration.md lists all keys. Thread-safe.
+/// `file_name`, which need not exist. docs/guide/configuration.md lists all keys. Thread-safe.
 /// \param max_bytes  of the text with the values of its variables
 /// \throws ConfigError where "file:line: key" of the first mistake; its text names all of them
 K8S_SD_EXPORT DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,

@@ -20,8 +20,8 @@ struct LabelOrigin {
     std::string field{};
 };
 
-/// Where a label that discovery made comes from; nullopt for any other name. docs/labels.md has the
-/// list. Thread-safe.
+/// Where a label that discovery made comes from; nullopt for any other name. The list is
+/// in docs/guide/labels.md. Thread-safe.
 /// \param role  of the configuration: `__address__` and the namespace are those of its objects
 /// \param dialect  of the configuration: in role endpoints the protocol of a container's port is
 ///                 the endpoint's in Prometheus' dialect

@@ -42,7 +42,7 @@ enum class RelabelAction : std::uint8_t {
 /// As in `action`: "replace" and so on.
 K8S_SD_EXPORT std::string_view to_string(RelabelAction) noexcept;
 
-/// One entry of `relabel_configs`. Which fields an action uses is in docs/relabelling.md.
+/// One entry of `relabel_configs`. Which fields an action uses is in docs/guide/relabelling.md.
 struct RelabelRule {
     RelabelAction action = RelabelAction::replace;  ///< what the rule does
     std::vector<std::string> source_labels{};       ///< names; their values make V
@@ -71,7 +71,7 @@ struct RelabelLimits {
     std::size_t regex_bytes = std::size_t{8} << 20;
     /// Of the compiled regular expressions of all rules together, each different one once. One of
     /// them counts as 128 at least, and with the bytes of its text. What is compared without RE2
-    /// does not count: see docs/relabelling.md.
+    /// does not count: see docs/guide/relabelling.md.
     std::size_t instructions = std::size_t{32} << 20;
     /// Of one text that a rule makes of a label set: a value, a name, the joined source labels.
     std::size_t text_bytes = std::size_t{1} << 20;
@@ -126,7 +126,7 @@ struct RelabelStep {
 
 /// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
 /// Rules: Prometheus' and vmagent's documentation of `relabel_config`; their behaviour is
-/// reproduced but for the differences that docs/relabelling.md lists.
+/// reproduced but for the differences that docs/guide/relabelling.md lists.
 class K8S_SD_EXPORT Relabeler {
  public:
     Relabeler() = default;  ///< without rules: changes nothing

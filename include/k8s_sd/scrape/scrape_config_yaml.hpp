@@ -132,7 +132,7 @@ class K8S_SD_EXPORT ScrapeConfigError : public ConfigError {
 /// Reads a configuration file: `global`, `scrape_configs` and `scrape_config_files`, with their
 /// defaults. A job with a mistake is left out and told in `failures`. What k8s_sd has no use for
 /// comes to the host as it is, with a note. Relative paths are relative to the directory of
-/// `file_name`. docs/scrape-configs.md lists all keys. Blocks on the files of
+/// `file_name`. docs/guide/scrape-configs.md lists all keys. Blocks on the files of
 /// `scrape_config_files`. Thread-safe.
 /// \throws ScrapeConfigError if nothing of it can be used: it is no YAML, or `global` is wrong; or
 ///         for any mistake if `strict`

@@ -55,7 +55,7 @@ struct TargetExplanation {
 
 /// Makes scrape targets of discovered ones: job defaults, relabelling, sharding, checks. Rules:
 /// Prometheus' `PopulateLabels` and `Target.URL`, vmagent's `getScrapeWork` and `GetScrapeURL`;
-/// docs/scrape-targets.md tells them. Not thread-safe.
+/// docs/guide/scrape-targets.md tells them. Not thread-safe.
 class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule

@@ -9,8 +9,8 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// - `MainObject`: what is kept of the objects that have the targets, those of main_kind()
 /// - `static constexpr std::string_view source_prefix`: the start of the groups' names
-/// - `static constexpr LabelRow labels[]`: what docs/labels.md tells of the labels that the objects
-///   have by themselves
+/// - `static constexpr LabelRow labels[]`: the rows of docs/guide/labels.md for the labels that the
+///   objects have by themselves
 /// - `static void add_needed_kinds(const AttachMetadata&, std::vector<Kind>&)`: the kinds that the
 ///   targets need besides the main kind
 /// - `static void generate(const MainObject&, GeneratorContext&)`: adds the labels of the group,

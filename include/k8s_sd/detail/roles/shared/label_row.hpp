@@ -5,7 +5,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// What docs/labels.md tells of a label. The page has the rows of RoleTraits<role>::labels
+/// What docs/guide/labels.md tells of a label. The page has the rows of RoleTraits<role>::labels
 /// (scripts/labels writes them), and a test compares them with the labels of recorded clusters.
 struct LabelRow {
     enum class Place : std::uint8_t { group, target };
