@@ -11,6 +11,7 @@ import textwrap
 
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)]*)?\)")
 CPP_BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CMAKE_BLOCK = re.compile(r"^```cmake\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 # A file or folder of the project in backticks; "<role>" stands for any name.
 PATH = re.compile(r"`((?:\.github|bench|cmake|docs|examples|include|scripts|src|tests)/[^`\s]*)`")
@@ -148,7 +149,7 @@ def anchors(document):
 
 
 def broken_links(document):
-    for path, anchor in LINK.findall(text_of(document)):
+    for path, anchor in LINK.findall(BLOCK.sub("", text_of(document))):
         if "://" in path:
             continue
         target = document.parent / path if path else document
@@ -169,9 +170,9 @@ def long_lines(document, wide=False):
 
 
 def compiled_code(root):
-    """What a C++ block may be: an example, or the regions of one name in a source file."""
+    """The permitted C++ blocks: an example, a snippet, or the regions of one name in such a file."""
     code = set()
-    for source in [*root.glob("examples/**/*.cpp"), *root.glob("docs/snippets/*.cpp")]:
+    for source in [*root.glob("examples/**/*.cpp"), *root.glob("docs/snippets/**/*.[ch]pp")]:
         code.add(text_of(source).strip())
         regions = {}
         for name, text in REGION.findall(text_of(source)):
@@ -220,6 +221,17 @@ def wrong_answers(root):
                 yield f"{document}: '{question}': {path} does not have '{text}'"
 
 
+def tutorial_problems(root):
+    """The tutorial shows its CMakeLists.txt and its headers as they are."""
+    page = text_of(root / "docs/guide/tutorial.md")
+    folder = root / "docs/snippets/tutorial"
+    files = [folder / "CMakeLists.txt", *folder.glob("**/*.[ch]pp")]
+    blocks = {block.strip() for block in CMAKE_BLOCK.findall(page) + CPP_BLOCK.findall(page)}
+    for file in files:
+        if text_of(file).strip() not in blocks:
+            yield f"docs/guide/tutorial.md does not show {file.relative_to(root)}"
+
+
 def readme_problems(root):
     readme = text_of(root / "README.md")
     if f"```cpp\n{text_of(root / 'examples/minimal.cpp').strip()}\n```" not in readme:
@@ -233,7 +245,7 @@ def main(project):
     wide = {document for pattern in WIDE for document in root.glob(pattern)}
     documents = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")]
     code = compiled_code(root)
-    problems = [*readme_problems(root), *wrong_answers(root)]
+    problems = [*readme_problems(root), *tutorial_problems(root), *wrong_answers(root)]
     for document in sorted(documents):
         problems += broken_links(document)
         problems += long_lines(document, wide=document in wide)
