@@ -97,7 +97,8 @@ class Bench:
                               {name: [(pods, figures[field]) for pods, figures in points]
                                for name, points in mine.items()})
         return report.Table(
-            "Sync", "CPU time and peak memory from the start of a program until it has all targets.",
+            "Sync",
+            "CPU time and peak memory from the start of a program until it has all targets.",
             ["role", "pods", "program", "CPU", "×", "peak", "×"], rows,
             [f"sync-{role}-{field}.svg" for role in prepare for field in ("cpu", "peak")])
 
@@ -326,7 +327,8 @@ class Bench:
         return report.Table(
             "A slow host", f"The callback sleeps; {self.events:,} events on "
             f"{min(self.pods, 10_000):,} pods meanwhile. Repeated changes are coalesced.",
-            ["callback sleeps", "memory before", "peak in the burst", "CPU", "changes delivered"], rows)
+            ["callback sleeps", "memory before", "peak in the burst", "CPU", "changes delivered"],
+            rows)
 
     def pools(self):
         """What bench_pools says."""
