@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that each row of docs/internals/failures.md says what proves it: tests that exist, or why there is
-none ("does not apply: …", "not yet: …").
+"""Checks that each row of docs/internals/failures.md names its proof: existing tests, or the reason
+why there is none ("does not apply: …", "not yet: …").
 
 usage: check_failures.py PROJECT_DIRECTORY
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that docs/guide/labels.md tells of each label that the roles make, and of no other, and that its
-lists are what the code says: RoleTraits<role>::labels and label_origin(). With --write writes these
-lists, which stand between comments, into the page.
+"""Checks that docs/guide/labels.md names exactly the labels of the roles, and that its lists equal
+RoleTraits<role>::labels and label_origin() in the code. With --write writes these lists into the
+page, between the comments there.
 
 usage: check_labels.py [--write] PROJECT_DIRECTORY
 """
@@ -116,7 +116,8 @@ def complaints(root):
     written = {name: text for _, name, text, _ in LIST.findall(document)}
     for name in sorted(set(wanted) | set(written)):
         if wanted.get(name) != written.get(name):
-            yield f"the list '{name}' of docs/guide/labels.md is not what the code says: scripts/labels"
+            yield (f"the list '{name}' of docs/guide/labels.md is not what the code says: "
+                   "scripts/labels")
 
 
 def write(root):
