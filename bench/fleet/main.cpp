@@ -1,6 +1,6 @@
 // What a fleet does when members come, go, die and do not see: N members of the library in one
 // process, in virtual time, against a simulated server; and beside it models of what others do in
-// the same events. See docs/benchmarks.md and docs/scale-out.md.
+// the same events. See docs/internals/benchmarks.md and docs/internals/fleet-benchmark.md.
 
 #include "cluster.hpp"
 #include "course.hpp"
@@ -166,7 +166,7 @@ constexpr const char* usage =
     "usage: bench_fleet [--targets N] [--members N,N...] [--markdown] [--series FILE]\n"
     "    --targets   of all but fleets of 500 and more, which have 20000 (100000)\n"
     "    --members   sizes of fleets (1,2,4,8,100,1000)\n"
-    "    --markdown  tables as in docs/scale-out.md\n"
+    "    --markdown  tables as in docs/internals/fleet-benchmark.md\n"
     "    --series    numbers for plots go there, too\n";
 
 std::vector<unsigned> numbers_of(const std::string& text) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs bench_fleet and puts its tables and plots into docs/scale-out.md.
+"""Runs bench_fleet and puts its tables and plots into docs/internals/fleet-benchmark.md.
 
 usage: report.py BENCH_FLEET [OPTION...]
     The options are those of bench_fleet, e.g. --targets 1000 for a short run.
@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/suite"))
 import plots  # noqa: E402
 
-PAGE = ROOT / "docs/scale-out.md"
-FOLDER = ROOT / "docs/scale-out"
+PAGE = ROOT / "docs/internals/fleet-benchmark.md"
+FOLDER = ROOT / "docs/internals/fleet-benchmark"
 BEGIN, END = "<!-- bench_fleet: begin -->\n", "<!-- bench_fleet: end -->\n"
 
 
@@ -44,8 +44,8 @@ def main(program, *options):
     draw_gaps([row for row in rows if row[0] == "gap"])
     draw_bytes([row for row in rows if row[0] == "size"])
     tables = run.stdout.split("### ")[1:]
-    figures = {"Longest time": "![gaps](scale-out/gaps.svg)\n\n",
-               "What the server": "![bytes](scale-out/bytes.svg)\n\n"}
+    figures = {"Longest time": "![gaps](fleet-benchmark/gaps.svg)\n\n",
+               "What the server": "![bytes](fleet-benchmark/bytes.svg)\n\n"}
     text = ""
     for table in tables:
         figure = next((value for key, value in figures.items() if table.startswith(key)), "")

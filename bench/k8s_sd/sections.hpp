@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-/// What each part of the benchmark measures; docs/benchmarks.md has it in words.
+/// What each part of the benchmark measures; docs/internals/benchmarks.md has it in words.
 namespace bench {
 
 /// The cluster that all parts discover.

@@ -52,15 +52,14 @@ def wrapped(text, width=98):
 
 
 def document(tables, machine, peers, load):
-    programs = [f"{peer.name} ({version or 'version not told'})" for peer, _, version in peers]
+    programs = [f"{peer.name} ({version or 'version unknown'})" for peer, _, version in peers]
     head = [
         "# Performance", "",
         "`scripts/bench` writes this page. [benchmarks.md](benchmarks.md) has the benchmarks of "
         "parts.", "",
         *wrapped(
-            "One run has measured everything here: the same recorded objects, from a server that "
-            "sends prepared bytes and runs in a process of its own, on a network that has only "
-            "loopback. CPU is user and system time of the measured process, memory is its "
+            "One run has measured everything here: the same recorded objects, a server in a "
+            "separate process with prepared bytes, and a network with loopback only. CPU is user and system time of the measured process, memory is its "
             "resident memory. × compares with the first row of the same kind. A peer counts as "
             "done when it has been idle for eight seconds; its targets are all dropped by a rule. "
             "k8s_sd keeps every target reachable."), "",

@@ -1,4 +1,4 @@
-"""Measures k8s_sd and its peers in one run and writes docs/performance.md with its plots.
+"""Measures k8s_sd and its peers in one run and writes docs/internals/performance.md with its plots.
 
 Called by scripts/bench, see there.
 """
@@ -97,7 +97,8 @@ class Bench:
                               {name: [(pods, figures[field]) for pods, figures in points]
                                for name, points in mine.items()})
         return report.Table(
-            "Sync", "CPU time and peak memory until a program that begins has all targets.",
+            "Sync",
+            "CPU time and peak memory from the start of a program until it has all targets.",
             ["role", "pods", "program", "CPU", "×", "peak", "×"], rows,
             [f"sync-{role}-{field}.svg" for role in prepare for field in ("cpu", "peak")])
 
@@ -122,8 +123,8 @@ class Bench:
             self.say(rows[-1])
         return report.Table(
             "Ways to the same list",
-            f"{self.pods:,} pods, role pod. The longest handler is that of any turn of the "
-            "`io_context` during the sync, the host's callback with the complete state included.",
+            f"{self.pods:,} pods, role pod. The longest handler is that of the "
+            "`io_context` during the sync, including the host's callback with the complete state.",
             ["way", "CPU", "×", "peak", "longest handler", "lists"], rows)
 
     def first(self, rows, figures):
@@ -167,7 +168,7 @@ class Bench:
                 self.say(rows[-1])
         return report.Table(
             "Many jobs", f"Jobs over {pods:,} pods; × compares with one job. Different: each job "
-            "has a label selector of its own that selects a twentieth of the pods.",
+            "has its own label selector for a twentieth of the pods.",
             ["jobs", "number", "sync CPU", "×", "memory", "×", "lists", "watches"], rows)
 
     def changes(self):
@@ -258,7 +259,7 @@ class Bench:
         return report.Table(
             "Latency", "From the moment the server makes the event to the host's callback, "
             "10,000 pods, 100 changes a second. Role endpointslice: a pod's label changes the "
-            "targets of the slices that have the pod.",
+            "targets of the slices with that pod.",
             ["role", "encoding", "p50", "p99", "changes"], rows)
 
     def dependants(self):
@@ -306,8 +307,8 @@ class Bench:
         for row in rows:
             self.say(row)
         return report.Table(
-            "Idle watches", f"{watches:,} watches over TLS in which nothing happens; resident "
-            "memory of each.", ["what", "memory", "beside the session"], rows)
+            "Idle watches", f"{watches:,} idle watches over TLS; resident memory of "
+            "each.", ["what", "memory", "beside the session"], rows)
 
     def slow_host(self):
         """A callback that sleeps."""
@@ -325,8 +326,9 @@ class Bench:
             self.say(rows[-1])
         return report.Table(
             "A slow host", f"The callback sleeps; {self.events:,} events on "
-            f"{min(self.pods, 10_000):,} pods meanwhile. What has changed again is told once.",
-            ["callback sleeps", "memory before", "peak in the burst", "CPU", "changes told"], rows)
+            f"{min(self.pods, 10_000):,} pods meanwhile. Repeated changes are coalesced.",
+            ["callback sleeps", "memory before", "peak in the burst", "CPU", "changes delivered"],
+            rows)
 
     def pools(self):
         """What bench_pools says."""
@@ -352,7 +354,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench")
     parser.add_argument("--build", type=Path, default=ROOT / "build/bench")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs/performance.md")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs/internals/performance.md")
     parser.add_argument("--quick", action="store_true", help="small sizes, one round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without-peers", action="store_true")

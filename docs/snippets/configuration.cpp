@@ -1,4 +1,4 @@
-// Snippets of docs/configuration.md.
+// Snippets of docs/guide/configuration.md and docs/guide/sharing.md.
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/config_yaml.hpp"

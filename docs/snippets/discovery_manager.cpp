@@ -1,4 +1,4 @@
-// Snippets of docs/discovery-manager.md.
+// Snippets of docs/guide/discovery-manager.md.
 
 //[manager
 #include "k8s_sd/discovery_manager.hpp"
@@ -17,7 +17,7 @@ namespace snippets::discovery_manager {
 
 [[maybe_unused]] static void run_jobs(boost::asio::io_context& io) {
     //[manager
-    // What each job has. Two providers of a job may have groups of the same source.
+    // The groups of each job. Two providers of a job may have groups of the same source.
     std::map<std::string, std::map<k8s_sd::ProviderId, k8s_sd::TargetGroups>> state;
 
     k8s_sd::DiscoveryManager manager(io.get_executor(), [&](const k8s_sd::JobDiff& diff) {

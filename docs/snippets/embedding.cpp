@@ -1,4 +1,4 @@
-// Snippets of docs/embedding.md and docs/labels.md.
+// Snippets of docs/guide/embedding.md and docs/guide/labels.md.
 
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics_text.hpp"

@@ -1,4 +1,4 @@
-// Snippets of docs/object-cache.md.
+// Snippets of docs/guide/object-cache.md.
 
 #include "k8s_sd/cache/object_cache.hpp"
 
@@ -22,7 +22,7 @@ void use(std::string_view password);
         use(secret->get("password").value_or(""));  // decoded bytes
     });
     auto subscription = cache.subscribe("shop", "db-credentials", [](const auto& object) {
-        // The present state, then each later one. Null: the server has no such object.
+        // The current state, then each later one. Null: the server has no such object.
         if (object) use(k8s_sd::as_data_object(object)->get("password").value_or(""));
     });
     //]
@@ -30,7 +30,7 @@ void use(std::string_view password);
     //[references
     k8s_sd::ReferenceSets references(cache);
     references.set("pod-1", {{"shop", "db-credentials"}, {"shop", "registry"}});
-    references.set("pod-1", {{"shop", "db-credentials"}});  // lets go of the second one
+    references.set("pod-1", {{"shop", "db-credentials"}});  // drops the second one
     //]
 }
 

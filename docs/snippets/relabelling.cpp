@@ -1,4 +1,4 @@
-// Snippets of docs/relabelling.md.
+// Snippets of docs/guide/relabelling.md.
 
 //[relabeler
 #include "k8s_sd/relabel/relabel_yaml.hpp"
@@ -14,7 +14,7 @@ void use(const k8s_sd::LabelMap& labels);
 [[maybe_unused]] static void relabel(const std::vector<k8s_sd::LabelMap>& targets) {
     //[relabeler
     const k8s_sd::Relabeler relabeler(k8s_sd::load_relabel_configs("rules.yaml"));
-    k8s_sd::MutableLabels labels;  // used again for each target
+    k8s_sd::MutableLabels labels;  // reused for each target
     for (const auto& target : targets) {
         labels.clear();
         for (const auto& [name, value] : target) labels.set(name, value);

@@ -1,4 +1,4 @@
-// Snippets of docs/scale-out.md.
+// Snippets of docs/guide/scale-out.md.
 
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
@@ -30,12 +30,12 @@ void write_staleness_markers(const k8s_sd::ScrapeTarget& target);
         [&](const k8s_sd::FleetShare& share) {
             pool.share(share, std::chrono::steady_clock::now());
         });
-    pool.share(membership.share(), std::chrono::steady_clock::now());  // nothing, so far
+    pool.share(membership.share(), std::chrono::steady_clock::now());  // empty so far
     membership.async_run(boost::asio::detached);
     //]
     //[ready
-    membership.set_synced();               // once, when the first complete diff has come
-    const int status = membership.ready()  // what /readyz answers
+    membership.set_synced();               // once, after the first complete diff
+    const int status = membership.ready()  // for /readyz
                            ? 200
                            : 503;
     //]
@@ -47,7 +47,7 @@ void write_staleness_markers(const k8s_sd::ScrapeTarget& target);
     //[kept_view
     return {.source = k8s_sd::service_members(io.get_executor(), "agents"),
             .self = pod_name,
-            .snapshot_directory = "/var/lib/agent/sd"};  // that of WarmStart may be the same
+            .snapshot_directory = "/var/lib/agent/sd"};  // may equal that of WarmStart
     //]
 }
 
@@ -99,7 +99,7 @@ struct Scraper final : k8s_sd::TargetHandler {
     const auto now = std::chrono::steady_clock::now();
     //[part
     config.division = k8s_sd::usual_division(config);  // the same in all members
-    parts.share(share, now);                           // of the Membership; the pools are told, too
+    parts.share(share, now);                           // of the Membership; share the pools, too
     manager.apply_config(
         {{.name = "job", .configs = parts.parts_of({config}), .supersede_timeout = std::nullopt}});
     //]
@@ -113,7 +113,7 @@ struct Scraper final : k8s_sd::TargetHandler {
 [[maybe_unused]] static k8s_sd::DiscoveryConfig restrict_to_node(
     const k8s_sd::DiscoveryConfig& config, const std::string& node_name) {
     //[per_node
-    return k8s_sd::per_node(config, node_name);  // throws for roles that cannot be restricted
+    return k8s_sd::per_node(config, node_name);  // throws for roles without node filter
     //]
 }
 

@@ -1,4 +1,4 @@
-// Snippets of docs/scrape-configs.md.
+// Snippets of docs/guide/scrape-configs.md.
 
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
@@ -52,7 +52,7 @@ void log(std::string_view text);
         .dialect = k8s_sd::LabelDialect::victoriametrics,
         .variables = [this_node](std::string_view name) -> std::optional<std::string> {
             if (name == "KUBE_NODE_NAME") return this_node;
-            return std::nullopt;  // `%{NAME}` stays as it is
+            return std::nullopt;  // `%{NAME}` stays unchanged
         }};
     //]
     return k8s_sd::load_scrape_configs("vmagent.yml", options);

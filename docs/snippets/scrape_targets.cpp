@@ -1,4 +1,4 @@
-// Snippets of docs/scrape-targets.md.
+// Snippets of docs/guide/scrape-targets.md.
 
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"

@@ -1,4 +1,4 @@
-// Snippets of docs/simulated-server.md.
+// Snippets of docs/guide/testing.md.
 
 //[memory
 #include "k8s_sd/discoverer.hpp"
@@ -39,7 +39,7 @@ using namespace std::chrono_literals;
     cluster.server.apply(sim::pod("shop", "web-1").ip("10.0.0.2").container("web", "web:1", 8080));
     cluster.settle();
 
-    cluster.server.accept_connections(false);  // the server is away for an hour
+    cluster.server.accept_connections(false);  // the server is down for an hour
     cluster.server.disconnect_all();
     cluster.server.remove("pods", "shop", "web-0");
     cluster.advance(1h);

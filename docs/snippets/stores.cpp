@@ -1,4 +1,4 @@
-// Snippets of docs/stores.md.
+// Snippets of docs/guide/stores.md.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/store.hpp"
@@ -38,7 +38,7 @@ void use(const MachinePtr& machine, const MachinePtr& gateway);
     k8s_sd::Discoverer discoverer(io.get_executor(), config, store.callback());
     discoverer.async_run(boost::asio::detached);
 
-    std::jthread reader([store, by_address] {  // handles: copies are the same store
+    std::jthread reader([store, by_address] {  // handles: copies refer to the same store
         const k8s_sd::TargetGroupPtr pod = store.find("pod/shop/web-0");
         const k8s_sd::TargetGroupPtr peer = by_address.find("10.0.0.1:8080");
         use(pod, peer);  // null: there is none
@@ -67,9 +67,9 @@ void use(const MachinePtr& machine, const MachinePtr& gateway);
     k8s_sd::Store<Machine> store;
     k8s_sd::StoreWriter<Machine> writer(store);
     auto batch = writer.begin();
-    batch.put(gateway);  // added, or in place of the one with the same name
+    batch.put(gateway);  // adds it, or replaces its namesake
     batch.remove({"office", "printer"});
-    batch.publish();  // readers see both, or without this line none
+    batch.publish();  // readers see both changes at once
     //]
 }
 

@@ -1,4 +1,4 @@
-// Snippets of docs/target-sources.md.
+// Snippets of docs/guide/target-sources.md.
 
 //[jobs
 #include "k8s_sd/discovery_manager.hpp"
@@ -35,8 +35,8 @@ namespace snippets::target_sources {
                    {{{"__address__", "10.0.0.1:9104"}},
                     {{"__address__", "10.0.0.2:9104"}, {"__meta_dns_srv_record_port", "9104"}}});
 
-    source.set({group});                                         // all there is
-    source.update({maker.make("dns/old.example.com", {}, {})});  // nothing from there any more
+    source.set({group});                                         // the complete state
+    source.update({maker.make("dns/old.example.com", {}, {})});  // an empty group is deleted
     source.fail("the server of example.com does not answer");
     //]
 }

@@ -1,4 +1,4 @@
-// Snippets of docs/warm-start.md.
+// Snippets of docs/guide/warm-start.md.
 
 #include "k8s_sd/discoverer.hpp"
 

@@ -1,4 +1,4 @@
-// Snippets of docs/watchers.md.
+// Snippets of docs/guide/watchers.md.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/generic.hpp"
@@ -39,7 +39,7 @@ void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
     //[pod
     const std::shared_ptr<const k8s_sd::api::Pod> pod = store.find("shop", "web-0");
     if (!pod) return;
-    const auto app = pod->metadata.labels.find("app.kubernetes.io/name");  // the key as it is
+    const auto app = pod->metadata.labels.find("app.kubernetes.io/name");  // the original key
     for (const k8s_sd::api::ContainerStatus& status : pod->status.container_statuses)
         use(status.container_id, status.restart_count, status.state.running.has_value());
     //]

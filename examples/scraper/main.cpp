@@ -1,5 +1,5 @@
 // A small scraper: follows a configuration file, discovers its targets and scrapes them, on one
-// io_context with one or several threads. See docs/examples.md.
+// io_context with one or several threads. See docs/programs/scraper.md.
 
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"

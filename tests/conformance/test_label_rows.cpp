@@ -1,4 +1,4 @@
-// The rows of docs/labels.md, compared with the labels of all recorded clusters.
+// The rows of docs/guide/labels.md, compared with the labels of all recorded clusters.
 
 #include "conformance/corpus.hpp"
 #include "k8s_sd/detail/roles/all.hpp"
@@ -256,7 +256,7 @@ std::set<std::string> unseen_in(Role role, LabelDialect dialect) {
 
 }  // namespace
 
-TEST_CASE("Labels: recorded clusters have the labels that docs/labels.md tells of, and no others") {
+TEST_CASE("Labels: recorded clusters have the labels that docs/guide/labels.md tells of, and no others") {
     for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
         for (const auto& [role, check] : check_all(dialect)) {
             CAPTURE(to_string(dialect), to_string(role));

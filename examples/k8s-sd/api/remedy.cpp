@@ -22,7 +22,8 @@ std::string_view remedy_of(errc error) {
             return "see that k8s-sd can read the file, or run the program, that the message names";
         case errc::bad_request: return "check the selectors and namespaces of the job";
         case errc::unauthorized: return "check the credentials";
-        case errc::forbidden: return "grant the permissions that docs/k8s-sd/deployment.md lists";
+        case errc::forbidden:
+            return "grant the permissions that docs/programs/k8s-sd/deployment.md lists";
         case errc::not_found:
         case errc::unexpected_status:
         case errc::unexpected_content_type:

@@ -1487,7 +1487,7 @@ views.push({ name: "health", title: "Health", jobs: true, again: true, show: sho
 const fileName = (job) => encodeURIComponent(job).replace(/^\.|[!'()*~]/g,
   (c) => "%" + c.charCodeAt(0).toString(16).toUpperCase());
 
-// docs/k8s-sd/consumers.md has the same, with TLS and tokens. An agent: its name, how it names its
+// docs/programs/k8s-sd/consumers.md has the same, with TLS and tokens. An agent: its name, how it names its
 // part of the targets, and its configuration.
 const agents = {
   prometheus: ["Prometheus", "shard=0", (url, job, rules, shards) => `${

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents: that links and paths lead to files, that the answers of "Where is …?" are
-true, that each C++ block is compiled, and that lines fit a terminal.
+"""Checks the documents: links and paths lead to files, the rows of "Where is …?" are true, each C++
+block is compiled, the tutorial shows its files, and lines fit a terminal.
 
 usage: check_documents.py PROJECT_DIRECTORY
 """
@@ -11,128 +11,70 @@ import textwrap
 
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)]*)?\)")
 CPP_BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CMAKE_BLOCK = re.compile(r"^```cmake\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 # A file or folder of the project in backticks; "<role>" stands for any name.
 PATH = re.compile(r"`((?:\.github|bench|cmake|docs|examples|include|scripts|src|tests)/[^`\s]*)`")
 COLUMNS = 100
-WIDE_TABLES = {"failures.md"}  # with names of tests, which cannot be broken
-README_LINES = 150
-# Code and tables of documents in folders may be wider.
+WIDE_TABLES = {"failures.md"}  # names of tests cannot be broken
+README_LINES = 120
+# Code and output in these documents may be wider.
+WIDE = ("docs/programs/k8s-sd/*.md",)
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-# The questions of "Where is …?" in docs/architecture.md: the files that answer each, and a text that
-# shows that they do. Paths are below include/k8s_sd/; of the files of a pattern one has the text.
+# The rows of "Where is …?" in docs/internals/architecture.md: the files of each subject, and a text
+# that shows that they are right. Paths are below DETAIL; one file of a pattern has the text.
+DETAIL = "include/k8s_sd/detail/"
+WHERE_IS_ROWS = 25  # at most
 WHERE_IS = {
-    "Who sets `__meta_kubernetes_pod_phase`?":
-        {"detail/roles/pod.hpp": '"__meta_kubernetes_pod_phase"'},
-    "What happens on 410?":
-        {"detail/watch/outcome.ipp": "status.code == 410"},
-    "When does a watch list again?":
-        {"detail/watch/watch_machine.hpp": "Step relist(ListReason reason)"},
-    "When does it list in pages?":
-        {"detail/watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)"},
-    "In which form does it list next?":
-        {"detail/watch/list_forms.hpp": "void begin(const Choice& choice)"},
-    "How long may a watch be silent?":
-        {"detail/watch/bookmark_patience.hpp": "Duration allowed() const"},
-    "Who may list now? How many watches may be open?":
-        {"detail/net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
-    "When are many namespaces watched together?":
-        {"detail/groups/watch_set.ipp": "cluster_wide_from"},
-    "When does a change of the members of a fleet count?":
-        {"detail/fleet/view_machine.ipp": "TimePoint ViewMachine::due_of("},
-    "Which part of the cluster does a member discover?":
-        {"detail/fleet/divided_discovery.ipp": "DividedDiscovery::part_of(",
-         "detail/base/share_keys.hpp": "share_key_of("},
-    "How does a view outlive a restart?":
-        {"detail/fleet/kept_view.hpp": "void keep(const Digest& identity, FleetViewPtr);"},
-    "Which member owns a target?":
-        {"detail/fleet/fleet_view.ipp": "FleetView::owners(std::uint64_t key"},
-    "What is a member, of an EndpointSlice?":
-        {"detail/fleet/slice_members.ipp": "conditions.is_terminating()"},
-    "How is a target handed over?":
-        {"detail/scrape/built_group.ipp": "Duration handover_time("},
-    "What is in a snapshot of targets?":
-        {"detail/discovery/packed_groups.ipp": "shapes: count, then of each"},
-    "What does a watcher tell its host?":
-        {"detail/hosts/object_watch.ipp": "News take_news() override"},
-    "How does a host read instead of being called?":
-        {"detail/base/host_handle.hpp": "void read(ReaderPtr reader)"},
-    "What does the server call a custom resource?":
-        {"detail/hosts/resource_search.ipp": "void ResourceSearch::on_group"},
-    "What is kept of an object of any resource?":
-        {"detail/kinds/generic_content.ipp": "keep_content("},
-    "In which form are objects kept?":
-        {"detail/kinds/object_form.hpp": "struct ObjectForm {"},
-    "How do threads read a store without waiting?":
-        {"detail/stores/readers.hpp": "class Readers"},
-    "Which header authenticates?":
-        {"detail/net/api_client_impl.ipp": '"Authorization: "'},
-    "What is the longest backoff?":
-        {"config.hpp": "Duration backoff_max = "},
-    "Why does a pod change an EndpointSlice's group?":
-        {"detail/groups/dependency_graph.hpp": "void set_dependencies("},
-    "Which fields of a kind are read? How do I add a kind?":
-        {"detail/kinds/<kind>.hpp": 'Row<&S::phase>{"phase", 1, Use::labels}'},
-    "How do I add a role?":
-        {"detail/roles/<role>.hpp": "static void generate(const PodObject& pod"},
-    "Which encoding is asked for, and when is it JSON?":
-        {"detail/watch/encoding_choice.hpp": "longest_pause = "},
-    "How do I add an encoding?":
-        {"detail/codec/decoder.hpp": "class Decoder {"},
-    "Which address of a name is connected to?":
-        {"detail/net/address_race.ipp": "attempt_delay = "},
-    "In which steps is a server connected to?":
-        {"detail/net/connect_op.hpp": "class ConnectOp "},
-    "Which proxy is used?":
-        {"detail/config/proxy_choice.ipp": "std::string proxy_of_environment("},
-    "What is said to a proxy?":
-        {"detail/net/http_connect.ipp": "CleansedBytes connect_request(",
-         "detail/net/socks5.ipp": "CleansedBytes connect_message("},
-    "In what do the dialects differ?":
-        {"detail/base/dialect_rules.hpp": "struct DialectRules {"},
-    "What does an error message say?":
-        {"detail/watch/failure.ipp": "grant it with a rule of a "},
-    "Who may list now? How many watches may be open?":
-        {"detail/net/server_traffic.ipp": "Place ServerTraffic::try_watch_place()"},
-    "Is a server asked for a share, or for everything?":
-        {"detail/watch/share_choice.hpp": "bool sends() const"},
-    "When are many namespaces watched together?":
-        {"detail/groups/watch_plan.ipp": "cluster_wide_from_"},
-    "What does a configuration have to be allowed?":
-        {"detail/groups/required_access.ipp": "needed_kinds(role, attach)"},
-    "In which version is an API asked for?":
-        {"detail/net/served_versions.ipp": "void ServedVersions::ask("},
-    "Who calls the host's callback, and when?":
-        {"detail/base/delivery.ipp": "source->tell_next("},
-    "What does a new configuration of a job keep?":
-        {"detail/discovery/job_state.ipp": "void JobState::configure("},
-    "Where can the targets of a provider come from?":
-        {"detail/discovery/target_feed.ipp": "make_feed("},
-    "What does a list of targets look like?":
-        {"detail/discovery/target_list.ipp": "class JsonListReader"},
-    "When are the files of targets read?":
-        {"detail/discovery/file_targets.ipp": "void FileTargets::look_later("},
-    "When is a URL asked for targets?":
-        {"detail/discovery/http_targets.ipp": "HttpTargets::wait_after_failure("},
-    "Which watch serves an object of an `ObjectCache`?":
-        {"detail/cache/served_entries.ipp": "ServedEntries::change_over_if_agreed(",
-         "detail/cache/collection_policy.hpp": "Action::join"},
-    "What does a relabelling rule do?":
-        {"detail/relabel/relabel_rule.ipp": "bool CompiledRule::apply("},
-    "Which fields may a relabelling rule have?":
-        {"detail/relabel/relabel_validate.ipp": ".required = target_label"},
-    "Which patterns need no regular expression?":
-        {"detail/relabel/pattern.ipp": "SimplePattern::parse("},
-    "Which labels has a target before relabelling?":
-        {"detail/scrape/prepared_job.ipp": "void append_discovered("},
-    "How does a discovered target become a scrape target?":
-        {"detail/scrape/target_builder.ipp": "TargetBuilder::build("},
-    "When is a scrape target started or stopped?":
-        {"detail/scrape/target_pool.ipp": "handler_->start("},
-    "Which keys of a scrape configuration are read?":
-        {"detail/scrape/scrape_config_yaml.ipp": '"scrape_interval"'},
-    "Which of its keys are known and ignored?":
-        {"detail/scrape/scrape_config_keys.hpp": '"remote_write"'},
+    "labels of a role, such as `__meta_kubernetes_pod_phase`; a new role":
+        {"roles/<role>.hpp": '"__meta_kubernetes_pod_phase"'},
+    "fields of a kind; a new kind":
+        {"kinds/<kind>.hpp": 'Row<&S::phase>{"phase", 1, Use::labels}'},
+    "meaning of a response, such as 410":
+        {"watch/outcome.ipp": "status.code == 410"},
+    "texts of error messages":
+        {"watch/failure.ipp": "grant it with a rule of a "},
+    "when a watch lists again":
+        {"watch/watch_machine.hpp": "Step relist(ListReason reason)"},
+    "pages, resource version and form of a list":
+        {"watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)",
+         "watch/list_forms.hpp": "void begin(const Choice& choice)"},
+    "protobuf or JSON":
+        {"watch/encoding_choice.hpp": "longest_pause = "},
+    "permitted silence of a watch":
+        {"watch/bookmark_patience.hpp": "Duration allowed() const"},
+    "limits on lists and watches of a server":
+        {"net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
+    "choice of the proxy":
+        {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
+    "differences between the dialects":
+        {"base/dialect_rules.hpp": "struct DialectRules {"},
+    "dependencies of target groups":
+        {"groups/dependency_graph.hpp": "void set_dependencies("},
+    "shared watches, one watch for many namespaces":
+        {"groups/watch_plan.ipp": "cluster_wide_from_"},
+    "required RBAC rules":
+        {"groups/required_access.ipp": "needed_kinds(role, attach)"},
+    "calls of the host's callback":
+        {"base/delivery.ipp": "source->tell_next("},
+    "effect of a new configuration on a job":
+        {"discovery/job_state.ipp": "void JobState::configure("},
+    "single and collection watches of an `ObjectCache`":
+        {"cache/collection_policy.hpp": "Action::join"},
+    "lock-free readers of a store":
+        {"stores/readers.hpp": "class Readers"},
+    "effect of a relabelling rule":
+        {"relabel/relabel_rule.ipp": "bool CompiledRule::apply("},
+    "from a discovered to a scrape target":
+        {"scrape/target_builder.ipp": "TargetBuilder::build("},
+    "start and stop of scrape targets":
+        {"scrape/target_pool.ipp": "handler_->start("},
+    "keys of a scrape configuration":
+        {"scrape/scrape_config_yaml.ipp": '"scrape_interval"'},
+    "when a change of a fleet takes effect":
+        {"fleet/view_machine.ipp": "TimePoint ViewMachine::due_of("},
+    "owner of a target":
+        {"fleet/fleet_view.ipp": "FleetView::owners(std::uint64_t key"},
 }
 
 
@@ -147,7 +89,7 @@ def anchors(document):
 
 
 def broken_links(document):
-    for path, anchor in LINK.findall(text_of(document)):
+    for path, anchor in LINK.findall(BLOCK.sub("", text_of(document))):
         if "://" in path:
             continue
         target = document.parent / path if path else document
@@ -157,20 +99,20 @@ def broken_links(document):
             yield f"{document}: {path} has no heading {anchor}"
 
 
-def long_lines(document, in_folder=False):
+def long_lines(document, wide=False):
     text = text_of(document)
-    if in_folder:
+    if wide:
         text = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), text)
-    wide_tables = in_folder or document.name in WIDE_TABLES
+    wide_tables = document.name in WIDE_TABLES
     for number, line in enumerate(text.splitlines(), 1):
         if len(line) > COLUMNS and not (wide_tables and line.startswith("| ")):
             yield f"{document}:{number}: {len(line)} columns, more than {COLUMNS}"
 
 
 def compiled_code(root):
-    """What a C++ block may be: an example, or the regions of one name in a source file."""
+    """The permitted C++ blocks: an example, a snippet, or the regions of one name in such a file."""
     code = set()
-    for source in [*root.glob("examples/**/*.cpp"), *root.glob("docs/snippets/*.cpp")]:
+    for source in [*root.glob("examples/**/*.cpp"), *root.glob("docs/snippets/**/*.[ch]pp")]:
         code.add(text_of(source).strip())
         regions = {}
         for name, text in REGION.findall(text_of(source)):
@@ -198,25 +140,37 @@ def missing_paths(document, root):
 
 
 def answers_of(document):
-    """Each question of "Where is …?" with the paths of its answer."""
+    """Each subject of "Where is …?" with the paths of its row."""
     section = text_of(document).partition("\n## Where is …?\n")[2].partition("\n## ")[0]
-    for item in re.split(r"^\* ", section, flags=re.MULTILINE)[1:]:
-        question, _, answer = " ".join(item.split()).partition(" →")
-        yield question, PATH.findall(answer)
+    for subject, files in re.findall(r"^\| (.*) \| (`.*`) \|$", section, re.MULTILINE):
+        yield subject, re.findall(r"`([^`]+)`", files)
 
 
 def wrong_answers(root):
-    document = root / "docs/architecture.md"
+    document = root / "docs/internals/architecture.md"
     answers = dict(answers_of(document))
-    for question in answers.keys() ^ WHERE_IS.keys():
-        yield f"{document}: '{question}' is not both in the page and in WHERE_IS of the check"
-    for question in answers.keys() & WHERE_IS.keys():
-        texts = {f"include/k8s_sd/{path}": text for path, text in WHERE_IS[question].items()}
-        if sorted(answers[question]) != sorted(texts):
-            yield f"{document}: '{question}' names other files than WHERE_IS of the check"
+    if len(answers) > WHERE_IS_ROWS:
+        yield f"{document}: 'Where is …?' has {len(answers)} rows, more than {WHERE_IS_ROWS}"
+    for subject in answers.keys() ^ WHERE_IS.keys():
+        yield f"{document}: '{subject}' is not both in the page and in WHERE_IS of the check"
+    for subject in answers.keys() & WHERE_IS.keys():
+        texts = WHERE_IS[subject]
+        if answers[subject] != list(texts):
+            yield f"{document}: '{subject}' names other files than WHERE_IS of the check"
         for path, text in texts.items():
-            if not any(text in text_of(file) for file in files_of(path, root)):
-                yield f"{document}: '{question}': {path} does not have '{text}'"
+            if not any(text in text_of(file) for file in files_of(DETAIL + path, root)):
+                yield f"{document}: '{subject}': {path} does not have '{text}'"
+
+
+def tutorial_problems(root):
+    """The tutorial shows its CMakeLists.txt and its headers as they are."""
+    page = text_of(root / "docs/guide/tutorial.md")
+    folder = root / "docs/snippets/tutorial"
+    files = [folder / "CMakeLists.txt", *folder.glob("**/*.[ch]pp")]
+    blocks = {block.strip() for block in CMAKE_BLOCK.findall(page) + CPP_BLOCK.findall(page)}
+    for file in files:
+        if text_of(file).strip() not in blocks:
+            yield f"docs/guide/tutorial.md does not show {file.relative_to(root)}"
 
 
 def readme_problems(root):
@@ -229,17 +183,16 @@ def readme_problems(root):
 
 def main(project):
     root = pathlib.Path(project)
-    documents = [*sorted(root.glob("*.md")), *sorted(root.glob("docs/*.md"))]
-    in_folders = [*sorted(root.glob("docs/*/*.md")), *sorted(root.glob("examples/**/*.md"))]
+    wide = {document for pattern in WIDE for document in root.glob(pattern)}
+    documents = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")]
     code = compiled_code(root)
-    problems = [*readme_problems(root), *wrong_answers(root)]
-    for document in [*documents, *in_folders]:
+    problems = [*readme_problems(root), *tutorial_problems(root), *wrong_answers(root)]
+    for document in sorted(documents):
         problems += broken_links(document)
-        problems += long_lines(document, in_folder=document in in_folders)
+        problems += long_lines(document, wide=document in wide)
         problems += blocks_not_compiled(document, code)
         problems += missing_paths(document, root)
-    count = len(documents) + len(in_folders)
-    print(*problems, f"{count} documents, {len(problems)} problems", sep="\n")
+    print(*problems, f"{len(documents)} documents, {len(problems)} problems", sep="\n")
     return 1 if problems else 0
 
 

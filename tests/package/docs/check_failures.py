@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that each row of docs/failures.md says what proves it: tests that exist, or why there is
-none ("does not apply: …", "not yet: …").
+"""Checks that each row of docs/internals/failures.md names its proof: existing tests, or the reason
+why there is none ("does not apply: …", "not yet: …").
 
 usage: check_failures.py PROJECT_DIRECTORY
 """
@@ -72,7 +72,7 @@ def tests_of(root):
 
 def main(project):
     root = pathlib.Path(project)
-    document = (root / "docs/failures.md").read_text(encoding="utf-8")
+    document = (root / "docs/internals/failures.md").read_text(encoding="utf-8")
     problems = list(problems_of(document, tests_of(root)))
     print(*problems, f"{len(names_in(document))} tests are named, {len(problems)} problems", sep="\n")
     return 1 if problems else 0

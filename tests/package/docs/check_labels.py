@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that docs/labels.md tells of each label that the roles make, and of no other, and that its
-lists are what the code says: RoleTraits<role>::labels and label_origin(). With --write writes these
-lists, which stand between comments, into the page.
+"""Checks that docs/guide/labels.md names exactly the labels of the roles, and that its lists equal
+RoleTraits<role>::labels and label_origin() in the code. With --write writes these lists into the
+page, between the comments there.
 
 usage: check_labels.py [--write] PROJECT_DIRECTORY
 """
@@ -101,14 +101,14 @@ def complaints(root):
     made = set()
     for header in root.glob("include/k8s_sd/detail/roles/**/*.[hi]pp"):
         made.update(LITERAL.findall(header.read_text(encoding="utf-8")))
-    document = read(root, "docs/labels.md")
+    document = read(root, "docs/guide/labels.md")
     told = set(NAME.findall(document))
     if not made:
         yield "found no label in the code"
     for name in sorted(made - told):
-        yield f"docs/labels.md lacks {name}"
+        yield f"docs/guide/labels.md lacks {name}"
     for name in sorted(told - made):
-        yield f"docs/labels.md names {name}, which no role makes"
+        yield f"docs/guide/labels.md names {name}, which no role makes"
     # Each role's object has a namespace; that is no entry.
     for name in sorted(made - {PREFIX + "namespace"} - set(origins_in_code(root))):
         yield f"label_origin.ipp lacks {name}"
@@ -116,12 +116,13 @@ def complaints(root):
     written = {name: text for _, name, text, _ in LIST.findall(document)}
     for name in sorted(set(wanted) | set(written)):
         if wanted.get(name) != written.get(name):
-            yield f"the list '{name}' of docs/labels.md is not what the code says: scripts/labels"
+            yield (f"the list '{name}' of docs/guide/labels.md is not what the code says: "
+                   "scripts/labels")
 
 
 def write(root):
     lists = lists_in_code(root)
-    path = root / "docs/labels.md"
+    path = root / "docs/guide/labels.md"
     document = path.read_text(encoding="utf-8")
     path.write_text(LIST.sub(lambda m: m[1] + lists.get(m[2], "") + m[4], document),
                     encoding="utf-8")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of docs/failures.md and docs/labels.md fail where they should: they are shown mistakes.
+"""The checks of failures.md, labels.md and the prose fail where they should: they get mistakes.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
@@ -11,6 +11,7 @@ import unittest
 
 import check_failures
 import check_labels
+import check_prose
 
 PROJECT = pathlib.Path(sys.argv.pop(1))
 
@@ -19,7 +20,7 @@ class FailuresTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.tests = check_failures.tests_of(PROJECT)
-        cls.document = (PROJECT / "docs/failures.md").read_text(encoding="utf-8")
+        cls.document = (PROJECT / "docs/internals/failures.md").read_text(encoding="utf-8")
 
     def problems(self, document):
         return list(check_failures.problems_of(document, self.tests))
@@ -86,7 +87,7 @@ class LabelsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         for path in ("include/k8s_sd/kind.hpp", "include/k8s_sd/detail/labels/label_origin.ipp",
-                     "include/k8s_sd/detail/roles", "docs/labels.md"):
+                     "include/k8s_sd/detail/roles", "docs/guide/labels.md"):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             source = PROJECT / path
             (shutil.copytree if source.is_dir() else shutil.copy)(source, self.root / path)
@@ -108,25 +109,48 @@ class LabelsTest(unittest.TestCase):
 
     def test_a_row_that_differs_is_found_and_mended(self):
         self.change("include/k8s_sd/detail/roles/pod.hpp", "empty until the pod is on a node", "hm")
-        self.expect("the list 'pod group' of docs/labels.md is not what the code says")
+        self.expect("the list 'pod group' of docs/guide/labels.md is not what the code says")
         check_labels.write(self.root)
         self.expect()
 
     def test_an_origin_that_differs_is_found(self):
         self.change("include/k8s_sd/detail/labels/label_origin.ipp", "spec.nodeName", "spec.node")
-        self.expect("the list 'origins' of docs/labels.md")
+        self.expect("the list 'origins' of docs/guide/labels.md")
 
     def test_a_label_without_a_row_is_found(self):
         self.change("include/k8s_sd/detail/roles/ingress.hpp",
                     '"__meta_kubernetes_ingress_host"', '"__meta_kubernetes_ingress_new"')
-        self.expect("docs/labels.md lacks __meta_kubernetes_ingress_new",
-                    "docs/labels.md names __meta_kubernetes_ingress_host, which no role makes",
+        self.expect("docs/guide/labels.md lacks __meta_kubernetes_ingress_new",
+                    "docs/guide/labels.md names __meta_kubernetes_ingress_host, which no role makes",
                     "label_origin.ipp lacks __meta_kubernetes_ingress_new")
 
     def test_a_row_that_cannot_be_read_is_found(self):
         self.change("include/k8s_sd/detail/roles/ingress.hpp", '{"ingress_host", target',
                     '{"ingress_host", here')
         self.assertRaises(ValueError, lambda: list(check_labels.complaints(self.root)))
+
+
+class ProseTest(unittest.TestCase):
+    def problems(self, text):
+        return list(check_prose.problems_of({"page": text}))
+
+    def test_plain_prose_has_no_problem(self):
+        self.assertEqual(self.problems("The watch lists the pods. It reports each change.\n"), [])
+
+    def test_a_private_word_is_found(self):
+        for word in ("nobody", "for ever", "is told", "storey", "patience"):
+            with self.subTest(word):
+                (problem,) = self.problems(f"The host {word} in the end.\n")
+                self.assertIn(f"'{word}'", problem)
+
+    def test_many_relative_pronouns_are_found(self):
+        text = "A watch that ends is one which nothing follows.\n\nA list brings the state here.\n"
+        self.assertEqual(self.problems(text),
+                         ["1.00 relative pronouns a sentence, more than 0.2"])
+
+    def test_code_tables_and_headings_do_not_count(self):
+        text = "## What nobody knows yet\n\n```\nnobody is told that\n```\n\n| nobody | that |\n"
+        self.assertEqual(self.problems(text + "\nThe option `nobody that` does this.\n"), [])
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ except ImportError:
     tomllib = None
 
 ROOT = pathlib.Path(__file__).parents[3]
-CONSUMERS = ROOT / "docs/k8s-sd/consumers.md"
-DOCUMENTS = [ROOT / "docs/k8s-sd.md", *sorted(ROOT.glob("docs/k8s-sd/*.md")),
+CONSUMERS = ROOT / "docs/programs/k8s-sd/consumers.md"
+DOCUMENTS = [ROOT / "docs/programs/k8s-sd.md", *sorted(ROOT.glob("docs/programs/k8s-sd/*.md")),
              ROOT / "examples/manifests/k8s-sd/README.md"]
 PAGE = ROOT / "examples/k8s-sd/page"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,6 +1,6 @@
 """k8s-sd's page in a real browser: what it shows, and what hostile labels cannot do to it.
 
-With K8S_SD_SCREENSHOTS=FOLDER the pictures of docs/k8s-sd/page.md are written there."""
+With K8S_SD_SCREENSHOTS=FOLDER the pictures of docs/programs/k8s-sd/page.md are written there."""
 
 import contextlib
 import http.client

@@ -16,7 +16,7 @@ struct LabelSource {
 };
 
 // clang-format off
-// A test compares this list with docs/labels.md and with the roles: so rows
+// A test compares this list with docs/guide/labels.md and with the roles: so rows
 // have one form.
 constexpr LabelSource label_sources[] = {
     {"node_name", Kind::node, "metadata.name"},
