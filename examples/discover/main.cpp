@@ -1,4 +1,5 @@
-// Watches a Kubernetes cluster and prints its targets and their changes. See docs/examples.md.
+// Watches a Kubernetes cluster and prints its targets and their changes. See
+// docs/programs/discover.md.
 
 #include "access_check.hpp"
 #include "k8s_sd/error.hpp"

@@ -1,6 +1,6 @@
 // Three scrapers in processes of their own share the targets of one simulated cluster. One leaves,
 // another one joins, one is killed; the targets report their scrapers and the longest time without
-// a scrape. See docs/scale-out.md.
+// a scrape. See docs/guide/scale-out.md.
 
 #include "k8s_sd/sim/api_server.hpp"
 #include "scraped_targets.hpp"

@@ -1,5 +1,5 @@
 // One process discovers for a whole fleet of agents, in any language, and serves lists of targets
-// over HTTP. See docs/k8s-sd.md.
+// over HTTP. See docs/programs/k8s-sd.md.
 
 #include "config_check.hpp"
 #include "follow/follow_main.hpp"

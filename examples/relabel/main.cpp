@@ -1,5 +1,5 @@
 // Applies relabelling rules, or all steps from discovered target to scrape target of a job, to
-// label sets from standard input. See docs/examples.md.
+// label sets from standard input. See docs/programs/relabel.md.
 
 #include "input.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"

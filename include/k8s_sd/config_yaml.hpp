@@ -22,7 +22,7 @@ using VariableLookup = std::function<std::optional<std::string>(std::string_view
 /// Reads one entry of `kubernetes_sd_configs`, alone or as a list of one, with the keys and rules
 /// of Prometheus and vmagent, and validates it. Unknown keys are errors; for keys of these programs
 /// without support in k8s_sd the error says so. Relative paths are relative to the directory of
-/// `file_name`, which need not exist. docs/configuration.md lists all keys. Thread-safe.
+/// `file_name`, which need not exist. docs/guide/configuration.md lists all keys. Thread-safe.
 /// \param max_bytes  limit of the text after the expansion of variables
 /// \throws ConfigError with "file:line: key" of the first mistake as where(); the problem lists all
 ///         mistakes

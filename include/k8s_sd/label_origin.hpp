@@ -20,8 +20,8 @@ struct LabelOrigin {
     std::string field{};
 };
 
-/// The origin of a label made by discovery; nullopt for any other name. docs/labels.md has the
-/// list. Thread-safe.
+/// The origin of a label made by discovery; nullopt for any other name. docs/guide/labels.md has
+/// the list. Thread-safe.
 /// \param role  role of the configuration: `__address__` and the namespace come from the objects of
 ///              the role
 /// \param dialect  dialect of the configuration: with role endpoints in Prometheus' dialect, the

@@ -42,7 +42,7 @@ enum class RelabelAction : std::uint8_t {
 /// The name as in `action`: "replace" and so on.
 K8S_SD_EXPORT std::string_view to_string(RelabelAction) noexcept;
 
-/// One entry of `relabel_configs`. docs/relabelling.md lists the fields used by each action.
+/// One entry of `relabel_configs`. docs/guide/relabelling.md lists the fields used by each action.
 struct RelabelRule {
     RelabelAction action = RelabelAction::replace;  ///< the rule's action
     std::vector<std::string> source_labels{};       ///< names; V joins their values
@@ -72,7 +72,7 @@ struct RelabelLimits {
     std::size_t regex_bytes = std::size_t{8} << 20;
     /// Total number of instructions in the distinct compiled regular expressions of all rules. Each
     /// counts as at least 128, plus the bytes of its text. Patterns compared without RE2 do not
-    /// count: see docs/relabelling.md.
+    /// count: see docs/guide/relabelling.md.
     std::size_t instructions = std::size_t{32} << 20;
     /// Bytes of one string made by a rule: a value, a name, the joined source labels.
     std::size_t text_bytes = std::size_t{1} << 20;
@@ -126,7 +126,7 @@ struct RelabelStep {
 
 /// Relabelling rules, compiled once. Immutable; cheap to copy; thread-safe.
 /// Follows Prometheus' and vmagent's documentation of `relabel_config` and reproduces the behaviour
-/// of both programs, with the differences listed in docs/relabelling.md.
+/// of both programs, with the differences listed in docs/guide/relabelling.md.
 class K8S_SD_EXPORT Relabeler {
  public:
     Relabeler() = default;  ///< without rules: changes nothing

@@ -131,7 +131,7 @@ class K8S_SD_EXPORT ScrapeConfigError : public ConfigError {
 /// Reads a configuration file: `global`, `scrape_configs` and `scrape_config_files`, with their
 /// defaults. A job with a mistake is left out and reported in `failures`. Settings without a use in
 /// k8s_sd are passed to the host unchanged, with a note. Relative paths are relative to the
-/// directory of `file_name`. docs/scrape-configs.md lists all keys. Blocks on the files of
+/// directory of `file_name`. docs/guide/scrape-configs.md lists all keys. Blocks on the files of
 /// `scrape_config_files`. Thread-safe.
 /// \throws ScrapeConfigError if the whole file is unusable: it is no YAML, or `global` is invalid;
 ///         if `strict`, for any mistake

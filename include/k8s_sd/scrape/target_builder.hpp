@@ -55,7 +55,7 @@ struct TargetExplanation {
 
 /// Makes scrape targets from discovered ones: job defaults, relabelling, sharding, checks. Rules:
 /// Prometheus' `PopulateLabels` and `Target.URL`, vmagent's `getScrapeWork` and `GetScrapeURL`,
-/// described in docs/scrape-targets.md. Not thread-safe.
+/// described in docs/guide/scrape-targets.md. Not thread-safe.
 class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of failures.md, labels.md and the prose fail where they should: they get mistakes.
+"""The checks of failures.md and labels.md fail where they should: they get mistakes.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
@@ -11,7 +11,6 @@ import unittest
 
 import check_failures
 import check_labels
-import check_prose
 
 PROJECT = pathlib.Path(sys.argv.pop(1))
 
@@ -128,29 +127,6 @@ class LabelsTest(unittest.TestCase):
         self.change("include/k8s_sd/detail/roles/ingress.hpp", '{"ingress_host", target',
                     '{"ingress_host", here')
         self.assertRaises(ValueError, lambda: list(check_labels.complaints(self.root)))
-
-
-class ProseTest(unittest.TestCase):
-    def problems(self, text):
-        return list(check_prose.problems_of({"page": text}))
-
-    def test_plain_prose_has_no_problem(self):
-        self.assertEqual(self.problems("The watch lists the pods. It reports each change.\n"), [])
-
-    def test_a_private_word_is_found(self):
-        for word in ("nobody", "for ever", "is told", "storey", "patience"):
-            with self.subTest(word):
-                (problem,) = self.problems(f"The host {word} in the end.\n")
-                self.assertIn(f"'{word}'", problem)
-
-    def test_many_relative_pronouns_are_found(self):
-        text = "A watch that ends is one which nothing follows.\n\nA list brings the state here.\n"
-        self.assertEqual(self.problems(text),
-                         ["1.00 relative pronouns a sentence, more than 0.2"])
-
-    def test_code_tables_and_headings_do_not_count(self):
-        text = "## What nobody knows yet\n\n```\nnobody is told that\n```\n\n| nobody | that |\n"
-        self.assertEqual(self.problems(text + "\nThe option `nobody that` does this.\n"), [])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import sys
 PRONOUN = re.compile(r"\b(?:who|whom|whose|which|that|what|whoever|whatever)\b", re.IGNORECASE)
 PRONOUNS_A_SENTENCE = 0.2
 # Words for which Kubernetes, Prometheus, Asio or plain English have a better one.
-REFUSED = re.compile(r"\b(?:nobody|for ever|(?:is|are|was) told|storeys?|barren|audience|seats?)\b",
+REFUSED = re.compile(r"\b(?:nobody|for ever|(?:is|are|was) told|storeys?|barren|audience|seats?|patience)\b",
                      re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*(])")
 SHORTEST_SENTENCE = 4  # words

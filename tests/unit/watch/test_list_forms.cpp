@@ -120,17 +120,9 @@ TEST_CASE("ListForms: an encoding is learned where the usual one failed") {
     CHECK_FALSE(forms.at_first());
     CHECK(forms.usual_encoding_failed());
     ListForms absent = begun({.other_encoding = true});
-    absent.on_failure(true, ListForms::Suspect::neither);
+    absent.on_failure(true, false);  // the API was missing: that is not about forms
     CHECK_FALSE(absent.usual_encoding_failed());
     CHECK_FALSE(absent.better_shape());
-}
-
-TEST_CASE("ListForms: an overload counts against the shape of the list, not its encoding") {
-    ListForms forms = begun({.other_encoding = true});
-    forms.on_failure(true, ListForms::Suspect::shape);
-    CHECK(words(forms.current()) == "whole otherwise");
-    CHECK_FALSE(forms.usual_encoding_failed());
-    CHECK(forms.better_shape() == ListShape::whole);
 }
 
 TEST_CASE("ListForms: what was skipped has not failed") {

@@ -9,7 +9,7 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// - `MainObject`: the cached form of the objects of main_kind()
 /// - `static constexpr std::string_view source_prefix`: the start of the groups' names
-/// - `static constexpr LabelRow labels[]`: rows of docs/labels.md for the objects' own labels
+/// - `static constexpr LabelRow labels[]`: rows of docs/guide/labels.md for the objects' own labels
 /// - `static void add_needed_kinds(const AttachMetadata&, std::vector<Kind>&)`: further kinds
 ///   required by the targets
 /// - `static void generate(const MainObject&, GeneratorContext&)`: adds the labels of the group,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -24,12 +23,6 @@ struct ListForm {
 /// forms.
 class ListForms {
  public:
-    /// What the failure of a form may be due to.
-    enum class Suspect : std::uint8_t {
-        neither,  ///< the API itself was missing
-        shape,    ///< an overloaded server rejects costly requests, in any encoding
-        any       ///< the shape or the encoding
-    };
     struct Choice {
         bool streams_first = false;          ///< the usual form is a streamed list
         bool streams_last = false;           ///< a streamed list is the last resort
@@ -58,11 +51,12 @@ class ListForms {
     ListForm current() const noexcept { return forms_[index_]; }
 
     /// \param for_good  do not retry this form: a retry proves nothing more, or takes too long
+    /// \param teaches   the form may be the cause
     /// \returns whether the next form follows
-    bool on_failure(bool for_good, Suspect suspect = Suspect::any) noexcept {
+    bool on_failure(bool for_good, bool teaches = true) noexcept {
         const bool has_second_try = at_first() || partly_;
         if (has_second_try && !for_good && ++failures_ < 2) return false;
-        suspects_[index_] = suspect;
+        failed_[index_] = teaches;
         go_on();
         return true;
     }
@@ -103,7 +97,7 @@ class ListForms {
     }
     bool usual_encoding_failed() const noexcept {
         return current().other_encoding &&
-               has_failed(Suspect::any, [](const ListForm& f) { return !f.other_encoding; });
+               has_failed([](const ListForm& form) { return !form.other_encoding; });
     }
     /// The preferred shape for the next LIST.
     std::optional<ListShape> better_shape() const noexcept {
@@ -127,18 +121,18 @@ class ListForms {
         ++rounds_;
     }
     bool has_failed(ListShape shape) const noexcept {
-        return has_failed(Suspect::shape, [=](const ListForm& f) { return f.shape == shape; });
+        return has_failed([shape](const ListForm& form) { return form.shape == shape; });
     }
     template <class Predicate>
-    bool has_failed(Suspect least, Predicate of) const noexcept {
+    bool has_failed(Predicate of) const noexcept {
         if (rounds_ > 0) return false;
         for (std::size_t i = 0; i < index_; ++i)
-            if (suspects_[i] >= least && of(forms_[i])) return true;
+            if (failed_[i] && of(forms_[i])) return true;
         return false;
     }
 
     std::array<ListForm, most_forms> forms_{};
-    std::array<Suspect, most_forms> suspects_{};
+    std::array<bool, most_forms> failed_{};
     std::size_t size_ = 0;
     std::size_t index_ = 0;
     std::size_t leading_ = 0;  // the first form that is served

@@ -95,10 +95,10 @@ class ListPlan {
     }
 
     /// The response was incomplete or unusable.
-    /// \param for_good  see ListForms::on_failure(), also for `suspect`
-    void on_failure(bool for_good = false, ListForms::Suspect suspect = ListForms::Suspect::any) {
+    /// \param for_good  see ListForms::on_failure(), also for `teaches`
+    void on_failure(bool for_good = false, bool teaches = true) {
         const bool streamed = is_streamed();
-        if (!forms_.on_failure(for_good, suspect)) return;
+        if (!forms_.on_failure(for_good, teaches)) return;
         chain_ = {};
         // The cached state came from the same server, and a LIST may be served from that cache.
         if (!streamed) most_recent_ = true;

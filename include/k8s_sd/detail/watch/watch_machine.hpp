@@ -505,11 +505,7 @@ class WatchMachine {
         if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        if (was_sent(failure)) {
-            plan_.on_failure(is_for_good(failure), failure.cause == Cause::busy
-                                                       ? ListForms::Suspect::shape
-                                                       : ListForms::Suspect::any);
-        }
+        if (was_sent(failure)) plan_.on_failure(is_for_good(failure));
         return later_in(failure);
     }
     /// Only a sent request can prove something about its form.
@@ -527,7 +523,7 @@ class WatchMachine {
     /// a proxy.
     Step on_absence() {
         if (stage_ == Stage::listing) {
-            plan_.on_failure(true, ListForms::Suspect::neither);
+            plan_.on_failure(true, false);
         } else if (++absences_ > 1) {
             reason_ = ListReason::failing_watch;
             begin_anew();

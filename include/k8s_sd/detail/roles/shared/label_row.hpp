@@ -5,7 +5,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The row of a label in docs/labels.md. scripts/labels writes the page from
+/// The row of a label in docs/guide/labels.md. scripts/labels writes the page from
 /// RoleTraits<role>::labels, and a test compares the rows with the labels of recorded clusters.
 struct LabelRow {
     enum class Place : std::uint8_t { group, target };
