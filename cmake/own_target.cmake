@@ -10,6 +10,12 @@ if(K8S_SD_SANITIZE)
     set(K8S_SD_TEST_TIMEOUT 600)
 endif()
 
+# Each program suppresses the false reports of ThreadSanitizer.
+if(K8S_SD_SANITIZE MATCHES "thread")
+    add_library(k8s_sd_tsan_suppressions OBJECT tests/support/tsan_suppressions.cpp)
+    target_compile_options(k8s_sd_tsan_suppressions PRIVATE -fsanitize=thread)
+endif()
+
 # Every target of this project, programs too.
 function(k8s_sd_own_target target)
     target_compile_options(${target} PRIVATE
@@ -38,6 +44,27 @@ function(k8s_sd_own_target target)
     if(K8S_SD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -Wno-tsan)
     endif()
+    get_target_property(type ${target} TYPE)
+    if(TARGET k8s_sd_tsan_suppressions AND type STREQUAL "EXECUTABLE")
+        target_link_libraries(${target} PRIVATE k8s_sd_tsan_suppressions)
+    endif()
+endfunction()
+
+# k8s_sd_threaded_tests(<list>): ThreadSanitizer has nothing to find in tests that run on one thread
+# by design; with it their sources are removed from the list.
+function(k8s_sd_threaded_tests list)
+    if(NOT K8S_SD_SANITIZE MATCHES "thread")
+        return()
+    endif()
+    set(threaded)
+    foreach(source IN LISTS ${list})
+        file(STRINGS ${source} threads REGEX
+             "std::j?thread|thread_pool|BlockingThreads|http_loopback|SlowWork|bridge::Program")
+        if(threads)
+            list(APPEND threaded ${source})
+        endif()
+    endforeach()
+    set(${list} ${threaded} PARENT_SCOPE)
 endfunction()
 
 # A library that hosts link.

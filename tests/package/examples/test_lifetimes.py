@@ -136,12 +136,13 @@ class Lifetimes(unittest.TestCase):
     def test_k8s_sd_ends_at_any_moment(self):
         self.check("k8s-sd", ("--config", self.config, "--listen", "127.0.0.1:0"),
                    ("--config", self.config, "--listen", "127.0.0.1:0", "--threads", 3),
-                   ("--sim", "--listen", "127.0.0.1:0"), reloads=True)
+                   ("--sim", "--listen", "127.0.0.1:0"),
+                   ("--sim", "--listen", "127.0.0.1:0", "--threads", 3), reloads=True)
 
     def test_the_scraper_ends_at_any_moment(self):
         self.check("scraper", ("--config", self.config), ("--config", self.config, "--threads", 3),
-                   ("--sim",), ("--config", self.config, "--report-interval", "10ms"),
-                   reloads=True)
+                   ("--sim",), ("--sim", "--threads", 3),
+                   ("--config", self.config, "--report-interval", "10ms"), reloads=True)
 
     def test_a_scraper_that_ends_by_itself_ends_at_any_moment(self):
         self.check("scraper", ("--config", self.config, "--timeout", "5ms"),

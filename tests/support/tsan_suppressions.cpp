@@ -1,9 +1,7 @@
 // Asio counts the references to a type-erased executor with a release decrement and an acquire
 // fence. The pair is correct, but ThreadSanitizer does not follow fences and takes the deletion
 // by the last owner for a race with the decrements before it.
-#ifdef __SANITIZE_THREAD__
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
     return "race:boost::asio::execution::detail::shared_target_executor::~shared_target_executor\n";
 }
-#endif
