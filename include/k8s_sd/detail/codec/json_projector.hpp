@@ -350,13 +350,11 @@ class JsonProjector {
         const std::size_t used = arena_.size() + element_bytes_;
         return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
     }
-    bool within_limit(std::size_t more) { return more <= left() || may_exceed(more); }
-    // One call out of line keeps within_limit() small enough to be inlined for every text.
-    [[gnu::noinline]] bool may_exceed(std::size_t more) {
-        return is_identity(more) || note_too_large();
+    bool within_limit(std::size_t more) {
+        return more <= left() || is_identity(more) || note_too_large();
     }
     /// Object keys and identifying texts are read even beyond the limit.
-    bool is_identity(std::size_t size) const noexcept {
+    [[gnu::noinline]] bool is_identity(std::size_t size) const noexcept {
         if (size > longest_identity || frames_.empty()) return false;
         if (pending_ == nullptr || pending_->type == Type::object)
             return frames_.back().node->type == Type::object;  // a key
