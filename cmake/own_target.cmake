@@ -10,10 +10,10 @@ if(K8S_SD_SANITIZE)
     set(K8S_SD_TEST_TIMEOUT 600)
 endif()
 
-# Each program suppresses the false reports of ThreadSanitizer.
+# Each program works around mistakes of ThreadSanitizer.
 if(K8S_SD_SANITIZE MATCHES "thread")
-    add_library(k8s_sd_tsan_suppressions OBJECT tests/support/tsan_suppressions.cpp)
-    target_compile_options(k8s_sd_tsan_suppressions PRIVATE -fsanitize=thread)
+    add_library(k8s_sd_thread_sanitizer OBJECT tests/support/thread_sanitizer.cpp)
+    target_compile_options(k8s_sd_thread_sanitizer PRIVATE -fsanitize=thread)
 endif()
 
 # Every target of this project, programs too.
@@ -45,8 +45,8 @@ function(k8s_sd_own_target target)
         target_compile_options(${target} PRIVATE -Wno-tsan)
     endif()
     get_target_property(type ${target} TYPE)
-    if(TARGET k8s_sd_tsan_suppressions AND type STREQUAL "EXECUTABLE")
-        target_link_libraries(${target} PRIVATE k8s_sd_tsan_suppressions)
+    if(TARGET k8s_sd_thread_sanitizer AND type STREQUAL "EXECUTABLE")
+        target_link_libraries(${target} PRIVATE k8s_sd_thread_sanitizer)
     endif()
 endfunction()
 

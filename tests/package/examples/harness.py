@@ -35,11 +35,11 @@ def run(program, *arguments, variables=None):
 class Running:
     """A program that runs until it is told to end; its lines are read as they come."""
 
-    def __init__(self, program, *arguments):
+    def __init__(self, program, *arguments, patience=PATIENCE):
         self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
-        self.watchdog = threading.Timer(PATIENCE, self.process.kill)
+        self.watchdog = threading.Timer(patience, self.process.kill)
         self.watchdog.start()
 
     def line(self):
@@ -80,8 +80,8 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(program, *arguments):
-    instance = Running(program, *arguments)
+def running(program, *arguments, patience=PATIENCE):
+    instance = Running(program, *arguments, patience=patience)
     try:
         yield instance
     finally:
@@ -89,9 +89,9 @@ def running(program, *arguments):
 
 
 @contextlib.contextmanager
-def simulated_cluster():
+def simulated_cluster(patience=PATIENCE):
     """The URL of a simulated cluster that changes about once a second."""
-    with running("discover", "--sim", "--output", "quiet") as cluster:
+    with running("discover", "--sim", "--output", "quiet", patience=patience) as cluster:
         yield cluster.error_line().rpartition(" ")[2]
 
 

@@ -24,7 +24,7 @@ SLOWNESS = float(os.environ.get("K8S_SD_SLOWNESS", "1"))
 AT_A_TIME = 8
 START = 0.15 * SLOWNESS  # seconds, in which a program has read its configuration
 # Machines that run tests are busy; a program that waits for something waits longer than that.
-END = 5 * SLOWNESS
+END = 10 * SLOWNESS
 ENDING = (signal.SIGTERM, signal.SIGINT)
 
 CONFIG = """
@@ -116,7 +116,7 @@ class Lifetimes(unittest.TestCase):
         cls.config = os.path.join(folder, "scrape.yml")
         with open(cls.config, "w", encoding="utf-8") as file:
             file.write(config_text(60))
-        cls.cluster = cls.stack.enter_context(simulated_cluster())
+        cls.cluster = cls.stack.enter_context(simulated_cluster(patience=600))
         cls.seed = int(os.environ.get("K8S_SD_SEED", "0")) or random.randrange(1, 1 << 32)
         print(f"K8S_SD_SEED={cls.seed}", flush=True)
 

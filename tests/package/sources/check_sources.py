@@ -18,7 +18,7 @@ CODE = ("*.hpp", "*.ipp", "*.cpp", "*.cmake", "*CMakeLists.txt", "scripts/*")
 LITERAL = re.compile(r'R"([^(]*)\(.{61,}\)\1"|"(?:[^"\\]|\\.){61,}"')
 # Compiled by builds of their own, or with libFuzzer only.
 ELSEWHERE = ("tests/package/consume/", "tests/package/toy_role/", "tests/fuzz/",
-             "tests/support/tsan_suppressions.cpp")
+             "tests/support/thread_sanitizer.cpp")
 INCLUDED = re.compile(r'^#include "([^"]+\.cpp)"', re.MULTILINE)
 LOOKED_FOR = re.compile(r"find_path\(\s*\w+ ([\w./+-]+)|find_package\(\s*(\w[\w+-]*)")
 # What CMake calls a package, and the header or program that install-dependencies looks for.
