@@ -19,12 +19,6 @@ constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 /// A reader too slow for this limit must reconnect.
 constexpr std::chrono::minutes longest_event{5};
 
-std::string string_of(std::string_view text) {
-    std::string json;
-    support::append_json(json, text);
-    return json;
-}
-
 }  // namespace
 
 WatchStream::WatchStream(Watch watch, std::shared_ptr<ListVersions> versions,
@@ -86,13 +80,13 @@ void WatchStream::tell_list(const ListBodyPtr& list) {
 /// Without a complete list, the heartbeat contains the reason instead of a version.
 void WatchStream::tell_heartbeat(const ListAnswer& answer) {
     const std::string more = answer.body ? R"("version":)" + answer.body->tag()
-                                         : R"("reason":)" + string_of(answer.refusal);
+                                         : R"("reason":)" + support::json_string(answer.refusal);
     begin("heartbeat", R"({"type":"heartbeat",)" + more + "}", nullptr, {});
 }
 
 void WatchStream::tell_end(const std::string& reason) {
     end_ = true;
-    begin("end", R"({"type":"end","reason":)" + string_of(reason) + "}", nullptr, {});
+    begin("end", R"({"type":"end","reason":)" + support::json_string(reason) + "}", nullptr, {});
 }
 
 /// \param text  goes between `json` and `rest`, without its line breaks

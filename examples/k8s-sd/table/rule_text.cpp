@@ -45,11 +45,7 @@ std::string what_it_does(const RelabelRule& rule, const std::string& sources) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-    std::string out;
-    support::append_json(out, text);
-    return out;
-}
+std::string quoted(std::string_view text) { return support::json_string(text); }
 
 std::string quoted(const std::vector<std::string>& texts) {
     std::string out;
