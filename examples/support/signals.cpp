@@ -48,7 +48,8 @@ void Signals::handle(int status, bool reloads) {
     struct sigaction action {};
     action.sa_handler = on_signal;
     sigfillset(&action.sa_mask);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // SIGHUP comes first: a program that handles SIGINT or SIGTERM never ends by a reload.
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
         if (signal != SIGHUP || reloads) ::sigaction(signal, &action, nullptr);
     }
 }
