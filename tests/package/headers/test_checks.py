@@ -11,6 +11,7 @@ import tempfile
 import unittest
 import unittest.mock
 
+import chain_headers
 import check_dependencies
 import check_dialects
 import check_house
@@ -107,6 +108,30 @@ class HouseTest(unittest.TestCase):
     def test_a_using_directive_is_found(self):
         self.house.texts["k8s_sd/detail/base/error.ipp"] += "using namespace detail;\n"
         self.expect("a using-directive outside of a function")
+
+
+class ChainTest(unittest.TestCase):
+    def chains(self, **texts):
+        direct = {name: list(chain_headers.includes_of(text)) for name, text in texts.items()}
+        return chain_headers.chains(list(texts), direct)
+
+    def test_a_header_precedes_one_that_includes_it(self):
+        self.assertEqual(self.chains(a="", b='#include "a"\n', c="#include <b>\n"),
+                         [["a", "b", "c"]])
+
+    def test_headers_that_do_not_include_each_other_are_compiled_apart(self):
+        self.assertEqual(self.chains(a="", b=""), [["a"], ["b"]])
+        self.assertEqual(self.chains(a="", b="#include <a>", c="#include <a>"),
+                         [["a", "b"], ["c"]])
+
+    def test_a_conditional_include_proves_nothing(self):
+        self.assertEqual(self.chains(a="", b="#if X\n#include <a>\n#endif\n"), [["a"], ["b"]])
+
+    def test_each_header_is_in_one_chain(self):
+        found = self.chains(a="", b="#include <a>", c="#include <a>", d="#include <b>\n"
+                            "#include <c>\n", e="#include <d>")
+        self.assertEqual(sorted(sum(found, [])), list("abcde"))
+        self.assertEqual(len(found), 2)
 
 
 class DependencyTest(unittest.TestCase):
