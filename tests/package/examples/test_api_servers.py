@@ -1,4 +1,4 @@
-"""What a fleet asks of an API server, of a simulated one and, where there is one, of a real one."""
+"""A fleet's requests to an API server: a simulated one and, if available, a real one."""
 
 import re
 import signal
@@ -38,7 +38,7 @@ def received_bytes(server, *options):
 
 
 class Leases:
-    """For a server that `self.server()` starts."""
+    """For a server started by `self.server()`."""
 
     def test_a_member_renews_a_lease_and_says_goodbye(self):
         with self.server() as server, file_with(JOB, "config.yml") as config, running(
@@ -134,7 +134,7 @@ class RealServer(Leases, unittest.TestCase):
 
 
 class _Entered:
-    """A context whose end is somebody else's."""
+    """A context manager exited by its owner."""
 
     def __init__(self, server):
         self.server = server

@@ -1,4 +1,4 @@
-"""What relabel prints and returns."""
+"""The output and exit status of relabel."""
 
 import json
 import os

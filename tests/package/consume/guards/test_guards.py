@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A host that cannot work with the library is told so when it is compiled or linked, by name.
+"""An incompatible host fails to compile or link, and the error names the incompatibility.
 
 usage: test_guards.py COMPILER    with pkg-config's path set to the installed packages
 """
