@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plays faults against the program `discover` from outside: scripted servers on loopback that
-misbehave, and a clock that runs fast. A scenario is a function in scenarios/; its first sentence
-says what must happen.
+"""Plays fault scenarios against the program `discover`: misbehaving scripted servers on loopback,
+and a fast clock. A scenario is a function in scenarios/; its first sentence states the expected
+behaviour.
 
 usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES] [--seed N]
               [--seeds N] [--jobs J]

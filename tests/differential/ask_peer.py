@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Asks Prometheus or vmagent what they make of scrape configurations and targets.
+"""Evaluates scrape configurations and targets with Prometheus or vmagent.
 
     ask_peer.py prometheus|vmagent PROGRAM QUESTIONS ANSWERS [FLAG_OF_THE_PROGRAM...]
 
-QUESTIONS is a JSON list of {"job": <an entry of scrape_configs without name and targets>,
-"name": <its name>, "targets": [<labels with __address__>, ...]}. ANSWERS becomes
-{"version": <of the program>, "answers": [<null: the job is refused, or a list with one entry for
-each target>, ...]}. An entry is {"labels": ..., "url": ...} for a target that would be scraped,
-with "interval" and "timeout" where the program tells them, "dropped", or null where the program
-shows the target nowhere: it failed, or is the same as another one.
+QUESTIONS is a JSON list of {"job": <an entry of scrape_configs without name and targets>, "name":
+<its name>, "targets": [<labels with __address__>, ...]}. ANSWERS becomes {"version": <of the
+program>, "answers": [<null: the job is refused, or a list with one entry for each target>, ...]}.
+An entry is {"labels": ..., "url": ...} for a target that would be scraped, with "interval" and
+"timeout" if the program reports them; "dropped"; or null if the program does not list the target,
+because it failed or duplicates another one.
 
 The program runs in a separate network namespace with only loopback: nothing is scraped.
 """

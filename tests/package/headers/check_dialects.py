@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that dialects differ in one table only: detail/base/dialect_rules.hpp.
+"""Checks that one table, detail/base/dialect_rules.hpp, holds all differences between dialects.
 
-No other code may ask which dialect it serves, it reads a rule of the table; and each rule is read.
+Other code reads a rule of the table instead of comparing dialects; and each rule has a reader.
 
 usage: check_dialects.py SOURCE_DIRECTORY...
 """
@@ -10,7 +10,7 @@ import re
 import sys
 
 TABLE = "k8s_sd/detail/base/dialect_rules.hpp"
-# Where the dialect's name is parsed and printed.
+# The dialect's name is parsed and printed here.
 NAMES = "k8s_sd/dialect.hpp"
 
 COMMENT = re.compile(r"//[^\n]*")
@@ -27,7 +27,7 @@ SWITCH = re.compile(r"\bswitch\s*\([^)]*dialect")
 
 
 def questions_in(text):
-    """The lines, from 1, on which the text asks for a dialect."""
+    """The lines, from 1, that compare a dialect."""
     places = [match.start() for pattern in [*QUESTIONS, SWITCH] for match in pattern.finditer(text)]
     return sorted({text.count("\n", 0, place) + 1 for place in places})
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every check of this directory fails where it should: each is shown a mistake.
+"""Every check of this directory detects a deliberate mistake.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
@@ -132,7 +132,7 @@ class TextTest(unittest.TestCase):
     """Checks that search the text of a folder: each is shown a copy with one more file."""
 
     def run_check(self, check, text):
-        """The exit status, with a file of that text among those of the library, and what was said."""
+        """The exit status and the output, with a file of that text among those of the library."""
         library = pathlib.Path(PROJECT) / "include"
         said = io.StringIO()
         with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(said):

@@ -15,7 +15,7 @@ REFUSED = re.compile(r"\b(?:nobody|for ever|(?:is|are|was) told|storeys?|barren|
                      re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*(])")
 SHORTEST_SENTENCE = 4  # words
-# What a project wrote once and keeps: the history of changes.
+# The history of changes: released text stays unchanged.
 HISTORY = "CHANGELOG.md"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every check of check_sources.py and check_language.py fails where it should."""
+"""Every check of check_sources.py and check_language.py detects deliberate mistakes."""
 import json
 import pathlib
 import tempfile
