@@ -108,7 +108,7 @@ def complaints(root):
     for name in sorted(made - told):
         yield f"docs/guide/labels.md lacks {name}"
     for name in sorted(told - made):
-        yield f"docs/guide/labels.md names {name}, which no role makes"
+        yield f"docs/guide/labels.md names {name}, but no role makes it"
     # Each role's object has a namespace; this label has no entry.
     for name in sorted(made - {PREFIX + "namespace"} - set(origins_in_code(root))):
         yield f"label_origin.ipp lacks {name}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what headers bring with them, directly or not, by asking the compiler.
+"""Checks the direct and indirect includes of headers, as the compiler reports them.
 
 1. Public headers bring no Beast, OpenSSL, yaml-cpp, RE2 or protozero, and of detail/ only what they need:
    hosts compile them in every file.

@@ -46,7 +46,7 @@ def main(*directories):
     rules = re.findall(r"^    bool (\w+);$", table[0], re.MULTILINE)
     for rule in rules:
         if not any(re.search(rf"(?:\.|->){rule}\b", text) for text in others.values()):
-            problems.append(f"{TABLE}: nobody reads {rule}")
+            problems.append(f"{TABLE}: no code reads {rule}")
     print(*problems, f"{len(rules)} rules, {len(problems)} problems", sep="\n")
     return 1 if problems or not rules else 0
 

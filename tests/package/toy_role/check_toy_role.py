@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that a kind is a file and one line, and a role as well.
+"""Checks that a kind needs one file and one line, and a role likewise.
 
 Copies the library's headers, adds the toy kind and the toy role to the copy, and compiles and runs
 a program that uses them. Also checks that no second list of all kinds or roles exists.
