@@ -640,7 +640,7 @@ class PageWithTrouble(WithPage):
         with self.simulated() as (between, page):
             between.instead["/api/"] = (200, "text/html", "<h1>Log in</h1>")
             page.press("7")
-            page.wait("byId('notice').innerText.includes('no JSON but text/html')")
+            page.wait("byId('notice').innerText.includes('not JSON but text/html')")
             self.assertIn("login", page.js("byId('notice').innerText"))
             self.assertIn("nothing to show", page.js("byId('main').innerText"))
 
@@ -650,7 +650,7 @@ class PageWithTrouble(WithPage):
             between.instead["/api/"] = (503, "application/json", '{"error":"too busy"}')
             page.js("refresh()")
             page.wait("byId('strip').innerText.includes('too busy')")
-            self.assertIn("what you see is of", page.js("byId('strip').innerText"))
+            self.assertIn("last updated at", page.js("byId('strip').innerText"))
             self.assertGreater(page.js(ROWS), 10)
             between.instead.clear()
             page.js("refresh()")
@@ -711,7 +711,7 @@ class PageWithTrouble(WithPage):
             between.say("/api/ui/live", {"error": "100 readers"}, 503)
             page.press("l")
             page.wait(LIVE + " === 'Live: reconnecting'")
-            self.assertIn("asked for again", page.js("byId('live-words').innerText"))
+            self.assertIn("Next attempt in", page.js("byId('live-words').innerText"))
             between.instead.clear()
             page.wait(LIVE + " === 'Live: on' && recent.length > 0")
             # Another process starts with other numbers.
@@ -824,7 +824,7 @@ class PageWithTrouble(WithPage):
             for part in ("for 2 min, 3 failures, the targets are of 3 min ago", "allow it"):
                 self.assertIn(part, text)
             self.assertLess(text.index("cannot list"), text.index("fine"))
-            page.wait("byId('strip').innerText.includes('Job bad is of before')")
+            page.wait("byId('strip').innerText.includes('Job bad is out of date')")
             page.js("scrollTo(0, 9); mine = document.querySelector('h3')")
             page.js("show(true)")
             self.assertTrue(page.js("mine.isConnected"))
