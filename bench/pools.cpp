@@ -88,7 +88,7 @@ Memory memory_of_pool(const TargetGroupDiff& diff, const ScrapeConfig& config) {
     });
 }
 
-/// The obvious first implementation: strings, by the group they come from.
+/// The obvious first implementation: strings, grouped by their source.
 struct PlainTarget {
     std::vector<std::pair<std::string, std::string>> labels;
     std::string url;

@@ -137,7 +137,7 @@ void print_sizes(const Options& options, std::ostream& series) {
         const auto all = static_cast<double>(targets);
         const auto many = static_cast<double>(members);
         const double moved = 100 * sized.outcome.moved / all;
-        // A join, a crash, and the return of the crashed member each move some targets.
+        // The minimum: one share each to the joining member, from the crashing one, and back.
         const double least = 100 * 3 / (many + 1);
         const auto number = [](std::uint64_t value) { return rounded(static_cast<double>(value)); };
         const std::string name = std::to_string(members);
@@ -165,10 +165,10 @@ void print_sizes(const Options& options, std::ostream& series) {
 
 constexpr const char* usage =
     "usage: bench_fleet [--targets N] [--members N,N...] [--markdown] [--series FILE]\n"
-    "    --targets   of all but fleets of 500 and more, which have 20000 (100000)\n"
-    "    --members   sizes of fleets (1,2,4,8,100,1000)\n"
+    "    --targets   targets of a fleet (100000); fleets of 500 and more have 20000\n"
+    "    --members   fleet sizes (1,2,4,8,100,1000)\n"
     "    --markdown  tables as in docs/internals/fleet-benchmark.md\n"
-    "    --series    numbers for plots go there, too\n";
+    "    --series    also writes the numbers of the plots to this file\n";
 
 std::vector<unsigned> numbers_of(const std::string& text) {
     std::vector<unsigned> numbers;

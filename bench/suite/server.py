@@ -110,7 +110,7 @@ class Server:
         if self.options.gzip and "gzip" in headers.get("accept-encoding", ""):
             with self.lock:
                 if id(body) not in self.packed:
-                    # The API server compresses with the same level.
+                    # The API server uses this level, too.
                     self.packed[id(body)] = gzip.compress(body, compresslevel=1)
             body = self.packed[id(body)]
             extra = "Content-Encoding: gzip\r\n"

@@ -623,7 +623,7 @@ class ApiServer:
         exchange.rule = rule
         try:
             (rule.answer if rule else Exchange.behave)(exchange)
-        # Expired and Malformed come from an answer that did not check
+        # Expired and Malformed: the scenario's answer did not handle them
         except (Gone, Expired, Malformed):
             return False
         except Exception:

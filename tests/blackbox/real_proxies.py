@@ -148,7 +148,7 @@ class Squid(Proxy):
         try:
             owner = pwd.getpwnam("proxy")
         except KeyError:
-            raise Skipped("there is no user proxy, as whom squid runs") from None
+            raise Skipped("squid's user `proxy` does not exist") from None
         for path in (self.w.setup.folder, self.w.folder):
             os.chmod(path, 0o711)
         for path in (self.folder, *(os.path.join(self.folder, n) for n in os.listdir(self.folder))):

@@ -96,7 +96,7 @@ class Player:
         os.close(end)
 
     def read(self):
-        """The result, once it is there."""
+        """The result, once it is available."""
         data = os.read(self.pipe, 1 << 20)
         self.data += data
         return None if data else self._end()

@@ -160,7 +160,7 @@ class World:
         def same():
             return (self.program.diffs and self.program.state(kind) == self.cluster.state(kind))
         try:
-            return self.until(same, within, "the program shows what the cluster has")
+            return self.until(same, within, "the program shows the state of the cluster")
         except Failed as failure:
             shown, real = self.program.state(kind), self.cluster.state(kind)
             if not self.program.diffs:
@@ -243,7 +243,7 @@ class World:
     # --- the end, and what holds in every scenario ----------------------------------------------
 
     def ends(self, number=signal.SIGTERM, within=END):
-        """The signal ends the program with status 0 within so many real seconds."""
+        """The signal ends the program with status 0 within this many real seconds."""
         self.expected[self.program] = 0
         memory = self.program.memory()
         status, took = self.program.end(number, 20)
@@ -269,7 +269,7 @@ class World:
                 self.ends()
             self.check(not program.problems, "; ".join(program.problems))
             self.check(TOKEN.lower() not in program.everything_printed().lower(),
-                       "the token is in what the program prints")
+                       "the program's output contains the token")
             if not self.ghosts_allowed:
                 self._check_ghosts()
         self.check(not self.server.mistakes, "\n".join(self.server.mistakes[:2]))

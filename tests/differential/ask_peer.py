@@ -47,7 +47,7 @@ def wait_for(condition, what, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise SystemExit(f"waited in vain for {what}")
+            raise SystemExit(f"timed out waiting for {what}")
         time.sleep(0.05)
 
 
@@ -139,7 +139,7 @@ class Prometheus:
             if not self.load([{"job_name": question["name"], **question["job"]}]):
                 answers[index] = None
         if not self.load(jobs_with_targets(questions, answers)):
-            raise SystemExit("Prometheus refuses together what it takes one by one")
+            raise SystemExit("Prometheus refuses jobs together that it accepts one by one")
         return settled(questions, answers)
 
 

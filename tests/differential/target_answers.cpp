@@ -192,7 +192,7 @@ std::string met_on_the_way(const json::object& question, const LabelMap& target)
         const bool renames =
             rule.action == RelabelAction::labelmap || rule.action == RelabelAction::labelmap_all;
         if (renames && renames_in_disorder(rule, labels)) {
-            return "labelmap and labelmap_all read what they have written there";
+            return "labelmap and labelmap_all read their own output there";
         }
         if (makes_label_without_name(rule, labels)) return "there are labels without a name there";
         relabelers.emplace_back(std::vector{rule}, relabel_options(builder->config()));

@@ -276,7 +276,7 @@ class FormServer {
         ways_[random_.below(forms_)] = right;
         sim_.server.set_intercept([this](const sim::Request& request) { return answer(request); });
     }
-    /// The version of the watch expires, and there is one more pod.
+    /// Expires the version of the watch, and adds a pod.
     void expire(const std::string& name) {
         sim_.server.apply(pod({.name = name}));
         expired_ = true;

@@ -139,7 +139,7 @@ class BoostJsonDecoder final : public Decoder, private RecordSink {
         parser_.handler().unwanted = 0;
         refused_ = {};
     }
-    // Parses the rest after the document; only an error if there is one.
+    // Parses a document and leaves the bytes after it; after an error they are meaningless.
     error_code parse(std::string_view& bytes) {
         error_code ec;
         bytes.remove_prefix(parser_.write_some(true, bytes.data(), bytes.size(), ec));

@@ -97,7 +97,7 @@ def a_token_is_renewed_before_it_expires(w):
     login.start()
     login.issue(token="token-of-later-times-2", lifetime=3600)
     w.sleep(285)
-    w.check(len(login.runs()) == 1, "it ran although nobody asked")
+    w.check(len(login.runs()) == 1, "it ran without a request")
     w.server.end_watches()
     w.change()
     w.settles(20)

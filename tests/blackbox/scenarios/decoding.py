@@ -374,7 +374,7 @@ def an_enormous_annotation(w):
     w.cluster.put("pods", "large")
     w.cluster.put("pods", "a")
     w.until(lambda: w.program.state().get("pod/default/a") ==
-            w.cluster.state()["pod/default/a"], 40, "what follows it is shown")
+            w.cluster.state()["pod/default/a"], 40, "the next event is shown")
     w.memory_limit = 120
 
 

@@ -74,7 +74,7 @@ def the_server_has_moved(w):
     w.change()
     w.settles(60)
     w.told("kubeconfig .*has changed; the server is " + other.url, at_most=1)
-    w.check(other.count("list") >= 1, "what the old server said was relied upon")
+    w.check(other.count("list") >= 1, "the new server got no list request")
     other.stop()
 
 

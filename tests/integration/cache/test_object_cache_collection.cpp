@@ -398,7 +398,7 @@ TEST_CASE("ObjectCache: a lost collection is left although one object may not be
     Collected c;
     c.refer_more(0, 8);
     CHECK(c.watches() == "collection");
-    // The collection probed first is the denied one.
+    // Denies the object that is probed first.
     std::string denied;
     c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
         const std::string selector(request.param("fieldSelector"));
@@ -454,7 +454,7 @@ TEST_CASE("ObjectCache: a collection of which nobody reads anything is stopped")
         c.advance(1min);
     }
     CHECK(c.watches() == "collection");
-    CHECK(c.state("s5") == "present");  // cached together with the one in use
+    CHECK(c.state("s5") == "present");  // kept together with the object in use
     c.advance(6min);
     CHECK(c.server.open_connections() == 0);
     CHECK(c.state("s0") == "idle");
@@ -477,7 +477,7 @@ TEST_CASE("ObjectCache: an immutable object leaves the collection when it was re
     CHECK(c.metrics->of(Kind::secret).objects == 7);
     c.remove("s0");
     CHECK(c.read("s0") == "token=0");
-    // It is not part of a later collection.
+    // It does not join a later collection.
     c.refer_more(8, 6);
     CHECK(c.watches() == "collection");
     CHECK(c.state("s0") == "immutable");
@@ -489,7 +489,7 @@ TEST_CASE("ObjectCache: 1 000 objects of one namespace need one connection") {
     c.settle();
     CHECK(c.server.open_connections() == 1);
     CHECK(c.read("s999") == "token=s999");
-    // Afterwards, the number exceeds this by at most the threshold.
+    // Later references add at most as many connections as the threshold.
     std::size_t most = 0;
     for (const auto& name : numbered("t", 200)) {
         c.put(name, "t");

@@ -275,7 +275,7 @@ TEST_CASE("ObjectCache: what was never read from the server is never idle") {
     c.server.set_intercept({});
     for (int i = 0; i < 60 && c.state("db") == "unsynced"; ++i) c.advance(1s);
     CHECK(c.state("db") == "present");
-    // Now it can be read.
+    // Now it can become idle.
     c.advance(1min);
     CHECK(c.state("db") == "idle");
 }

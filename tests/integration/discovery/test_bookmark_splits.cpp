@@ -86,7 +86,7 @@ class CuttingConnector final : public Connector {
     };
 
     std::shared_ptr<Connector> inner_;
-    std::size_t left_ = 0;  ///< bytes until the cut; 0: there is none
+    std::size_t left_ = 0;  ///< bytes until the cut; 0: no cut
 };
 
 struct CutWatch : Simulation {

@@ -259,7 +259,7 @@ TEST_CASE("DiscoveryManager: a turn may end while the manager and its context go
         manager->apply_config({{"a", {}}});
         for (int i = 0; i < 100 && !told; ++i) context->run_one();
         REQUIRE(told);
-        manager->apply_config({});  // so that the next delivery has work to do
+        manager->apply_config({});  // so that the end of the delivery has work to do
         *go = true;
         manager.reset();
         context.reset();

@@ -153,7 +153,7 @@ TEST_CASE("file_sd: targets under a directory that cannot be read stay in Promet
     Job job = f.job({"d/*.json"});
     f.settle_with({job});
     f.host.take_diffs();
-    // A scan has an entry limit; a directory beyond it stands for an unreadable one.
+    // A symlink loop stands for a directory that cannot be read.
     std::filesystem::rename(f.directory.path("d"), f.directory.path("e"));
     std::filesystem::create_symlink("d", f.directory.path("d"));  // a loop
     CHECK(f.next() == "");

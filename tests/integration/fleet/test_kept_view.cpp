@@ -236,7 +236,7 @@ TEST_CASE("Membership: a file that is not as it was written is ignored, with one
         const std::string begin = "the fleet view in " + s.directory + " is ignored: ";
         CHECK(lines.front().starts_with(begin));
 
-        // A hanging operation does not block the next one, if possible.
+        // The ignored file does not prevent a new one, if the directory is usable.
         s.server.accept_connections(true);
         s.advance(2min);
         CHECK(agent.view() == "agent-0 agent-1");

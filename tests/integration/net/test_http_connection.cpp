@@ -481,7 +481,7 @@ TEST_CASE("HttpConnection: what was there before a late timer counts") {
     f.get(answer);
     f.settle();
     SECTION("the host kept the executor busy; then bytes are read") {
-        f.advance(60s);  // the timer comes first
+        f.advance(60s);  // the timer expires first
         CHECK_FALSE(answer.ec);
         f.push("x");
         f.advance(1s);

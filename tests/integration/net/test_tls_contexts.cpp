@@ -137,7 +137,7 @@ TEST_CASE("TlsContexts: a broken certificate among others is skipped, and told o
         CHECK(contexts.get(config, 2s));
         CHECK(logged.size() == 1);
         directory.write("ca.crt", broken);
-        CHECK(contexts.get(config, 2s));  // what was read before
+        CHECK(contexts.get(config, 2s));  // the previous content
         CHECK(logged.size() == 2);
     }
 }

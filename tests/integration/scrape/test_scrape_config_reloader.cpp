@@ -656,5 +656,5 @@ TEST_CASE("ScrapeConfigReloader: a large file does not hold up the host") {
     again();
     context.run();
     CHECK(done);
-    CHECK(free_turns > 3);  // it went on meanwhile
+    CHECK(free_turns > 3);  // the executor kept running
 }

@@ -28,7 +28,7 @@ def page(url):
 
 
 def received_bytes(server, *options):
-    """Of the list of pods."""
+    """The received bytes of the list of pods."""
     with running("discover", *server.options, *options, "--listen", "127.0.0.1:0",
                  "--output", "text") as program:
         url = program.error_line().rpartition(" ")[2]
@@ -70,7 +70,7 @@ class SimulatedServer(Leases, unittest.TestCase):
     def test_a_server_that_does_not_know_shares_sends_everything(self):
         with self.server() as server:
             whole = received_bytes(server)
-            # The cluster changes meanwhile.
+            # The cluster changes in between.
             self.assertGreater(received_bytes(server, "--object-share", "0/4"), whole / 2)
 
 

@@ -72,7 +72,7 @@ class Fleet(unittest.TestCase):
         self.assertIn("only roles pod, node and service have shares", refused.stderr)
 
     def test_each_namespace_has_one_member_where_roles_join_kinds(self):
-        # No scraper listens there; labels show the targets to be scraped.
+        # Nothing listens there; labels show the targets to be scraped.
         rules = """
   relabel_configs:
   - {target_label: __address__, replacement: "127.0.0.1:1"}
@@ -222,7 +222,7 @@ class Snapshots(unittest.TestCase):
 
 
 def listening_port(pid):
-    """The API server's of `scraper --sim`: the first socket that listens."""
+    """The port of the API server in `scraper --sim`: the first listening socket."""
     inodes = {}
     for fd in sorted(os.listdir(f"/proc/{pid}/fd"), key=int):
         try:

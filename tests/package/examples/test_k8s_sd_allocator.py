@@ -55,7 +55,7 @@ scrape_configs:
 
 
 def receiver_path(job, collector):
-    """As the receiver makes it, of Go's url.QueryEscape."""
+    """As the receiver builds it, with Go's url.QueryEscape."""
     return f"/jobs/{urllib.parse.quote_plus(job)}/targets?collector_id={collector}"
 
 

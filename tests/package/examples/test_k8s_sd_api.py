@@ -28,7 +28,7 @@ scrape_configs:
 
 
 class Api:
-    """Asks a running k8s-sd for JSON."""
+    """Requests JSON from a running k8s-sd."""
 
     def __init__(self, server):
         self.server = server

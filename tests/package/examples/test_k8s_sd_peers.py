@@ -51,7 +51,7 @@ def program(name):
 
 
 def is_version(path, version):
-    """Packages of distributions may say none."""
+    """Distribution packages may print no version."""
     result = subprocess.run([path, "--version"], text=True, capture_output=True, check=False)
     told = (result.stdout + result.stderr).strip()
     return not told or version in told

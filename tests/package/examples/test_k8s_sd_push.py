@@ -38,7 +38,7 @@ def connected(server):
 
 
 def ask(connection, path, **headers):
-    """Status, headers, body, on a connection that stays."""
+    """Status, headers and body, on a persistent connection."""
     connection.request("GET", path, headers={
         name.replace("_", "-"): value for name, value in headers.items()})
     answer = connection.getresponse()

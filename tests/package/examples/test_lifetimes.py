@@ -1,8 +1,8 @@
 """SIGTERM and SIGINT end each program with status 0 at any moment of its life.
 
-Signals come at random moments of the start and of a reload, many programs at a time. The seed is
-printed; $K8S_SD_SEED repeats it. $K8S_SD_MOMENTS sets the number of moments per program, and
-$K8S_SD_SLOWNESS the slowdown of the program, as with a sanitizer.
+Signals are sent at random moments of the start and of a reload, to many programs at a time. The
+seed is printed; $K8S_SD_SEED repeats it. $K8S_SD_MOMENTS sets the number of moments per program,
+and $K8S_SD_SLOWNESS the slowdown of the program, as with a sanitizer.
 """
 
 import concurrent.futures
@@ -38,7 +38,7 @@ scrape_configs:
 
 
 def config_text(jobs):
-    """Long enough for a signal to come while it is read."""
+    """Long enough for a signal to arrive while it is read."""
     text = CONFIG.replace("JOB", "job")
     job = CONFIG.partition("scrape_configs:\n")[2]
     return text + "".join(job.replace("JOB", f"job-{i}").replace("&name ", "") + "" for i in

@@ -18,7 +18,7 @@ scrape_configs:
 
 
 def replace(path, text):
-    """As an editor does it: the file is never half written."""
+    """Replaces the file atomically, as an editor does."""
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
     os.rename(path + ".new", path)

@@ -84,7 +84,7 @@ contexts:
 
 
 class Proxy:
-    """An HTTP proxy that knows CONNECT only, and counts."""
+    """An HTTP proxy that supports only CONNECT, and counts its connections."""
 
     def __init__(self):
         self.connects = 0

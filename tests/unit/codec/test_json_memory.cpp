@@ -86,7 +86,7 @@ Cost cost(const detail::KindSchema& schema, std::string_view before, std::string
     detail::ListWatchReader reader(schema, limit, sink);
     reader.expect(Document::watch);
     REQUIRE(reader.choose_decoder("application/json"));
-    std::string chunk;  // not all of it at once, as that would be counted as well
+    std::string chunk;  // in chunks, because a whole copy would be counted as well
     while (chunk.size() < 16 * 1024) chunk += repeated;
     const std::size_t chunks = times / (chunk.size() / repeated.size()) + 1;
     const std::size_t start = memory_count.now;

@@ -115,7 +115,7 @@ TEST_CASE("JsonSkip: brackets that do not match, control characters in strings a
             CHECK(pass(means, {text}).failed);
         }
     }
-    // No longer part of the value.
+    // Bytes after the value are not consumed.
     for (const JsonSkip::Means means : all_means()) {
         CHECK(pass(means, {"[]}\\\"\n"}) == Passed{2, false, true});
     }

@@ -360,7 +360,7 @@ TEST_CASE("ListWatchReader: the next request finds nothing of the last response"
 TEST_CASE("ListWatchReader: the decoder is chosen by content type when the head is there") {
     Fixture f;
     CHECK(made.empty());
-    f.reader.release();  // there is nothing to give back yet
+    f.reader.release();  // nothing to return yet
     CHECK_FALSE(f.begin(Document::list, "text/html"));
     CHECK(f.begin(Document::list));
     CHECK(f.begin(Document::watch));

@@ -351,7 +351,7 @@ TEST_CASE("Labels: missing blocks anywhere are passed over") {
 TEST_CASE(
     "Labels: a block whose labels are all hidden but one starts and ends the iteration well") {
     LabelFactory factory;
-    // "z-" sorts before "z."; it is the first entry of the first block and of the last.
+    // "z." overrides "z-", the first entry of the first block and of the last.
     const std::vector<LabelBlockPtr> blocks{
         make_family(factory, alone, {{"z-", "no"}, {"z.", "1"}}),
         factory.block().add("m", "2").make(),

@@ -153,7 +153,7 @@ TEST_CASE("MutableLabels: what only a huge target needed goes with it") {
     for (int i = 0; i < 11; ++i) {
         const std::string& text = labels.new_text();
         CHECK(text.capacity() <= 1024);
-        // The usual capacity of a target is kept.
+        // The texts that a target usually needs are kept.
         if (i < 10) CHECK(&text == texts[static_cast<std::size_t>(i)]);
     }
 }

@@ -279,7 +279,7 @@ TEST_CASE("Relabelling of vmagent: what has no label left is dropped") {
     CHECK_FALSE(keeps({{"a", "1"}}, none));
     CHECK(relabel({{"a", "1"}}, {none, again}, vmagent) == std::nullopt);
     CHECK(relabel({{"a", "1"}}, {none, again}) == LabelMap{{"a", "1"}});
-    // A space counts as a value.
+    // An empty label still counts.
     const RelabelRule empty{.target_label = "a", .replacement = ""};
     CHECK(relabel({{"a", "1"}}, {empty, again}, vmagent) == LabelMap{{"a", "1"}});
 }

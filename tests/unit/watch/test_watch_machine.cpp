@@ -67,7 +67,7 @@ struct Subject {
         now += delay();
         return next(Machine::Slept{});
     }
-    /// The outcome, the following pause if there is one, and the next step.
+    /// The outcome, the following pause if any, and the next step.
     std::string after(const Machine::Outcome& outcome) {
         const std::string word = next(outcome);
         return word == "sleep" ? slept() : word;
@@ -182,7 +182,7 @@ TEST_CASE("WatchMachine: those who start apart come back apart when their server
             (clean ? ended : broken).insert(s.delay() / 1s * 1s);
             longest = std::max(longest, s.delay());
         }
-        // The timeouts of watches are spread.
+        // Watches that end at their timeout are spread already, so this one is reopened at once.
         Subject s(many, seed);
         s.slept();
         s.listed("5");

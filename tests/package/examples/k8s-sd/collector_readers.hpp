@@ -178,7 +178,7 @@ class CollectorReaders {
         constexpr std::size_t most_changes = 4;
         std::erase_if(changes_, [&](auto when) { return when < begin; });
         if (changes_.size() > most_changes) return;
-        complain_("collector " + name + " has dropped the steady target, and nobody else has it");
+        complain_("collector " + name + " has dropped the steady target, and no other one has it");
     }
     void look_at_members() {
         const AllocationViewPtr& view = allocator_.view();

@@ -100,7 +100,7 @@ TEST_CASE("collector_configs: secrets are masked unless they are to be shown") {
     CHECK(jobs.at("bearer").at("authorization").at("type") == "Token");
     CHECK(jobs.at("files").at("authorization").at("credentials_file") == "/var/token");
     CHECK(jobs.at("files").at("tls_config").at("min_version") == "TLS13");
-    // As in Prometheus, `values` in the file is not a plain value.
+    // As in Prometheus, `values` are not secret.
     CHECK(jobs.at("basic").at("http_headers") ==
           boost::json::parse(R"({"X-Key":{"files":["/etc/key"],"secrets":["<secret>"],)"
                              R"("values":["tenant1"]}})"));
