@@ -46,7 +46,7 @@ Seconds can_ask(const Plan&, unsigned member, Seconds at);
 std::uint64_t key_of(std::size_t target) noexcept;
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept;
 
-// ---- what others do in the same events
+// ---- models of other projects in the same events
 // ------------------------------------------------------------
 
 /// vmagent: hash modulo the number of members, which is configured.

@@ -119,7 +119,7 @@ class Cluster:
         self.condition.notify_all()
         return item
 
-    # --- what a client asks for -----------------------------------------------------------------
+    # --- reads of a client ----------------------------------------------------------------------
 
     def page(self, kind, ns="", limit=0, token=""):
         """(items, version, next token); the pages of a chain share one version."""
@@ -151,7 +151,7 @@ class Cluster:
                      and (not ns or item["metadata"].get("namespace") == ns)]
             return found, max(after, self.version)
 
-    # --- what is expected of the program --------------------------------------------------------
+    # --- the expected state ---------------------------------------------------------------------
 
     @staticmethod
     def source(kind, key):

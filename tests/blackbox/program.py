@@ -42,7 +42,7 @@ class Program:
     def now(self):
         return (time.monotonic() - self.began) * self.factor
 
-    # --- what it prints -------------------------------------------------------------------------
+    # --- its output -----------------------------------------------------------------------------
 
     def _read_output(self):
         for line in self.process.stdout:
@@ -95,7 +95,7 @@ class Program:
             return (b"".join(line for _, line in self.lines).decode("utf-8", "replace")
                     + self.log_text())
 
-    # --- what the machine says about it ---------------------------------------------------------
+    # --- resources of the process ---------------------------------------------------------------
 
     def memory(self):
         """The peak resident memory, in MB."""

@@ -83,7 +83,7 @@ class World:
         for name in ("a", "b", "c"):
             self.cluster.put("pods", name)
 
-    # --- setting it up --------------------------------------------------------------------------
+    # --- setup ----------------------------------------------------------------------------------
 
     def serve(self, **options):
         """Starts the server with options of ApiServer."""
@@ -240,7 +240,7 @@ class World:
         lines = len(self.program.log_text(since).splitlines())
         self.check(lines <= count, f"{lines} lines in the log; {count} are enough")
 
-    # --- the end, and what holds in every scenario ----------------------------------------------
+    # --- the end, and invariants of every scenario ----------------------------------------------
 
     def ends(self, number=signal.SIGTERM, within=END):
         """The signal ends the program with status 0 within this many real seconds."""
@@ -333,7 +333,7 @@ def _shortened(lines, most=30):
     return "\n".join("    " + line for line in lines)
 
 
-# --- answers that many scenarios give -----------------------------------------------------------
+# --- answers shared by many scenarios -----------------------------------------------------------
 
 def status(code, reason="", message="", headers=None, **details):
     return lambda x: x.status(code, reason, message, headers, **details)

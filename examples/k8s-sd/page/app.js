@@ -334,7 +334,7 @@ async function askIfKnown(path, parameters, signal, without = null) {
   }
 }
 
-// ---------------------------------------------------------------- showing a view
+// ---------------------------------------------------------------- display of a view
 
 let jobs = [];
 let version = "";
@@ -408,7 +408,7 @@ function showError(view, error) {
 const firstPage = () => el("button", { id: "first",
   click: () => go({ after: null, ...noDrawer }) }, "First page");
 
-// ---------------------------------------------------------------- the strip: is all well?
+// ---------------------------------------------------------------- the status strip
 
 /** The problem of a job, in words. */
 function troubleOf(job) {

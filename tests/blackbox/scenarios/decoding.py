@@ -484,7 +484,7 @@ def an_object_was_replaced_while_nobody_looked(w):
             w.cluster.objects["pods"]["default", "a"]["metadata"]["uid"], "the uid is the old one")
 
 
-# --- encodings that were not asked for ----------------------------------------------------------
+# --- unrequested encodings ----------------------------------------------------------------------
 
 def compressed(x):
     data = gzip.compress(x.list_bytes())
@@ -548,7 +548,7 @@ def nothing_compressed_is_asked_for_by_watches(w):
     w.check("gzip" not in accepted, f"Accept-Encoding: {accepted}")
 
 
-# --- answers before the answer ------------------------------------------------------------------
+# --- interim responses --------------------------------------------------------------------------
 
 HINTS = {
     "103": b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n",
@@ -610,7 +610,7 @@ def redirects_are_not_followed(w, code):
     other.stop()
 
 
-# --- encodings that are asked for ---------------------------------------------------------------
+# --- requested encodings ------------------------------------------------------------------------
 
 @scenario(variants={"503": status(503, "ServiceUnavailable", "shutting down"), "reset": reset})
 def one_failure_says_nothing_of_the_encoding(w, failing):

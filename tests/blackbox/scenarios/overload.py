@@ -154,7 +154,7 @@ def those_who_failed_together_come_back_apart(w):
             "the third tries: " + " ".join(f"{at:.1f}" for at in third))
 
 
-# --- how many at a time -------------------------------------------------------------------------
+# --- concurrency --------------------------------------------------------------------------------
 
 def most_at_a_time(requests):
     # The program has its response and sends the next request before a busy server records the end.
@@ -312,7 +312,7 @@ def what_means_nothing_is_no_progress(w, drip):
     w.told("/api/v1/pods")
 
 
-# --- answers without end ------------------------------------------------------------------------
+# --- endless responses --------------------------------------------------------------------------
 
 def endless(status_code, prefix, unit, content_type="application/json", megabytes=MEGABYTES):
     def answer(x):

@@ -134,7 +134,7 @@ def a_long_message_is_shortened(w):
     w.check(max(len(line) for line in w.program.log_text().splitlines()) < 2000, "a long line")
 
 
-# --- secrets of every kind, in every place that a configuration has for them -----------------------
+# --- all kinds of secrets, in each field of a configuration -------------------------------------
 
 class TokenService(BaseHTTPRequestHandler):
     """Echoes the client's secret: in its error, as its token, or in an invalid response."""

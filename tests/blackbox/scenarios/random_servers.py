@@ -8,7 +8,7 @@ from modes import STREAMS
 from scenario import empty, error_event, no_answer, plain, reset, scenario, silence, status
 
 
-# --- what may go wrong with any request ---------------------------------------------------------
+# --- faults of any request ----------------------------------------------------------------------
 
 def refused(code, **headers):
     return status(code, "Reason", "some message", headers)

@@ -33,7 +33,7 @@ FORMS = {
     "refused": [("streamed", True, True), ("list", True, True), ("watch", True, True)],
 }
 
-# --- watches that do not work while lists do ----------------------------------------------------
+# --- failing watches, working lists -------------------------------------------------------------
 
 @scenario(factor=80, variants={"403": status(403, "Forbidden", "pods is forbidden"),
                                "405": status(405, "MethodNotAllowed", "the verb is not known")})
@@ -109,7 +109,7 @@ def watches_that_keep_failing_are_made_up_for_by_lists(w, failing):
     w.watches_again(200)
 
 
-# --- streams that bring nothing -----------------------------------------------------------------
+# --- streams without events ---------------------------------------------------------------------
 
 @scenario(factor=40, slow=True)
 def empty_watches_are_made_up_for_by_a_list(w):
@@ -196,7 +196,7 @@ def a_watch_that_ends_after_each_real_event(w):
     w.at_most_a_minute(70)
 
 
-# --- streams that end as they should ------------------------------------------------------------
+# --- streams with a regular end -----------------------------------------------------------------
 
 @scenario(factor=100, slow=True)
 def the_server_ends_watches_in_time(w):
@@ -442,7 +442,7 @@ def a_program_that_stood_still_drops_nothing(w):
     w.settles(10)
 
 
-# --- servers that are away ----------------------------------------------------------------------
+# --- unreachable servers ------------------------------------------------------------------------
 
 @scenario(factor=60, slow=True)
 def an_outage_of_five_minutes(w):
@@ -515,7 +515,7 @@ def one_watch_that_works_again_brings_the_others(w):
     w.check(max(first) - min(first) <= 15, f"the last is {max(first) - min(first):.0f} s later")
 
 
-# --- how a stream may be cut into pieces --------------------------------------------------------
+# --- chunking of a stream -----------------------------------------------------------------------
 
 def by_bytes(x):
     x.stream(send=lambda data: [x.chunk(data[i:i + 1]) for i in range(len(data))])

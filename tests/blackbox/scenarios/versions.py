@@ -181,7 +181,7 @@ def a_version_from_the_future_of_a_watch(w):
     w.watches_again(75)
 
 
-# --- the past of a server that was restored -----------------------------------------------------
+# --- restored servers ---------------------------------------------------------------------------
 
 @scenario(factor=20, variants={"reset": reset, "cut": Exchange.close})
 def a_restored_server_is_found_out(w, cut):
@@ -523,7 +523,7 @@ def pages_that_are_always_cut(w):
     w.settles(w.after_outage(75))
 
 
-# --- lists that cannot be right -----------------------------------------------------------------
+# --- implausible lists --------------------------------------------------------------------------
 
 def lose(count):
     """A list without its first objects."""

@@ -15,7 +15,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
-// --- what a job is told --------------------------------------------------------------------------
+// --- deliveries to a job ------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: a job's first diff is its complete state, the later ones changes") {
     Jobs j;

@@ -28,7 +28,7 @@ struct Reload : Jobs {
 
 }  // namespace
 
-// --- what is equal goes on -----------------------------------------------------------------------
+// --- unchanged configurations continue ----------------------------------------------------------
 
 TEST_CASE("Reload: the same configuration again changes nothing") {
     Reload j;
@@ -169,7 +169,7 @@ TEST_CASE("Reload: files are read again, and their names decide what is equal") 
     CHECK(j.host.problems() == "");
 }
 
-// --- what goes -----------------------------------------------------------------------------------
+// --- removals -----------------------------------------------------------------------------------
 
 TEST_CASE("Reload: a job that goes is told what it loses, and its watches end") {
     Reload j;
@@ -233,7 +233,7 @@ TEST_CASE("Reload: a job that comes back later begins anew") {
     CHECK(j.host.problems() == "");
 }
 
-// --- what takes the place of something -----------------------------------------------------------
+// --- replacements -------------------------------------------------------------------------------
 
 TEST_CASE("Reload: the targets of a replaced configuration go when the new one has been listed") {
     Reload j;

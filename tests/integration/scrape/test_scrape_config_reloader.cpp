@@ -200,7 +200,7 @@ TEST_CASE("ScrapeConfigReloader: follows the files that scrape_config_files name
     CHECK(jobs == std::vector<std::size_t>{1, 2, 3, 1});
 }
 
-// --- what takes something from known jobs
+// --- removals from known jobs
 // ---------------------------------------------------------
 
 namespace {
@@ -428,7 +428,7 @@ TEST_CASE("ScrapeConfigReloader: keys that take no targets, and new jobs, need n
     CHECK(f.updates.size() == 4);
 }
 
-// --- where files are slow
+// --- slow files
 // -------------------------------------------------------------------------
 
 TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not looked at twice") {

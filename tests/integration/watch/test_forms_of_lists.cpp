@@ -195,7 +195,7 @@ TEST_CASE("Forms of lists: a host that is busy while a streamed list comes does 
     CHECK(f.server.requests().size() == 1);
 }
 
-// --- bodies that are not what their heads say
+// --- bodies that contradict their heads
 // -----------------------------------------------------
 
 TEST_CASE("Forms of lists: the content type may be missing or another one, the first byte tells") {

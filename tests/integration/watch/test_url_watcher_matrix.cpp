@@ -206,7 +206,7 @@ TEST_CASE("URLWatcher: of a relist of 10 000 objects only the differences are ch
     CHECK(contains(changes, "+new"));
 }
 
-// --- answers that are errors ---------------------------------------------------------------------
+// --- error responses ----------------------------------------------------------------------------
 
 TEST_CASE(
     "URLWatcher: a 504 for a version from the future is no reason to wait, though it says so") {

@@ -120,7 +120,8 @@ class LabelsTest(unittest.TestCase):
         self.change("include/k8s_sd/detail/roles/ingress.hpp",
                     '"__meta_kubernetes_ingress_host"', '"__meta_kubernetes_ingress_new"')
         self.expect("docs/guide/labels.md lacks __meta_kubernetes_ingress_new",
-                    "docs/guide/labels.md names __meta_kubernetes_ingress_host, but no role makes it",
+                    "docs/guide/labels.md names __meta_kubernetes_ingress_host, "
+                    "but no role makes it",
                     "label_origin.ipp lacks __meta_kubernetes_ingress_new")
 
     def test_a_row_that_cannot_be_read_is_found(self):

@@ -556,7 +556,7 @@ TEST_CASE("Exchange: the text of a refusal is kept up to 16 KiB, that of a 200 n
     CHECK(other.error_text.empty());
 }
 
-// --- a list that comes as the first events of a watch --------------------------------------------
+// --- a streamed list ----------------------------------------------------------------------------
 
 Exchange streamed(unsigned status = 200, bool from_version = false, std::string text = {}) {
     Exchange x = exchange(Asked::list, status, std::move(text));

@@ -215,7 +215,7 @@ TEST_CASE("WatchMachine: watches that bring something and end at once are reopen
     CHECK(s.delay() <= 2s);
 }
 
-// --- what broke, and what the server knows ---------------------------------------------------
+// --- probes after broken watches -------------------------------------------------------------
 
 TEST_CASE("WatchMachine: after a broken connection it asks for the server's version before it "
           "watches") {
@@ -366,7 +366,7 @@ TEST_CASE("WatchMachine: a server that answers no probe is watched all the same,
     CHECK_FALSE(s.machine.is_suspect());
 }
 
-// --- versions that expire -------------------------------------------------------------------
+// --- expired versions -----------------------------------------------------------------------
 
 TEST_CASE("WatchMachine: an expired version is listed again at once, and the list is not older") {
     Subject s = watching("5");
@@ -430,7 +430,7 @@ TEST_CASE("WatchMachine: a relist whose version is from the future is asked for 
     CHECK(s.next(Machine::VersionTooLarge{}) == "sleep");
 }
 
-// --- lists that do not get through ----------------------------------------------------------
+// --- failing lists --------------------------------------------------------------------------
 
 TEST_CASE("WatchMachine: an expired continue token makes it list everything in one piece, until "
           "that got through") {
@@ -651,7 +651,7 @@ TEST_CASE("WatchMachine: new credentials are tried at once for the same step") {
     CHECK(s.next(Machine::NewCredentials{}) == "probe");
 }
 
-// --- watches that fail while lists work -----------------------------------------------------
+// --- failing watches, working lists ---------------------------------------------------------
 
 TEST_CASE("WatchMachine: a watch that fails again and again is made up for by lists") {
     const Cause cause = GENERATE(Cause::server, Cause::network, Cause::busy, Cause::cut);
@@ -1052,7 +1052,7 @@ TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests 
     }
 }
 
-// --- lists that come as the first events of a watch ---------------------------------------------
+// --- streamed lists -----------------------------------------------------------------------------
 
 namespace {
 

@@ -260,7 +260,7 @@ class History {
         if (problems_.size() < 2000) problems_ += problem.substr(0, 500) + "\n";
     }
 
-    // --- what happens -------------------------------------------------------------------------
+    // --- events -------------------------------------------------------------------------------
 
     static boost::json::object steady_pod(const Strings& labels) {
         return pod(
