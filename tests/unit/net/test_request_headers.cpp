@@ -111,7 +111,7 @@ TEST_CASE("Requests: headers from files are read again, and a broken file keeps 
     CHECK(f.refuse()->value());
     f.get();
     CHECK(contains(f.headers, "X-B: four-of-a-kind\r\n"));
-    // Short values count as names, whatever their source.
+    // Short values count as names, regardless of their source.
     CHECK(f.clients[0]->redact("four-of-a-kind and fixed") == "<redacted> and fixed");
 }
 

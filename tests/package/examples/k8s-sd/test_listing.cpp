@@ -190,7 +190,7 @@ TEST_CASE("Listing: selections without a target, which anybody can think up, tak
     for (int i = 0; i < 100; ++i) CHECK(list.body(node(std::to_string(i))) == none);
     CHECK_NOTHROW(list.body(node("n")));
     CHECK_THROWS_AS(list.body({}), LimitReached);
-    // A division of the list costs as much as the list, even if it assigns no target to anybody.
+    // A division of the list costs as much as the list, even if none of its parts has a target.
     const auto rest = [](unsigned of) { return Selection{{of, 1, true}, 0, "none"}; };
     CHECK(list.body(rest(2)) == none);
     CHECK_THROWS_AS(list.body(rest(3)), LimitReached);
