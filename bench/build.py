@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What k8s_sd costs a host's build: time and memory of compilers, sizes of programs.
+"""The cost of k8s_sd in a host's build: compile time, compiler memory, program size.
 
-Every figure comes with one of a peer or a floor from the same run: a library build beside that of
+Each figure is printed beside a peer or a floor from the same run: a library build beside one of
 another checkout (--against), headers beside boost/asio/io_context.hpp.
 
 usage: bench/build.py [--against CHECKOUT] [--compiler g++] [--jobs N]
@@ -21,10 +21,10 @@ LIBRARIES = ["-lboost_json", "-lssl", "-lcrypto", "-lyaml-cpp", "-pthread"]
 
 
 class Cost:
-    """Wall and CPU seconds and the largest process of a command."""
+    """Wall and CPU seconds of a command, and the peak memory of its largest process."""
 
     def __init__(self, command, **options):
-        # A child of a child, so that the peak memory is that of this command alone.
+        # Run the command in a grandchild, so that the peak memory covers this command alone.
         reader, writer = os.pipe()
         start = time.monotonic()
         pid = os.fork()

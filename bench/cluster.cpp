@@ -29,7 +29,7 @@ std::string recorded(const std::string& name) {
 
 namespace {
 
-// Replaces `text` wherever it stands by another one of its length.
+// Replaces each occurrence of `text` by another text of the same length.
 void replace_all(std::string& in, std::string_view text, std::string_view by) {
     for (auto at = in.find(text); at != std::string::npos; at = in.find(text, at + by.size())) {
         in.replace(at, by.size(), by);

@@ -10,7 +10,7 @@ namespace bench {
 /// A file of bench/data.
 std::string recorded(const std::string& name);
 
-/// A list of pods as a real API server sent it, made larger by replacing names and addresses with
+/// A list of pods recorded from a real API server, enlarged by replacing names and addresses with
 /// others of equal length.
 class Cluster {
  public:
@@ -29,7 +29,7 @@ class Cluster {
     void add_page(std::string_view items, std::size_t page);
 
     std::vector<std::string> parts_;
-    std::vector<std::string_view> items_;  // of parts_
+    std::vector<std::string_view> items_;  // views into parts_
     std::size_t list_bytes_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// Decodes the list and the events of a cluster's pods from memory, and nothing else: no socket, no
-// objects. Prints it beside the floor, a pass of Boost.JSON's parser over the same bytes with a
-// handler that does nothing.
+// Decodes the list and the events of a cluster's pods from memory, without sockets and objects.
+// Prints the floor beside it: Boost.JSON's parser over the same bytes with a handler that does
+// nothing.
 
 #include "cluster.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
@@ -29,7 +29,7 @@ struct Counter final : detail::EventSink {
     std::size_t objects = 0;
 };
 
-/// In pieces, as a socket gives them.
+/// In pieces, as a socket delivers them.
 template <class Take>
 void feed(std::string_view body, const Take& take) {
     constexpr std::size_t piece = 64 * 1024;
@@ -38,7 +38,7 @@ void feed(std::string_view body, const Take& take) {
     }
 }
 
-/// The least of some rounds.
+/// The minimum over several rounds.
 template <class Round>
 double best(const Round& round) {
     double least = std::numeric_limits<double>::max();

@@ -1,6 +1,6 @@
-// What a change costs that reaches many targets or few of many: from the bytes of the event to the
-// diff in the host's callback, CPU of the client only. The server is in the same process, and works
-// while the client's clock stands.
+// The cost of a change that affects many targets, or few of many: from the bytes of the event to
+// the diff in the host's callback, CPU of the client only. The server runs in the same process,
+// while the client's CPU clock is stopped.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
@@ -90,7 +90,7 @@ json::object service() {
     return service;
 }
 
-/// What one change costs.
+/// The cost of one change.
 struct Cost {
     double seconds = 0, groups = 0, parts = 0;
 };
@@ -142,7 +142,7 @@ class World {
     std::size_t targets() const { return host_.target_count(); }
 
  private:
-    /// \returns the CPU of the client
+    /// \returns the CPU time of the client
     double settle() {
         double sum = 0;
         for (std::size_t idle = 0; idle < 2;) {
@@ -211,7 +211,7 @@ void measure_pods(std::size_t pods, std::size_t rounds, bool of_namespace) {
                 world.targets());
     print("  its labels change", attached);
     print("  a pod changes", whole);
-    std::printf("  a group of the first takes %.0f ns, %.3f of what a pod's change takes\n",
+    std::printf("  a group of the first takes %.0f ns, %.3f of the time of a pod's change\n",
                 attached.seconds / attached.groups * 1e9,
                 attached.seconds / attached.groups / whole.seconds);
 }

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// The target groups of a served cluster's pods: all that a host has after the initial sync.
+/// The target groups of a served cluster's pods: the host's state after the initial sync.
 std::vector<k8s_sd::TargetGroupPtr> discover_groups(std::size_t pods);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// What a member of a fleet costs that discovers its part of the pods: memory, CPU and what it
-// receives, as the number of members grows, beside a member that discovers everything.
+// The cost of a fleet member that discovers only its part of the pods: memory, CPU and received
+// bytes as the number of members grows, beside a member that discovers everything.
 
 #include "cluster.hpp"
 #include "k8s_sd/discovery_manager.hpp"
@@ -122,14 +122,14 @@ struct NoScraper final : TargetHandler {
 };
 
 struct Cost {
-    double memory = 0;    // MB, of what there was before
+    double memory = 0;    // MB above the baseline
     double list_cpu = 0;  // seconds
     double burst_cpu = 0;
     double received = 0;  // MB
     double targets = 0;
 };
 
-/// One member: lists, and takes a burst of changes.
+/// One member: lists, then applies a burst of changes.
 Cost run_member(const SimServer& server, const FleetShare& share, const Division& division) {
     const double memory = bench::memory_mb("VmRSS");
     const double begun = bench::cpu_seconds();
@@ -173,7 +173,7 @@ Cost run_member(const SimServer& server, const FleetShare& share, const Division
     return cost;
 }
 
-/// The mean of all members, and the greatest memory of one.
+/// The mean over all members, and the maximum memory of one.
 struct FleetCost {
     Cost mean;
     double most_memory = 0;

@@ -1,6 +1,6 @@
-// A host as scripts/bench measures it: discovers, keeps or counts, and says on standard output what
-// it cost. Told what to do by the words of its command line (see options below) and by lines on
-// standard input: "report" prints the figures since the last one, the end of input ends it.
+// The host measured by scripts/bench: discovers, keeps or counts targets, and reports the cost on
+// standard output. Command-line words configure it (see options below), and lines on standard input
+// control it: "report" prints the figures since the previous report, end of input ends the program.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
@@ -69,14 +69,14 @@ k8s_sd::DiscoveryConfig make_config(const Options& options, std::size_t job) {
                             k8s_sd::Role::node}) {
         if (k8s_sd::to_string(each) == role) config.role = each;
     }
-    // Watches of their own, in which nothing ever happens.
+    // Separate watches that never receive an event.
     if (options.number("quiet", 0) != 0) {
         config.namespaces = {"quiet-" + std::to_string(job)};
         config.watch.share_selectors = k8s_sd::SelectorSharing::never;
     }
     if (options.number("gzip", 0) != 0) config.watch.gzip = k8s_sd::Compression::always;
     config.attach_metadata.node = options.number("attach_node", 0) != 0;
-    // Twenty applications; what follows makes each selector another one and selects nothing less.
+    // Twenty applications; the suffix makes each selector distinct without narrowing it.
     if (options.number("different", 0) != 0) {
         char text[64];
         std::snprintf(text, sizeof text, "app=app-%04zu,bench!=%zu", job % 20, job);
@@ -112,7 +112,7 @@ class Host {
         base_mb_ = bench::memory_mb("VmRSS");
         for (auto& discoverer : discoverers_) discoverer.async_run([](k8s_sd::error_code) {});
         read_command();
-        // One handler at a time, so that the longest is known. Waiting costs no CPU.
+        // One handler at a time, to measure the longest one. Waiting costs no CPU.
         for (double before = cpu_of_thread(); context_.run_one() != 0;) {
             const double after = cpu_of_thread();
             longest_handler_ = std::max(longest_handler_, after - before);
@@ -140,14 +140,14 @@ class Host {
                 revision = std::max(revision, revision_of(group[i]));
             }
         }
-        // The last of a burst; jobs are told together.
+        // The last change of a burst; all jobs receive it together.
         if (revision == last_revision && ++last_seen_ == discoverers_.size()) report("last");
         if (options_.number("latency", 0) == 0 || revision == 0) return;
         const auto now = std::chrono::steady_clock::now().time_since_epoch();
         const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
         const std::uint64_t stamp = static_cast<std::uint64_t>(us) % 1'000'000'000;
         const std::uint64_t latency = (stamp + 1'000'000'000 - revision) % 1'000'000'000;
-        // Older stamps are those of other pods of the group.
+        // Older stamps belong to other pods of the group.
         if (latency < 500'000'000) latencies_.push_back(static_cast<double>(latency) / 1000);
     }
 
@@ -164,7 +164,7 @@ class Host {
             std::istream lines(&commands_);
             std::string line;
             std::getline(lines, line);
-            // What was needed to list only.
+            // Release the memory that only the list needed.
             ::malloc_trim(0);
             if (line == "report") report("report");
             read_command();

@@ -1,5 +1,5 @@
-// The work whose instructions scripts/bench counts, one region a run: everything outside of the
-// functions measured_...() is preparation.
+// The work whose instructions scripts/bench counts, one region per run: code outside of the
+// measured_...() functions is preparation.
 
 #include "cluster.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
@@ -27,7 +27,7 @@ struct Region {
     std::function<void()> prepare, work;
 };
 
-/// Takes objects as a watcher does, and makes of them what is kept, if told so.
+/// Receives objects as a watcher does and, if requested, makes cached objects of them.
 struct Sink final : EventSink {
     void on_object(EventType, const DecodedObject& object) override {
         ++count;
@@ -95,7 +95,7 @@ void make_diff() {
 
 }  // namespace
 
-// Callgrind knows them by these names.
+// Callgrind selects the functions by these names.
 extern "C" {
 [[gnu::noinline]] void measured_decode_json() { decode(json, "application/json", sink); }
 [[gnu::noinline]] void measured_decode_protobuf() {

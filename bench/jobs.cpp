@@ -1,6 +1,5 @@
-// What many jobs over the same pods cost more than one, and what a reload of their configuration
-// costs. The host of the measured process looks at nothing but the number of changes: what a job
-// does with its targets is its own.
+// The additional cost of many jobs over the same pods, and the cost of a configuration reload. The
+// host of the measured process only counts changes, so the figures exclude the host's own work.
 
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
@@ -31,7 +30,7 @@ struct Result {
     double changes, reload_requests;
 };
 
-/// A program with so many jobs, which does one thing after the other.
+/// A program with this many jobs, which runs one step after the other.
 class Program {
  public:
     Program(const bench::Server& server, std::size_t jobs, bool different, std::size_t events)
@@ -80,8 +79,8 @@ class Program {
         }
         return jobs;
     }
-    /// A hundred of them choose each of 10 000 pods once: the recorded pods have 20 namespaces
-    /// then, with five applications in each.
+    /// A hundred selectors match each of 10 000 pods once: the recorded pods then have 20
+    /// namespaces with five applications each.
     static k8s_sd::Selector selector(std::size_t i) {
         const std::size_t ns = i / 5;
         char label[32];
@@ -105,7 +104,7 @@ class Program {
         for (const auto& provider : diff.providers) {
             changes_ += provider.diff.full ? 0 : count(provider.diff);
         }
-        // The last job is told last; of jobs that differ, one is told of the last event.
+        // The last job receives its diff last; of different jobs, only one receives the last event.
         const bool last = different_ || diff.job == "job-" + std::to_string(jobs_ - 1);
         if (diff.full || diff.last || !last) return;
         for (const auto& provider : diff.providers) {
@@ -138,7 +137,7 @@ class Program {
     k8s_sd::DiscoveryManager manager_;
 };
 
-/// The best of some runs, value by value: other work on the machine only adds.
+/// The best of several runs, value by value: other load on the machine only adds.
 Result best(const bench::Server& server, std::size_t jobs, bool different, std::size_t events) {
     Result best{};
     for (int run = 0; run < 5; ++run) {

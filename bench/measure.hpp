@@ -5,26 +5,26 @@
 #include <string>
 #include <type_traits>
 
-/// What a process costs, and what it is told to measure.
+/// Process costs, and the command-line arguments of benchmarks.
 namespace bench {
 
-/// A number of the command line; `fallback` where there is none.
+/// A number from the command line; `fallback` if it is missing.
 std::size_t argument(int argc, char** argv, int index, std::size_t fallback);
 
 /// User and system time of this process so far.
 double cpu_seconds();
-/// The same of this thread alone, exact enough for a single handler.
+/// The same for this thread alone, precise enough for a single handler.
 double thread_cpu_seconds();
-/// That of another process.
+/// The same for another process.
 double cpu_seconds_of(pid_t process);
 /// A field of /proc/self/status: "VmRSS" resident memory, "VmHWM" its peak.
 double memory_mb(const std::string& field);
-/// The same of another process.
+/// The same for another process.
 double memory_mb_of(pid_t process, const std::string& field);
 void reset_peak();
 
-/// Runs `measure` in a process of its own, so that nothing of others is counted, and copies what
-/// it returns into `result`.
+/// Runs `measure` in a child process, so that the figures exclude other work, and copies its result
+/// into `result`.
 void in_process(void (*measure)(const void* context, void* result), const void* context,
                 void* result, std::size_t size);
 

@@ -12,8 +12,8 @@ class RE2;
 
 namespace bench {
 
-/// Relabelling written straight down: a map of strings, and each rule through the regular
-/// expression, with all groups. Knows what the benchmark uses.
+/// Straightforward relabelling: a map of strings, and the regular expression with all groups for
+/// each rule. Supports only the rules of the benchmark.
 class NaiveRelabeler {
  public:
     explicit NaiveRelabeler(std::vector<k8s_sd::RelabelRule>);

@@ -1,6 +1,6 @@
-// What a scope of many namespaces costs until all of them are listed and watched, with a watch
-// for each and with one for all: CPU for N and for 2 N namespaces of one pod each. The simulated
-// server is in the same process, and its CPU is counted.
+// The cost of a scope of many namespaces until all of them are listed and watched, with one watch
+// per namespace and with one cluster-wide watch: CPU for N and for 2 N namespaces of one pod each.
+// The simulated server runs in the same process, and its CPU is counted.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// A handler of Boost.JSON's push parser that does nothing: what it costs to look at every byte.
+/// A handler for Boost.JSON's push parser that does nothing: the cost of parsing every byte.
 struct NoHandler {
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_array_size = max_object_size;

@@ -1,5 +1,5 @@
-// Memory of an ObjectCache for each object, and the connections it needs: with a watch for each
-// object, and with one watch of the collection. The server is a process of its own.
+// Memory per object of an ObjectCache, and its number of connections: with one watch per object,
+// and with one watch of the collection. The server is a separate process.
 
 #include "k8s_sd/cache/object_cache.hpp"
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What the comment in the kubelet's object cache says of its store.
+// The figure in a comment of the kubelet's object cache about its own store.
 constexpr double kubelet_bytes = 600;
 
 struct Server {
@@ -60,7 +60,7 @@ Server serve(std::size_t objects) {
 
 double resident_bytes() { return bench::memory_mb("VmRSS") * 1024 * 1024; }
 
-// Of the allocator, without what it has in reserve.
+// Allocated bytes, without the allocator's reserve.
 double heap_bytes() {
     const struct mallinfo2 info = ::mallinfo2();
     return static_cast<double>(info.uordblks + info.hblkhd);
@@ -81,13 +81,13 @@ Result measure(const std::string& url, std::size_t objects, std::size_t threshol
     k8s_sd::ObjectCache cache(context.get_executor(), config);
     const auto metrics = k8s_sd::metrics_of(context);
     {
-        // The first object pays for what all have in common.
+        // The first object pays for shared data.
         const auto first = cache.add_reference("shop", name_of(0));
         bool done = false;
         cache.async_get(first, [&](k8s_sd::error_code, const k8s_sd::ObjectPtr&) { done = true; });
         while (!done) context.run_one();
     }
-    context.run();  // until nothing is left to do
+    context.run();  // until no handler is left
     context.restart();
     ::malloc_trim(0);
     const double heap = heap_bytes();

@@ -1,6 +1,6 @@
-// Syncs the pods of a cluster and takes a burst of changes of them, as a host would: all targets
-// stay reachable. Prints CPU and memory of the measured process, and the floors: reading the same
-// bytes from the socket, and a pass of the JSON parser over them with a handler that does nothing.
+// Syncs the pods of a cluster and applies a burst of changes as a host would, keeping all targets
+// reachable. Prints CPU and memory of the measured process, and the floors: reading the same bytes
+// from the socket, and passing them through the JSON parser with a handler that does nothing.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/target_groups.hpp"
@@ -33,14 +33,14 @@ using bench::reset_peak;
 using bench::thread_cpu_seconds;
 using Seconds = std::chrono::duration<double>;
 
-/// What one measured process reports to its parent.
+/// The report of a measured process to its parent.
 struct Result {
     double sync_cpu, sync_wall, base_mb, peak_mb, steady_mb, groups, targets;
     double burst_cpu, burst_wall, burst_peak_mb, changes;
     double longest_before_diff, longest_diff, longest_in_burst;
 };
 
-/// Reads the list from the socket, and parses it if told so.
+/// Reads the list from the socket, and parses it if requested.
 Result measure_floor(unsigned short port, bool parse) {
     asio::io_context context;
     asio::ip::tcp::socket socket(context);

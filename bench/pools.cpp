@@ -1,5 +1,5 @@
-// What the pools of a large scraper cost: memory of a target, relabelling of all targets in one and
-// in two threads, a reload of many jobs.
+// The cost of a large scraper's pools: memory per target, relabelling of all targets in one and in
+// two threads, and a reload of many jobs.
 
 #include "discovered.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
@@ -70,7 +70,7 @@ Time time_of(const std::function<void()>& work) {
 
 struct Memory {
     std::size_t targets;
-    double bytes;  ///< of a target
+    double bytes;  ///< per target
 };
 
 double allocated() {
@@ -88,7 +88,7 @@ Memory memory_of_pool(const TargetGroupDiff& diff, const ScrapeConfig& config) {
     });
 }
 
-/// What one writes first: strings, by the group that they come from.
+/// The obvious first implementation: strings, grouped by their source.
 struct PlainTarget {
     std::vector<std::pair<std::string, std::string>> labels;
     std::string url;
@@ -121,7 +121,7 @@ void print_memory(const char* what, const TargetGroupDiff& diff, const ScrapeCon
 
 // --- time ----------------------------------------------------------------------------------------
 
-/// Lets `threads` threads do the work of all jobs, each job in one of them.
+/// Distributes all jobs over `threads` threads, each job on one of them.
 Time work_on(std::vector<std::unique_ptr<Job>>& jobs, unsigned threads,
              const std::function<void(Job&)>& work) {
     return time_of([&] {
@@ -200,7 +200,7 @@ int main(int argc, char** argv) {
                 "plain", "ratio");
     const bench::Rules recipe = bench::pods_with_annotations();
     print_memory("all ports of all pods", all, config_with(bench::pods()));
-    // Their rules give the ports of a pod the same address: three targets become one.
+    // These rules give all ports of a pod the same address: three targets become one.
     print_memory("pods with annotations", all, config_with(recipe));
     bench::Rules one_port = bench::pods();
     one_port.insert(
@@ -219,7 +219,7 @@ int main(int argc, char** argv) {
 
     const TargetGroupDiff few = whole(Groups(groups.begin(), groups.begin() + 100));
     std::printf("\n%zu jobs of %zu pods each\n", jobs, few.updated.size());
-    // A pool looks at nothing but the configuration where it is the same.
+    // If the configuration is unchanged, a pool only compares it.
     std::printf("%8s %8s %8s %8s %8s %8s %8s\n", "threads", "first", "CPU s", "same", "CPU s",
                 "rules", "CPU s");
     for (const unsigned threads : {1U, 2U}) print_reload(few, jobs, threads);

@@ -31,7 +31,7 @@ inline Rules pods() {
             replace(meta + "pod_name", "(.*)", "pod")};
 }
 
-/// Annotations say where and how.
+/// Annotations select the pods and set port, path and scheme.
 inline Rules pods_with_annotations() {
     const std::string annotation = meta + "pod_annotation_prometheus_io_";
     Rules rules{replace(annotation + "path", "(.+)", "__metrics_path__"),
@@ -45,7 +45,7 @@ inline Rules pods_with_annotations() {
     return rules;
 }
 
-/// Keeps nothing of pods.
+/// Drops all pods.
 inline Rules api_servers() {
     return {
         {.action = k8s_sd::RelabelAction::keep,

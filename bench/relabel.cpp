@@ -1,5 +1,4 @@
-// Relabels the targets of real-shaped pods, and compares with an implementation that is written
-// straight down.
+// Relabels the targets of realistic pods, and compares with a straightforward implementation.
 
 #include "discovered.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
@@ -40,7 +39,7 @@ struct Measured {
     std::size_t labels = 0;
 };
 
-/// `prepare` makes a label set of each target, outside the measured part; `apply` relabels one.
+/// `prepare` makes a label set from each target, outside the measured part; `apply` relabels one.
 template <class LabelSet, class Prepare, class Apply>
 Measured measure(const std::vector<LabelMap>& targets, Prepare prepare, Apply apply) {
     std::vector<LabelSet> sets(targets.size());
@@ -87,7 +86,7 @@ struct Case {
     Rules rules;
 };
 
-/// Ten times the same, so that the rule is what counts.
+/// Ten copies, so that the cost of the rule dominates.
 Case ten_times(const std::string& name, const RelabelRule& rule) { return {name, Rules(10, rule)}; }
 
 std::vector<Case> cases() {
@@ -125,7 +124,7 @@ void print(const Case& c, const std::vector<LabelMap>& targets) {
                 naive.seconds / ours.seconds, rules / ours.seconds);
 }
 
-/// An object of 1.5 MB can have so many labels.
+/// An object of 1.5 MB can carry this many labels.
 void print_large_labelmap() {
     for (const int count : {1'000, 10'000, 100'000}) {
         LabelMap target;

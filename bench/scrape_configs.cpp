@@ -1,5 +1,5 @@
-// Reads a configuration file of a thousand jobs as Prometheus' operator writes them, beside what
-// yaml-cpp takes to load the same text.
+// Reads a configuration file of a thousand jobs as prometheus-operator writes them, beside yaml-cpp
+// loading the same text.
 
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "measure.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace k8s_sd;
 
-/// A rule of the kind that fills most of such a file.
+/// A rule of the kind that makes up most of such a file.
 std::string copy_rule(const std::string& from, const std::string& to) {
     return "  - source_labels:\n    - " + from + "\n    target_label: " + to + "\n";
 }
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     std::size_t read = 0;
     const double peer = best([&] { (void)YAML::Load(text); });
     const double ours = best([&] { read = parse_scrape_configs(text).jobs.size(); });
-    // The first line has an anchor, so that the whole language has to be read.
+    // The anchor in the first line disables the fast path, so the full YAML parser reads the text.
     const std::string anchored = "x: &x y\n" + text;
     const double whole = best([&] { (void)parse_scrape_configs(anchored); });
 

@@ -41,7 +41,7 @@ void send_list(tcp::socket& socket, const Cluster& cluster) {
     for (const std::string& part : cluster.parts()) asio::write(socket, asio::buffer(part));
 }
 
-/// Waits for a byte. \returns whether one came before the client went
+/// Waits for a byte. \returns whether one arrived before the client closed the connection
 bool is_told(int start, tcp::socket& socket) {
     std::array<pollfd, 2> sources{{{start, POLLIN, 0}, {socket.native_handle(), POLLIN, 0}}};
     if (::poll(sources.data(), sources.size(), -1) < 1 || sources[1].revents != 0) return false;
@@ -69,7 +69,7 @@ void send_events(tcp::socket& socket, const Cluster& cluster, std::size_t events
     }
 }
 
-/// As a server does that knows no watch-lists.
+/// Answers like a server without streamed lists.
 void refuse(tcp::socket& socket) {
     constexpr std::string_view answer =
         "HTTP/1.1 422 Unprocessable Entity\r\nContent-Type: application/json\r\n"
@@ -116,7 +116,7 @@ struct Ready {
             try {
                 answer(std::move(socket), cluster, events, start);
             } catch (const std::exception&) {
-                // The client has gone.
+                // The client has closed the connection.
             }
         }).detach();
     }

@@ -5,10 +5,9 @@
 
 namespace bench {
 
-/// Serves a cluster from a process of its own, from bytes made beforehand, so that it costs the
-/// measured processes nothing but the socket. LIST answers with the whole list, WATCH sends
-/// `events` changes for each byte that arrives on `start`: of one pod after the other, the nth with
-/// n as its revision.
+/// Serves a cluster from a child process, from bytes made beforehand, so that the server costs the
+/// measured processes only the socket. LIST returns the whole list; WATCH sends `events` changes
+/// for each byte that arrives on `start`: one per pod in turn, the nth with n as its revision.
 struct Server {
     unsigned short port = 0;
     std::size_t list_bytes = 0;

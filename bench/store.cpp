@@ -1,5 +1,5 @@
-// Look-ups in a Store from one and two threads, with and without changes meanwhile, beside a map
-// behind a lock; what a change costs, and what an object takes.
+// Store look-ups from one and two threads, with and without concurrent changes, beside a map behind
+// a lock; the cost of a change, and the memory of an object.
 
 #include "k8s_sd/store.hpp"
 
@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// As large as a pod of few fields, and laid out as one: views of a text that has all strings.
+/// As large as a pod of few fields, and laid out like one: views into one text with all strings.
 struct Pod {
     struct Metadata {
         std::string_view namespace_, name;
@@ -66,7 +66,7 @@ std::vector<PodPtr> make_pods(std::size_t count) {
     return pods;
 }
 
-/// What hosts write themselves: a map and a lock. The keys are views of the pods here, too.
+/// The usual code of hosts: a map and a lock. Here, too, the keys are views into the pods.
 class LockedMap {
  public:
     explicit LockedMap(const std::vector<PodPtr>& pods) {
@@ -96,7 +96,7 @@ class LockedMap {
     std::unordered_map<Key, PodPtr, Hash> pods_;
 };
 
-/// The library's, in the same words.
+/// The library's Store, with the same interface.
 class FilledStore {
  public:
     explicit FilledStore(const std::vector<PodPtr>& pods) {
@@ -117,8 +117,8 @@ class FilledStore {
     k8s_sd::StoreWriter<Pod> writer_{store_};
 };
 
-/// What readers ask for: pods in random order, whose names lie one behind the other in memory, as
-/// if they had just been read.
+/// The readers' look-ups: pods in random order, whose names are contiguous in memory, as if they
+/// had just been read.
 struct Question {
     std::string ns, name, container_id;
 };
@@ -140,7 +140,7 @@ struct Load {
 
 constexpr std::chrono::milliseconds round_time(300);
 
-/// Millions of look-ups a second, of all readers.
+/// Millions of look-ups a second, total of all readers.
 template <class LookUp, class Change>
 double millions_a_second(const std::vector<Question>& questions, const Load& load,
                          const LookUp& look_up, const Change& change) {
@@ -173,7 +173,7 @@ double millions_a_second(const std::vector<Question>& questions, const Load& loa
     return static_cast<double>(total) / seconds.count() / 1e6;
 }
 
-/// The best of some rounds, in which the candidates take turns.
+/// The best of several rounds; the candidates alternate.
 template <class Measure>
 std::vector<double> best_of(std::size_t candidates, const Measure& measure) {
     std::vector<double> best(candidates);
@@ -242,9 +242,9 @@ double heap_bytes() {
 }
 
 struct Costs {
-    double table, index;    ///< bytes an object
-    double fill, clear;     ///< µs an object
-    double change, batch;   ///< µs a change: alone, and among 1000
+    double table, index;    ///< bytes per object
+    double fill, clear;     ///< µs per object
+    double change, batch;   ///< µs per change: alone, and among 1000
     double indexed_change;  ///< µs, alone, with an index
     double map_table, map_change;
 };

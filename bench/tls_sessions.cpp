@@ -1,6 +1,5 @@
-// The floor of an idle watch over TLS: so many sessions of OpenSSL, with nothing around them, that
-// have sent a request and read the head of its answer. Prints their memory and waits for the end of
-// standard input.
+// The memory floor of an idle watch over TLS: this many bare OpenSSL sessions, each with a request
+// sent and the response head read. Prints their memory and waits for the end of standard input.
 //
 // usage: bench_tls_sessions PORT SESSIONS
 
@@ -50,7 +49,7 @@ int main(int argc, char** argv) {
     const std::size_t number = bench::argument(argc, argv, 2, 1000);
     SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
     std::vector<SSL*> sessions;
-    sessions.push_back(open_session(context, port, number));  // pays for what all have in common
+    sessions.push_back(open_session(context, port, number));  // pays for shared data
     ::malloc_trim(0);
     const double before = bench::memory_mb("VmRSS");
     for (std::size_t i = 0; i < number; ++i) sessions.push_back(open_session(context, port, i));

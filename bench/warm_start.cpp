@@ -1,5 +1,5 @@
-// How long a host that starts while the API server is away waits for the targets of its snapshot,
-// beside reading the file.
+// The time until a host that starts while the API server is unreachable has the targets of its
+// snapshot, beside reading the file.
 
 #include "k8s_sd/discoverer.hpp"
 #include "measure.hpp"
@@ -47,7 +47,7 @@ Cost first_diff(const std::string& url, const std::string& directory) {
         [&](const TargetGroupDiff& diff) {
             cost = {seconds_since(begun), bench::cpu_seconds(), bench::memory_mb("VmHWM"), 0};
             for (const GroupChange& change : diff.updated) cost.targets += change.group->size();
-            discoverer.cancel();  // which writes the snapshot
+            discoverer.cancel();  // writes the snapshot
         },
         warm);
     discoverer.async_run([](error_code) {});
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     const std::string url = "http://127.0.0.1:" + std::to_string(server.port);
     const Cost live = bench::in_process([&] { return first_diff(url, directory); });
     bench::stop(server);
-    // From here on nobody listens at that address.
+    // From here on, nothing listens at that address.
     const Cost warm = bench::in_process([&] { return first_diff(url, directory); });
     const Cost floor = bench::in_process([&] { return read_file(directory); });
     std::filesystem::remove_all(directory);

@@ -1,6 +1,6 @@
-// Syncs the pods of a cluster with watchers, in processes of their own: what a Store of structs
-// costs beside a Discoverer's targets, with all fields and with those of an agent, and both on one
-// watch. Then the time from a change in a server to the store.
+// Syncs the pods of a cluster with watchers, each in a child process: the cost of a Store of
+// structs beside a Discoverer's targets, with all fields and with those of an agent, and both on
+// one watch. Then measures the time from a change in a server to the store.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
@@ -80,7 +80,7 @@ Result measure(unsigned short port, bool discover, const k8s_sd::Fields& fields)
     context.run();
     result.cpu = cpu_seconds() - cpu;
     context.restart();
-    context.poll();  // what the turn before left behind
+    context.poll();  // handlers of the previous iteration
     result.steady_mb = memory_mb("VmRSS");
     return result;
 }

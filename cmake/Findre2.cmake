@@ -1,5 +1,5 @@
-# Finds RE2 and makes the target re2::re2. Only newer releases bring a package of their own, and
-# that of Debian 12 is not one of them. Installed with the library, for static linking.
+# Finds RE2 and defines the target re2::re2. Only newer releases ship a CMake package; Debian 12
+# does not. Installed with the library, for static linking.
 if(NOT TARGET re2::re2)
     find_package(re2 CONFIG QUIET)
 endif()

@@ -1,17 +1,17 @@
-# What the library is built from. A host that builds one of these itself has its targets already.
+# The dependencies of the library. A host that builds one of them itself already has its targets.
 if(NOT TARGET Boost::headers OR NOT TARGET Boost::json)
     find_package(Boost 1.81 REQUIRED COMPONENTS json)
 endif()
 find_package(OpenSSL 3 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
-# protozero is used as headers only.
+# Header-only use of protozero.
 find_path(K8S_SD_PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 mark_as_advanced(K8S_SD_PROTOZERO_INCLUDE_DIR)
 if(NOT TARGET yaml-cpp::yaml-cpp AND NOT TARGET yaml-cpp)
     find_package(yaml-cpp REQUIRED)
 endif()
-# yaml-cpp 0.8 has put its target into a namespace.
+# Since yaml-cpp 0.8, the target has a namespace.
 set(K8S_SD_YAML yaml-cpp)
 if(TARGET yaml-cpp::yaml-cpp)
     set(K8S_SD_YAML yaml-cpp::yaml-cpp)
@@ -20,7 +20,7 @@ if(K8S_SD_SCRAPE)
     list(PREPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake)
     find_package(re2)
     list(POP_FRONT CMAKE_MODULE_PATH)
-    # xxHash is used as a header only.
+    # Header-only use of xxHash.
     find_path(K8S_SD_XXHASH_INCLUDE_DIR xxhash.h)
     mark_as_advanced(K8S_SD_XXHASH_INCLUDE_DIR)
     if(NOT TARGET re2::re2 OR NOT K8S_SD_XXHASH_INCLUDE_DIR)

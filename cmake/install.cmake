@@ -22,8 +22,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfig.cmake
               cmake/Findre2.cmake
         DESTINATION ${k8s_sd_package_dir})
 
-# pkg-config. Everything is relative to the .pc file, so that `cmake --install --prefix` and
-# packages that are unpacked elsewhere work.
+# pkg-config. All paths are relative to the .pc file, so that `cmake --install --prefix` and
+# relocated packages work.
 set(k8s_sd_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 cmake_path(ABSOLUTE_PATH k8s_sd_pc_dir BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
            OUTPUT_VARIABLE k8s_sd_pc_full_dir)

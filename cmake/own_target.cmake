@@ -1,31 +1,31 @@
-# Flags of our own targets. They are PRIVATE: a host's flags are the host's business.
+# Flags of this project's targets. They are PRIVATE: a host chooses its own flags.
 set(K8S_SD_SANITIZE "" CACHE STRING
     "Sanitizers for all targets of this project, e.g. address,undefined")
-# Tests and programs spend their time elsewhere; optimising them takes most of the time of a build.
+# Tests and programs spend their time elsewhere, and optimising them dominates build time.
 option(K8S_SD_QUICK_BUILD "Compile the libraries with -O1, programs and tests with -O0" OFF)
 
-# Seconds; sanitizers take several times as long, above all without optimisation.
+# In seconds; sanitizers take several times as long, most of all without optimisation.
 set(K8S_SD_TEST_TIMEOUT 120)
 if(K8S_SD_SANITIZE)
     set(K8S_SD_TEST_TIMEOUT 600)
 endif()
 
-# Each program works around mistakes of ThreadSanitizer.
+# Each program works around defects of ThreadSanitizer.
 if(K8S_SD_SANITIZE MATCHES "thread")
     add_library(k8s_sd_thread_sanitizer OBJECT tests/support/thread_sanitizer.cpp)
     target_compile_options(k8s_sd_thread_sanitizer PRIVATE -fsanitize=thread)
 endif()
 
-# Every target of this project, programs too.
+# Every target of this project, including programs.
 function(k8s_sd_own_target target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
         -Woverloaded-virtual -Wcast-align)
-    # gcc 12 sees overlapping copies in `"text" + string` (GCC bug 105651) that are not there.
+    # gcc 12 wrongly reports overlapping copies in `"text" + string` (GCC bug 105651).
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         target_compile_options(${target} PRIVATE -Wno-restrict)
     endif()
-    # std::stable_sort of libstdc++ 12 uses what it deprecates itself; clang 19 says so.
+    # std::stable_sort of libstdc++ 12 uses a function it deprecates itself; clang 19 warns.
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
     endif()
@@ -40,7 +40,7 @@ function(k8s_sd_own_target target)
             -fsanitize=${K8S_SD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
         target_link_options(${target} PRIVATE -fsanitize=${K8S_SD_SANITIZE})
     endif()
-    # Asio uses atomic_thread_fence, which ThreadSanitizer does not follow; gcc warns of each.
+    # Asio uses atomic_thread_fence, which ThreadSanitizer does not support; gcc warns of each use.
     if(K8S_SD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -Wno-tsan)
     endif()
@@ -50,8 +50,8 @@ function(k8s_sd_own_target target)
     endif()
 endfunction()
 
-# k8s_sd_threaded_tests(<list>): ThreadSanitizer has nothing to find in tests that run on one thread
-# by design; with it their sources are removed from the list.
+# k8s_sd_threaded_tests(<list>): ThreadSanitizer finds nothing in tests with a single thread by
+# design, so in its builds their sources are removed from the list.
 function(k8s_sd_threaded_tests list)
     if(NOT K8S_SD_SANITIZE MATCHES "thread")
         return()
@@ -67,7 +67,7 @@ function(k8s_sd_threaded_tests list)
     set(${list} ${threaded} PARENT_SCOPE)
 endfunction()
 
-# A library that hosts link.
+# A library for hosts.
 function(k8s_sd_library target)
     k8s_sd_own_target(${target})
     if(K8S_SD_QUICK_BUILD)
@@ -79,9 +79,9 @@ function(k8s_sd_library target)
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
-        # Each source is a whole storey already; CMAKE_UNITY_BUILD is for tests and examples.
+        # Each source is a whole layer already; CMAKE_UNITY_BUILD is for tests and examples.
         UNITY_BUILD OFF)
-    # Plugins link the static library, so its code is position-independent unless the host decides.
+    # Plugins link the static library, so its code is position-independent by default.
     if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
         set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
@@ -92,7 +92,8 @@ function(k8s_sd_library target)
 endfunction()
 
 # k8s_sd_precompile(<target> <group> [<headers>...]): the targets of a group share one precompiled
-# header, which the first of them compiles. It has what nearly all tests and programs include.
+# header, compiled by the first of them. It holds the headers included by nearly all tests and
+# programs.
 function(k8s_sd_precompile target group)
     get_property(first GLOBAL PROPERTY k8s_sd_precompiled_${group})
     if(first)
@@ -106,7 +107,7 @@ function(k8s_sd_precompile target group)
             <chrono> <functional> <map> <memory> <optional> <string> <string_view> <vector>
             <k8s_sd/k8s_sd.hpp> ${ARGN})
     endif()
-    # gcc 12 forgets that precompiled headers are headers of the system, and warns of libstdc++.
+    # gcc 12 treats a precompiled system header as a user header, and warns about libstdc++.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         target_compile_options(${target} PRIVATE
             -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)

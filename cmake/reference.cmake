@@ -1,5 +1,5 @@
-# `cmake --build <folder> --target reference` makes pages of the public headers' comments. A name
-# without a comment, or a comment that Doxygen does not understand, is an error.
+# `cmake --build <folder> --target reference` makes pages from the comments of the public headers.
+# An undocumented name, or a comment that Doxygen cannot parse, is an error.
 find_program(K8S_SD_DOXYGEN doxygen)
 mark_as_advanced(K8S_SD_DOXYGEN)
 if(K8S_SD_DOXYGEN)

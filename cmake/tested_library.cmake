@@ -1,5 +1,5 @@
-# K8S_SD_TESTED: the libraries that tests of internals link. A shared library hides what they look
-# at, so they link its objects.
+# K8S_SD_TESTED: the libraries for tests of internals. A shared library hides the internal symbols,
+# so these tests link its objects.
 set(K8S_SD_TESTED k8s_sd::scrape k8s_sd::sim)
 if(BUILD_SHARED_LIBS)
     add_library(k8s_sd_unhidden STATIC $<TARGET_OBJECTS:k8s_sd> $<TARGET_OBJECTS:k8s_sd_scrape>

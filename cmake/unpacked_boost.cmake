@@ -3,7 +3,7 @@
 #   cmake -DCMAKE_PROJECT_k8s_sd_INCLUDE=cmake/unpacked_boost.cmake -DK8S_SD_BOOST_INCLUDE=DIR …
 add_library(k8s_sd_unpacked_boost INTERFACE)
 target_include_directories(k8s_sd_unpacked_boost SYSTEM INTERFACE ${K8S_SD_BOOST_INCLUDE})
-# Nothing is found in a library beside the headers.
+# Without installed libraries, auto-linking must not look for them.
 target_compile_definitions(k8s_sd_unpacked_boost INTERFACE BOOST_ALL_NO_LIB)
 add_library(Boost::headers ALIAS k8s_sd_unpacked_boost)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/boost_json.cpp CONTENT "#include <boost/json/src.hpp>\n")

@@ -1,4 +1,4 @@
-# The version stands in project() and, for hosts, in a header; both must say the same.
+# project() and, for hosts, a header state the version; both must agree.
 file(STRINGS ${PROJECT_SOURCE_DIR}/include/k8s_sd/version.hpp k8s_sd_version_line
      REGEX "#define K8S_SD_VERSION ")
 if(NOT k8s_sd_version_line STREQUAL "#define K8S_SD_VERSION \"${PROJECT_VERSION}\"")

@@ -35,14 +35,14 @@ double allocated() {
     return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-/// Whether something has begun, and so long ago.
+/// Whether `time` has passed since `since`; false if `since` is unset.
 bool is_over(const std::optional<TimePoint>& since, Duration time, TimePoint now) {
     return since && now >= *since + time;
 }
 
 }  // namespace
 
-/// What is done as long as it lives is done by members.
+/// Attributes the cost of the enclosing scope to the members.
 class FleetCluster::Meter {
  public:
     explicit Meter(FleetCluster& fleet) : fleet_(fleet), cpu_(thread_cpu_seconds()) {
@@ -220,7 +220,7 @@ void FleetCluster::take(const Step& step) {
 
 // --- the cluster --------------------------------------------------------------------------------
 
-/// As the controller of a StatefulSet whose pods may start and end together.
+/// Acts as the controller of a StatefulSet with podManagementPolicy Parallel.
 void FleetCluster::control() {
     if (away_) return;
     for (unsigned ordinal = 0; ordinal < wanted_; ++ordinal) {
@@ -255,7 +255,7 @@ void FleetCluster::terminate(Pod& pod) {
     changed_slices_.insert(pod.ordinal / slice_size);
 }
 
-/// As kubelet, and the controller of nodes.
+/// Acts as kubelet and as the node controller.
 void FleetCluster::look_after(Pod& pod) {
     const TimePoint now = clock_->now();
     if (is_over(pod.starts, 0s, now)) start_process(pod);
@@ -271,7 +271,7 @@ void FleetCluster::look_after(Pod& pod) {
     set_ready(pod, pod.member->ready());
 }
 
-/// One that is on a lost node is never seen to end.
+/// The control plane never observes the end of a pod on a lost node.
 bool FleetCluster::ends(const Pod& pod) const {
     return !pod.lost && is_over(pod.terminating, pace_.drain, clock_->now());
 }
@@ -291,7 +291,7 @@ void FleetCluster::set_ready(Pod& pod, bool ready) {
     changed_slices_.insert(pod.ordinal / slice_size);
 }
 
-/// As the controller of EndpointSlices, which writes a slice once a second at most.
+/// Acts as the EndpointSlice controller, which writes a slice at most once a second.
 void FleetCluster::write_slices() {
     if (away_) return;
     for (auto it = changed_slices_.begin(); it != changed_slices_.end();) {
@@ -319,7 +319,7 @@ void FleetCluster::write_slices() {
     }
 }
 
-/// Delays are spread over the members, the same ones in each run.
+/// Spreads the delays over the members identically in each run.
 std::shared_ptr<Link> FleetCluster::link_of(unsigned ordinal) {
     std::shared_ptr<Link>& link = links_[ordinal];
     if (!link) {

@@ -17,47 +17,47 @@
 
 namespace bench {
 
-/// How the members of a fleet find their targets.
+/// How the members of a fleet find each other.
 enum class Discovery {
-    watches,  ///< each by watches of its own, of EndpointSlices
-    source,   ///< all from one TargetSource of the process, at no cost for the server
+    watches,  ///< each watches EndpointSlices itself
+    source,   ///< all use one TargetSource of the process, at no cost for the server
 };
 
-/// What members ask of the API server, and what they cost.
+/// The members' requests to the API server, and the members' cost.
 struct Costs {
     std::uint64_t requests = 0;
-    std::uint64_t lists = 0;  ///< those of them that bring all objects
-    std::uint64_t bytes = 0;  ///< that the server sends
-    double cpu = 0;           ///< seconds, of all members
-    double memory = 0;        ///< bytes, of all members; of start() only
+    std::uint64_t lists = 0;  ///< requests that return all objects
+    std::uint64_t bytes = 0;  ///< sent by the server
+    double cpu = 0;           ///< seconds, total of all members
+    double memory = 0;        ///< bytes, total of all members; start() only
 };
 
-/// A StatefulSet whose pods are members of a fleet, and the cluster around it: its controller,
-/// kubelets, the controller of EndpointSlices and an API server. All of it in virtual time, which
-/// passes in steps of a tenth of a second.
+/// A StatefulSet whose pods are fleet members, and the cluster around it: its controller, kubelets,
+/// the EndpointSlice controller and an API server. Everything runs in virtual time, in steps of a
+/// tenth of a second.
 class FleetCluster {
  public:
     FleetCluster(const Plan&, const Pace&, std::size_t targets, Discovery,
                  Provider = Provider::slices);
     ~FleetCluster();
 
-    /// Starts the members and waits until each target has its owners. \returns what that costs
+    /// Starts the members and waits until each target has its owners. \returns the cost so far
     Costs start();
-    /// What happens by the plan.
+    /// Runs the plan.
     Outcome run();
-    /// What run() has cost.
+    /// The cost of run().
     Costs costs() const;
 
  private:
     /// A pod, with kubelet's view of it.
     struct Pod {
         unsigned ordinal = 0;
-        std::unique_ptr<Member> member{};        // none: there is no process
-        std::optional<TimePoint> starts{};       // when there will be one
-        std::optional<TimePoint> terminating{};  // since when it is told to go
-        std::optional<TimePoint> dead{};         // since when its process is
-        std::optional<TimePoint> lost{};         // since when its node is
-        std::optional<TimePoint> ready_since{};  // what the probes say
+        std::unique_ptr<Member> member{};        // null: no process
+        std::optional<TimePoint> starts{};       // start time of the next process
+        std::optional<TimePoint> terminating{};  // since deletion was requested
+        std::optional<TimePoint> dead{};         // since the process died
+        std::optional<TimePoint> lost{};         // since the node was lost
+        std::optional<TimePoint> ready_since{};  // since the readiness probe succeeds
         TimePoint next_probe{};
     };
 
@@ -87,21 +87,22 @@ class FleetCluster {
     const Pace pace_;
     const Discovery discovery_;
     std::shared_ptr<k8s_sd::sim::ManualClock> clock_;
-    k8s_sd::asio::io_context context_;  // of the server
+    k8s_sd::asio::io_context context_;  // runs the server
     k8s_sd::sim::ApiServer server_;
     Tally tally_;
     MemberSetup setup_;
     std::map<unsigned, Pod> pods_;
     std::map<unsigned, std::shared_ptr<Link>> links_;
     unsigned wanted_;
-    std::vector<unsigned> to_restart_;  // the next one at the end
+    std::vector<unsigned> to_restart_;  // the next one is at the end
     std::optional<unsigned> restarting_;
     unsigned cut_ = 0;
     bool away_ = false;
     std::set<unsigned> changed_slices_;
     std::map<unsigned, TimePoint> written_;
     std::shared_ptr<Costs> costs_ = std::make_shared<Costs>();  // all but bytes
-    bool weighs_ = true;                                        // memory, which takes time
+    // whether to measure memory, which takes time
+    bool weighs_ = true;
 };
 
 }  // namespace bench

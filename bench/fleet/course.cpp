@@ -24,7 +24,7 @@ Outcome Course::outcome(Seconds length, std::size_t targets) const {
     struct Change {
         Seconds at;
         unsigned member;
-        const OwnerOf* rule;  // null: it scrapes nothing
+        const OwnerOf* rule;  // null: scrapes nothing
     };
     std::vector<Change> changes;
     for (const auto& [member, rules] : members_) {

@@ -13,49 +13,49 @@
 
 namespace bench {
 
-/// Seconds since a plan began; below 0: before it.
+/// Seconds since the start of the plan; negative before it.
 using Seconds = double;
 
 inline Seconds seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
-/// Who owns a key, as one process sees it.
+/// The owner of a key, as one process computes it.
 using OwnerOf = std::function<unsigned(std::uint64_t key)>;
 using OwnerRule = std::shared_ptr<const OwnerOf>;
 
-/// The processes of a modelled fleet: when each runs, and whom it takes for the owners.
+/// The processes of a modelled fleet: when each runs, and the owners it assumes.
 class Course {
  public:
-    /// From `at` on the process of this member scrapes what is its own by that rule.
+    /// From `at` on, the process of this member scrapes the targets it owns by this rule.
     void start(unsigned member, Seconds at, OwnerRule);
     void stop(unsigned member, Seconds at);
-    /// From `at` on it goes by another rule. Of members that do not run it is forgotten.
+    /// From `at` on, the member uses another rule. Has no effect on a member that does not run.
     void follow(unsigned member, Seconds at, OwnerRule);
-    /// What that comes to for so many targets, from 0 to `length`.
+    /// The outcome for this number of targets, from 0 to `length`.
     Outcome outcome(Seconds length, std::size_t targets) const;
 
  private:
-    /// From a time on; no rule: it scrapes nothing.
+    /// The rule in force from each time on; without a rule, the process scrapes nothing.
     using Rules = std::map<Seconds, OwnerRule>;
     std::map<unsigned, Rules> members_;
 };
 
-/// When somebody who can ask the API server first, from `at` on, can do so.
+/// The first time from `at` on at which the member can reach the API server.
 Seconds can_ask(const Plan&, unsigned member, Seconds at);
 
-/// A number of each target, as even as a hash.
+/// A number per target, as evenly distributed as a hash.
 std::uint64_t key_of(std::size_t target) noexcept;
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept;
 
-// ---- what others do in the same events
+// ---- models of other projects in the same events
 // ------------------------------------------------------------
 
 /// vmagent: hash modulo the number of members, which is configured.
 Outcome model_of_vmagent(const Plan&, const Pace&, std::size_t targets);
-/// Grafana Alloy: a ring of tokens, members by gossip.
+/// Grafana Alloy: a hash ring of tokens, membership by gossip.
 Outcome model_of_alloy(const Plan&, const Pace&, std::size_t targets);
 /// prometheus-operator: shards by hashmod, each a StatefulSet.
 Outcome model_of_prometheus_operator(const Plan&, const Pace&, std::size_t targets);
-/// OpenTelemetry Target Allocator: one that assigns, members that ask it.
+/// OpenTelemetry Target Allocator: one process assigns, collectors request their targets.
 Outcome model_of_target_allocator(const Plan&, const Pace&, std::size_t targets);
 
 }  // namespace bench

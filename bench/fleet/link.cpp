@@ -14,7 +14,7 @@ namespace bench {
 namespace asio = k8s_sd::asio;
 using k8s_sd::error_code;
 
-/// What has come is kept for a while, whatever comes meanwhile. Lives as long as a read does.
+/// Delays each received chunk by a fixed time, independent of later ones. Lives as long as a read.
 class Link::DelayLine : public std::enable_shared_from_this<DelayLine> {
  public:
     DelayLine(std::shared_ptr<Link> link, const std::shared_ptr<k8s_sd::ByteStream>& from,

@@ -9,17 +9,17 @@
 
 namespace bench {
 
-/// The way of one member to the API server: it counts bytes, may be slow, and may be cut. For one
-/// thread.
+/// The network path from one member to the API server: counts bytes, and can delay or cut traffic.
+/// For one thread.
 class Link final : public k8s_sd::Connector, public std::enable_shared_from_this<Link> {
  public:
-    /// \param delay  of everything that the server sends
+    /// \param delay  of everything the server sends
     Link(std::shared_ptr<k8s_sd::Connector> to, std::shared_ptr<k8s_sd::Clock> clock,
          k8s_sd::Duration delay);
 
     std::unique_ptr<k8s_sd::ByteStream> make_stream(k8s_sd::asio::any_io_executor,
                                                     const k8s_sd::ConnectTarget&) override;
-    /// Connections break, and there are no new ones.
+    /// Breaks all connections and refuses new ones.
     void cut();
     void mend() noexcept { is_cut_ = false; }
 

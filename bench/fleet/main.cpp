@@ -1,6 +1,7 @@
-// What a fleet does when members come, go, die and do not see: N members of the library in one
-// process, in virtual time, against a simulated server; and beside it models of what others do in
-// the same events. See docs/internals/benchmarks.md and docs/internals/fleet-benchmark.md.
+// The behaviour of a fleet when members join, leave, crash or lose the API server: N members of the
+// library in one process, in virtual time, against a simulated server, beside models of other
+// projects under the same events. See docs/internals/benchmarks.md and
+// docs/internals/fleet-benchmark.md.
 
 #include "cluster.hpp"
 #include "course.hpp"
@@ -38,7 +39,7 @@ void print(const Options& options, const Table& table) {
 
 // --- scenarios ----------------------------------------------------------------------------------
 
-/// The library with each way to find members, then the models.
+/// The library with each discovery of members, then the models.
 using Outcomes = std::vector<Outcome>;
 constexpr const char* columns[] = {"slices", "Leases",         "vmagent",
                                    "Alloy",  "prom.-operator", "Target Alloc."};
@@ -52,7 +53,7 @@ Outcomes outcomes_of(const Plan& plan, std::size_t targets) {
             return fleet.run();
         }));
     }
-    // They have one owner for each target.
+    // The models assign one owner to each target.
     for (const Model model : models)
         all.push_back(plan.replicas == 1 ? model(plan, {}, targets) : Outcome{-1, -1, -1, -1});
     return all;
@@ -91,13 +92,13 @@ void print_scenarios(const Options& options, std::ostream& series) {
 
 // --- size ---------------------------------------------------------------------------------------
 
-/// A fleet of some size.
+/// A fleet of one size.
 struct Sized {
     Costs start, run;
     Outcome outcome;
 };
 
-/// So many targets that a view of a large fleet is computed in time.
+/// Limits the number of targets, so that views of large fleets are computed in reasonable time.
 std::size_t targets_of(const Options& options, unsigned members) {
     return members < 500 ? options.targets : std::min<std::size_t>(options.targets, 20'000);
 }
@@ -136,7 +137,7 @@ void print_sizes(const Options& options, std::ostream& series) {
         const auto all = static_cast<double>(targets);
         const auto many = static_cast<double>(members);
         const double moved = 100 * sized.outcome.moved / all;
-        // To the one that joins, from the one that crashes, and back to it.
+        // The minimum: one share each to the joining member, from the crashing one, and back.
         const double least = 100 * 3 / (many + 1);
         const auto number = [](std::uint64_t value) { return rounded(static_cast<double>(value)); };
         const std::string name = std::to_string(members);
@@ -164,10 +165,10 @@ void print_sizes(const Options& options, std::ostream& series) {
 
 constexpr const char* usage =
     "usage: bench_fleet [--targets N] [--members N,N...] [--markdown] [--series FILE]\n"
-    "    --targets   of all but fleets of 500 and more, which have 20000 (100000)\n"
-    "    --members   sizes of fleets (1,2,4,8,100,1000)\n"
+    "    --targets   targets of a fleet (100000); fleets of 500 and more have 20000\n"
+    "    --members   fleet sizes (1,2,4,8,100,1000)\n"
     "    --markdown  tables as in docs/internals/fleet-benchmark.md\n"
-    "    --series    numbers for plots go there, too\n";
+    "    --series    also writes the numbers of the plots to this file\n";
 
 std::vector<unsigned> numbers_of(const std::string& text) {
     std::vector<unsigned> numbers;

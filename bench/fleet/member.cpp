@@ -33,7 +33,7 @@ k8s_sd::MembershipConfig membership(asio::io_context& context, const MemberSetup
     } else {
         config.source = k8s_sd::lease_members(
             context.get_executor(), {.fleet = "agents", .self = std::move(name), .where = where});
-        // It begins when a Lease has expired.
+        // The hold-down begins when a Lease has expired.
         config.rules.hold_down = std::chrono::seconds(5);
     }
     return config;
@@ -89,7 +89,7 @@ void Member::stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target,
     setup_.tally->stop(number_of(*target), setup_.clock->now());
 }
 
-/// Groups are called "…-0042".
+/// Group names end in the number: "…-0042".
 std::size_t Member::number_of(const k8s_sd::ScrapeTarget& target) const {
     const std::string_view source = target.source();
     const std::string_view digits = source.substr(source.rfind('-') + 1);

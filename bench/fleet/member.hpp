@@ -17,7 +17,7 @@ namespace bench {
 /// How members find each other.
 enum class Provider { slices, leases };
 
-/// What all members have in common.
+/// Settings shared by all members.
 struct MemberSetup {
     std::shared_ptr<k8s_sd::Clock> clock;
     std::string url;        ///< of the API server
@@ -29,20 +29,20 @@ struct MemberSetup {
     Tally* tally = nullptr;
 };
 
-/// One program of a fleet, with a context, an environment and connections of its own: discovers the
-/// targets, takes part in the fleet, and scrapes its share. Its end is as abrupt as that of a
+/// One program of a fleet, with its own context, environment and connections: discovers the
+/// targets, joins the fleet, and scrapes its share. Destroying it models the abrupt end of a
 /// process. For one thread.
 class Member final : private k8s_sd::TargetHandler {
  public:
     Member(const MemberSetup&, std::string name, std::shared_ptr<Link> link);
     ~Member();
 
-    /// Does what is ready. \returns the number of handlers that ran
+    /// Runs the ready handlers. \returns the number of handlers that ran
     std::size_t poll() { return context_.poll(); }
-    /// SIGTERM: it goes on until it is destroyed.
+    /// SIGTERM: the member continues until it is destroyed.
     void leave() { membership_.leave(); }
     bool ready() const { return membership_.ready(); }
-    /// How many members it sees.
+    /// The number of members in its view.
     std::size_t view_size() const;
     Link& link() noexcept { return *link_; }
 
@@ -52,7 +52,7 @@ class Member final : private k8s_sd::TargetHandler {
     void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
     void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
 
-    /// As a process has: with an environment that leads to the member's link.
+    /// The member's own context, with an environment that connects through the member's link.
     struct Context : k8s_sd::asio::io_context {
         Context(const MemberSetup&, const std::string& name, std::shared_ptr<Link> link);
         const k8s_sd::asio::executor_work_guard<executor_type> work;

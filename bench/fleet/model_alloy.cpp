@@ -1,9 +1,9 @@
-// Grafana Alloy's clustering: a ring with 512 tokens of each member, who find each other by gossip.
-// A member that leaves says so and stops; one that comes takes its share at once. The others act a
-// second later, the least time between two changes. A member that does not answer is dead after 10
-// s (assumed: memberlist asks once a second and suspects for 4 s or more). Discovery is each
-// member's own, so a process that begins while the API server is away has a share, and does not
-// know its targets.
+// Grafana Alloy's clustering: a ring with 512 tokens per member; members find each other by gossip.
+// A leaving member announces its departure and stops; a joining one takes its share at once. The
+// others react a second later, the minimum time between two changes. A silent member counts as dead
+// after 10 s (assumed: memberlist probes once a second and suspects for 4 s or more). Each member
+// discovers targets itself, so a process that starts while the API server is unreachable owns a
+// share but does not know its targets.
 
 #include "course.hpp"
 
@@ -44,7 +44,7 @@ class Ring {
         }
         tell(at + others_know);
     }
-    /// \param at  when the processes begin \returns when they scrape
+    /// \param at  when the processes begin \returns when they start to scrape
     Seconds join(const std::set<unsigned>& who, Seconds at) {
         members_.insert(who.begin(), who.end());
         tell(at + told);

@@ -1,8 +1,8 @@
-// prometheus-operator with shards: each is a StatefulSet of one pod, and keeps the targets whose
-// hash modulo the number of shards is its own. Another number is another configuration, which a
-// sidecar loads when kubelet has brought the Secret: here after up to a minute, each shard at
-// another time. An update of the pods restarts all StatefulSets together. Nothing notices that one
-// is dead, and a pod on a lost node is not replaced.
+// prometheus-operator with shards: each shard is a StatefulSet of one pod, and keeps the targets
+// whose hash modulo the number of shards equals its own number. Another number of shards needs
+// another configuration; a sidecar loads it once kubelet has updated the Secret: here within a
+// minute, each shard at a different time. An update of the pods restarts all StatefulSets together.
+// Nothing detects a dead shard, and a pod on a lost node is not replaced.
 
 #include "course.hpp"
 

@@ -1,8 +1,8 @@
 // The OpenTelemetry operator's Target Allocator: one process watches the pods of the collectors and
-// gives each its targets, by consistent hashing. It waits 30 s for a pod that is not ready.
-// Collectors ask for their targets every 30 s, each at its own time, and at their start. Targets
-// are discovered by the allocator alone: a collector that is restarted while the API server is away
-// has its targets, but nobody finds out that it was dead.
+// assigns targets by consistent hashing. It waits 30 s for a pod that is not ready. Collectors
+// request their targets at start and every 30 s, each at a different time. Only the allocator
+// discovers targets: a collector restarted while the API server is unreachable gets its targets,
+// but nothing detects its death.
 
 #include "course.hpp"
 
@@ -26,7 +26,7 @@ OwnerRule assignment(const std::set<unsigned>& members) {
     });
 }
 
-/// When a collector asks next.
+/// When a collector sends its next request.
 Seconds next_question(unsigned member, Seconds at) {
     const Seconds offset = ask_again * (member % 10) / 10;
     return offset + std::ceil((at - offset) / ask_again) * ask_again;
@@ -45,7 +45,7 @@ class Allocator {
         members_.erase(member);
         assign(seen);
     }
-    /// \param at  when the process begins \returns when it scrapes
+    /// \param at  when the process begins \returns when it starts to scrape
     Seconds join(unsigned member, Seconds at) {
         if (members_.insert(member).second) assign(at);
         const Seconds begun = at + seconds(pace_.sync);

@@ -1,8 +1,8 @@
-// vmagent's cluster mode: the owner of a target is its hash modulo
-// -promscrape.cluster.membersCount. Each member is told the number when it starts, so another
-// number is a restart of all: the old ones first, one after the other, then those that are new
-// (VictoriaMetrics #8081, operator #1224). Nothing notices that one is dead: its targets wait for
-// its restart, and a StatefulSet does not replace a pod on a lost node.
+// vmagent's cluster mode: the hash of a target modulo -promscrape.cluster.membersCount selects its
+// owner. Each member reads the count at start, so another count restarts all members: the old ones
+// first, one after the other, then the new ones (VictoriaMetrics #8081, operator #1224). Nothing
+// detects a dead member: its targets wait for its restart, and a StatefulSet does not replace a pod
+// on a lost node.
 
 #include "course.hpp"
 

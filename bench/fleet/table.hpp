@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// Numbers below each other, the first column in words.
+/// Rows of numbers, with text in the first column.
 struct Table {
     std::string title;
     std::vector<std::string> header;
@@ -16,9 +16,9 @@ struct Table {
     std::string markdown() const;
 };
 
-/// With so many digits behind the point; "–" for what there is not, which is below zero.
+/// With `digits` decimals; "–" for a missing value, encoded as a negative one.
 std::string decimal(double value, int digits = 0);
-/// "12 k", "3.4 M": three digits are enough.
+/// "12 k", "3.4 M": rounded to three digits.
 std::string rounded(double value);
 
 }  // namespace bench

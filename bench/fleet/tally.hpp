@@ -11,15 +11,15 @@ namespace bench {
 using k8s_sd::Duration;
 using k8s_sd::TimePoint;
 
-/// What a fleet does with its targets over a time.
+/// How a fleet scrapes its targets over a time.
 struct Outcome {
-    double longest_gap = 0;     ///< seconds that a target has had nobody
-    double gap_seconds = 0;     ///< of all targets together
-    double double_seconds = 0;  ///< the same of members more than there should be
-    double moved = 0;           ///< targets that somebody has begun with
+    double longest_gap = 0;     ///< seconds of a target without a scraper
+    double gap_seconds = 0;     ///< total over all targets
+    double double_seconds = 0;  ///< the same for surplus scrapers of a target
+    double moved = 0;           ///< targets taken over by another member
 };
 
-/// Counts who scrapes what, as it happens.
+/// Counts the scrapers of each target as assignments change.
 class Tally {
  public:
     /// \param replicas  members that should scrape each target
@@ -27,11 +27,11 @@ class Tally {
 
     void start(std::size_t target, TimePoint now);
     void stop(std::size_t target, TimePoint now);
-    /// Forgets what has been; what is there stays.
+    /// Resets the totals and keeps the current assignments.
     void begin(TimePoint now);
-    /// What has been since begin().
+    /// The totals since begin().
     Outcome outcome(TimePoint now);
-    /// Whether each target has as many as it should have, and no more.
+    /// Whether each target has exactly the required number of scrapers.
     bool is_even() const noexcept;
 
  private:

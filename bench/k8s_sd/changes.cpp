@@ -30,7 +30,7 @@ double cpu_of(const K8sSd& program, const std::function<void()>& work) {
     return (program.cpu_seconds() - before) * 1e3;
 }
 
-/// One at a time, as changes of a cluster come.
+/// One at a time, as changes arrive from a cluster.
 double cpu_of_a_change(const ServedPods& served, const K8sSd& program) {
     const double cpu = cpu_of(program, [&] {
         for (std::size_t i = 0; i < changes; ++i) {
@@ -43,7 +43,7 @@ double cpu_of_a_change(const ServedPods& served, const K8sSd& program) {
     return cpu / static_cast<double>(changes);
 }
 
-/// HEAD: what it takes to send them is left out.
+/// HEAD excludes the cost of sending the lists.
 double cpu_of_shards(const ServedPods& served, const K8sSd& program) {
     return cpu_of(program, [&] {
         HttpClient client(program.port());

@@ -7,22 +7,22 @@
 
 namespace bench {
 
-/// What a server says.
+/// A response of a server.
 struct HttpAnswer {
     unsigned status = 0;
     std::string tag{};  ///< its ETag
     std::string body{};
 };
 
-/// A connection to a server of this machine, which stays. Blocks.
+/// A persistent connection to a server on this machine. Blocks.
 class HttpClient {
  public:
     explicit HttpClient(unsigned short port);
 
-    /// \param headers  lines that each end with "\r\n"
+    /// \param headers  lines, each ending with "\r\n"
     HttpAnswer get(const std::string& target, const std::string& headers = "");
     HttpAnswer head(const std::string& target);
-    /// The halves of get(): others can do something between.
+    /// The halves of get(): the caller can act between them.
     void ask(const std::string& target, const std::string& headers = "");
     HttpAnswer answer();
 

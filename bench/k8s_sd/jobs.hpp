@@ -5,14 +5,14 @@
 
 namespace bench {
 
-/// A job of a configuration: the pods of the server at this port, with eight labels of which one
-/// changes with each revision of the pod.
-/// \param rules  further ones, in front of these
+/// A job of a configuration: the pods of the server at this port, with eight labels, one of them
+/// changing with each revision of the pod.
+/// \param rules  further ones, before these
 std::string job_of_pods(const std::string& name, unsigned short port,
                         const std::string& rules = "");
-/// The same for one pod in so many.
+/// The same for every nth part of the pods.
 std::string job_of_a_part(std::size_t part, std::size_t parts, unsigned short port);
-/// A configuration.
+/// A configuration with these jobs.
 std::string config_of(const std::string& jobs);
 
 /// "/sd/JOB/targets?shard=0&shards=100"

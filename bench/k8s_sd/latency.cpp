@@ -1,4 +1,4 @@
-// From a change at the API server to the list that has it, served over HTTP.
+// The time from a change at the API server until the list served over HTTP contains it.
 
 #include "http_client.hpp"
 #include "jobs.hpp"
@@ -45,7 +45,7 @@ void change_a_pod(const ServedPods& served) {
     if (::write(served.server.start, "x", 1) != 1) throw std::runtime_error("the server is gone");
 }
 
-/// Until the callback of a host has the change: what no list can be earlier than.
+/// Until a host's callback receives the change: the lower bound for any list.
 Percentiles until_diff(const ServedPods& served) {
     boost::asio::io_context context(1);
     k8s_sd::DiscoveryConfig config;
@@ -75,7 +75,7 @@ class Reader {
         tag_ = client_.get(list).tag;
     }
 
-    /// Asks again and again, from the change on.
+    /// Requests again and again, from the change on.
     double poll() {
         const auto begun = Clock::now();
         change_a_pod(served_);
@@ -83,10 +83,10 @@ class Reader {
         }
         return heard(begun);
     }
-    /// Asks before the change, and waits for it.
+    /// Sends the request before the change and waits for it.
     double long_poll() {
         client_.ask(list, known() + "Prefer: wait=30\r\n");
-        std::this_thread::sleep_for(milliseconds(5));  // the request is there
+        std::this_thread::sleep_for(milliseconds(5));  // the request has arrived
         const auto begun = Clock::now();
         change_a_pod(served_);
         while (!has_news(client_.answer())) {

@@ -1,5 +1,5 @@
-// What k8s-sd costs: how late its lists are, and what requests, changes, jobs and the page take.
-// Each measurement stands beside a floor of the same run.
+// The cost of k8s-sd: the latency of its lists, and the cost of requests, changes, jobs and the
+// page. Each measurement stands beside a floor from the same run.
 
 #include "measure.hpp"
 #include "sections.hpp"
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     try {
-        // The server has whole pages of pods.
+        // The server serves whole pages of pods.
         constexpr std::size_t page = 2'000;
         const std::size_t pods = bench::argument(argc, argv, 1, 50'000);
         bench::run(std::max<std::size_t>(1, (pods + page - 1) / page) * page,

@@ -32,7 +32,7 @@ double memory_of_manager(const std::string& config) {
     manager.apply_config(k8s_sd::parse_scrape_configs(config, {}, "bench").discovery_jobs());
     io.run();
     io.restart();
-    io.poll();  // what the turn before left behind
+    io.poll();  // handlers of the previous iteration
     return memory_mb("VmRSS");
 }
 

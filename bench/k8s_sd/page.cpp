@@ -1,4 +1,4 @@
-// The first rows of the page, right after the start and when its table is there.
+// The time until the page shows its first rows, right after the start and once its table exists.
 
 #include "http_client.hpp"
 #include "jobs.hpp"

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t connections = 16;
 constexpr std::size_t polls = 20'000;
 
-/// A second: of the server's CPU, and by the clock.
+/// Per second: of the server's CPU, and of wall time.
 struct Rate {
     double cpu, wall;
 };

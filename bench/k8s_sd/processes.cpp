@@ -23,7 +23,7 @@ namespace bench {
 
 namespace {
 
-/// A process whose standard output is to be read.
+/// A process whose standard output is read.
 struct Started {
     pid_t process;
     int output;
@@ -45,7 +45,7 @@ Started start(Run run) {
     return {process, pipe[0]};
 }
 
-/// Of "listens at http://127.0.0.1:8080", the first line; further ones are lost.
+/// The port in "listens at http://127.0.0.1:8080", the first line; drops the following lines.
 unsigned short port_in(int output) {
     std::string line;
     for (char c = 0; ::read(output, &c, 1) == 1 && c != '\n';) line += c;

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// A server of HTTP in a process of its own, which ends with this object.
+/// An HTTP server in a child process, which ends with this object.
 class ServerProcess {
  public:
     ServerProcess(const ServerProcess&) = delete;
@@ -29,18 +29,19 @@ class ServerProcess {
 /// The program k8s-sd.
 class K8sSd : public ServerProcess {
  public:
-    /// Returns when all jobs are complete. \param config  the text of its file
+    /// Returns once all jobs are complete. \param config  the text of its configuration file
     explicit K8sSd(const std::string& config);
     ~K8sSd();
 
-    /// Asks for all shards of the relabelled list, so that they are in use. \returns their bytes
+    /// Requests all shards of the relabelled list, so that the program keeps them. \returns their
+    /// bytes
     std::size_t ask_for_shards(const std::string& job, std::size_t shards) const;
 
  private:
     const std::filesystem::path config_;
 };
 
-/// The server of k8s-sd, with one answer for everything.
+/// The server of k8s-sd, with one response for everything.
 class FixedServer : public ServerProcess {
  public:
     explicit FixedServer(std::size_t body_bytes);

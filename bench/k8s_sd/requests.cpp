@@ -1,5 +1,5 @@
-// A request of a shard whose targets have not changed, inside the process: from the request that
-// has been read to the answer that is to be written.
+// A request for an unchanged shard, inside the process: from the parsed request to the response
+// ready for writing.
 
 #include "jobs.hpp"
 #include "jobs/served_jobs.hpp"
@@ -30,7 +30,7 @@ using support::HttpServer;
 
 constexpr std::size_t rounds = 20'000;
 
-/// Microseconds of one of them.
+/// Microseconds per call.
 template <class Round>
 double time_of(std::size_t count, Round&& round) {
     const auto begun = Clock::now();

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-/// What each part of the benchmark measures; docs/internals/benchmarks.md has it in words.
+/// The measurements of each part of the benchmark; docs/internals/benchmarks.md describes them.
 namespace bench {
 
-/// The cluster that all parts discover.
+/// The cluster discovered by all parts.
 struct ServedPods {
     Server server;  ///< sends one change at a time
     std::size_t pods = 0;
@@ -24,7 +24,7 @@ void measure_changes(const ServedPods&);
 void measure_memory(const ServedPods&);
 void measure_page(const ServedPods&);
 
-/// Prints a measurement, and its ratio to that of a floor if there is one.
+/// Prints a measurement, and its ratio to the floor if one is given.
 void print(const char* what, double value, const char* unit, double floor = 0);
 
 }  // namespace bench

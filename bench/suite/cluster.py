@@ -1,6 +1,6 @@
-"""Clusters of any size out of recorded LIST bodies, as bytes of JSON or protobuf.
+"""Clusters of any size from recorded LIST bodies, as bytes of JSON or protobuf.
 
-A larger cluster is made of copies of the recorded objects. Names and addresses are replaced by
+A larger cluster consists of copies of the recorded objects. Names and addresses are replaced by
 others of equal length, so no length prefix changes.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 PODS_A_NAMESPACE = 500
-# The label of a pod and of a node that events change, and how long its value is.
+# The label of a pod and of a node changed by events, and the length of its value.
 POD_LABEL, POD_VALUE = b"bench.example.com/rev", 9
 NODE_LABEL, NODE_VALUE = b"node-pool", 7
 
@@ -53,7 +53,7 @@ def read_varint(data, at):
 
 
 def fields(data):
-    """The fields of a message that holds nothing but length-delimited ones."""
+    """The fields of a message with length-delimited fields only."""
     at = 0
     while at < len(data):
         tag, at = read_varint(data, at)
@@ -74,7 +74,7 @@ class Json:
 
     @staticmethod
     def read(name):
-        """The recorded objects, one bytes object each, as they came."""
+        """The recorded objects, one bytes object each, unchanged."""
         text = gzip.decompress((DATA / f"{name}.json.gz").read_bytes()).decode()
         decoder = json.JSONDecoder()
         at = text.index('"items":[') + len('"items":[')
@@ -155,7 +155,7 @@ class Protobuf:
 
     @classmethod
     def expired(cls):
-        # Code 410 is a varint of its own in the Status.
+        # Code 410 is a separate varint in the Status.
         content = field(2, b"Failure") + field(3, b"expired") + field(4, b"Expired") + \
             varint(6 << 3) + varint(410)
         return cls.event("ERROR", "v1", "Status", content)
@@ -169,7 +169,7 @@ def status(code, reason):
 # --- clusters -------------------------------------------------------------------------------------
 
 def renamed(encoding, item, copy, recorded):
-    """Copy number `copy` of an object; the recording has so many namespaces."""
+    """Copy number `copy` of an object; `recorded` is the number of recorded namespaces."""
     for i in range(recorded):
         old = b"ns-%03d" % i
         if encoding.text(old) in item:
@@ -180,13 +180,13 @@ def renamed(encoding, item, copy, recorded):
 
 
 def enlarged(encoding, name, pods):
-    """The objects of one resource of a cluster with so many pods."""
+    """The objects of one resource in a cluster with this many pods."""
     items = encoding.read(name)
     if name == "nodes":
         return items
     namespaces = -(-pods // PODS_A_NAMESPACE)
     recorded = 4 if name == "pods" else 20
-    # What is in no such namespace is the API server's own.
+    # Objects outside these namespaces belong to the API server itself.
     items = [item for item in items if b"ns-0" in item]
     out = []
     for copy in range(-(-namespaces // recorded)):
@@ -213,7 +213,7 @@ class Resource:
         self.bodies = {}
 
     def listing(self, changed=0, selector=None):
-        """The LIST; the first `changed` objects differ from what they were."""
+        """The LIST; the first `changed` objects differ from their previous state."""
         key = changed, selector
         if key not in self.bodies:
             items = [self.changed(i, b"r" * POD_VALUE) for i in range(changed)]

@@ -1,5 +1,6 @@
 """Counts the instructions of decode, generate and diff with callgrind, and compares them with the
-recorded figures: those hardly depend on the machine, so a regression of 3 % shows on any.
+recorded figures. Instruction counts hardly depend on the machine, so a regression of 3 % shows on
+any.
 
 usage: scripts/bench --instructions [--record]
 """
@@ -20,7 +21,7 @@ LIMIT = 1.03
 
 
 def built_with():
-    """What the figures depend on: another compiler or Boost counts other instructions."""
+    """The versions behind the figures: another compiler or Boost changes the instruction count."""
     out = subprocess.run([PROGRAM, "--built-with"], capture_output=True, text=True, check=True)
     return out.stdout.strip()
 

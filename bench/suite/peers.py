@@ -1,6 +1,6 @@
-"""The programs that do the same work: Prometheus and vmagent.
+"""The programs with the same task: Prometheus and vmagent.
 
-They get rules that drop every target, and an interval of a day: nothing is ever scraped.
+Their rules drop every target, and their interval is a day: they never scrape.
 """
 
 import os
@@ -36,7 +36,7 @@ def job_text(server, job, role, selector):
 
 
 class Peer(Process):
-    quiet = 8.0  # seconds without work after which it counts as done
+    quiet = 8.0  # an idle time of this many seconds counts as done
 
     def __init__(self, program, server, folder, role="pod", jobs=1, different=False):
         text = ""
@@ -69,7 +69,7 @@ class Vmagent(Peer):
 
 
 def version_of(program, flag):
-    """The version in what the program says first; packages of distributions may say none."""
+    """The version in the program's first output; distribution packages may print none."""
     out = subprocess.run([program, flag], capture_output=True, text=True, check=False)
     found = re.search(r"\d+\.\d+\.\d+\S*", (out.stdout + out.stderr).strip().partition("\n")[0])
     return found[0] if found else ""

@@ -1,4 +1,4 @@
-"""Processes that are measured: what they cost, as the kernel counts it."""
+"""Measured processes: their cost, as the kernel counts it."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class Process:
 
 
 class Server(Process):
-    """server.py, and the commands that it takes."""
+    """server.py and its commands."""
 
     def __init__(self, pods, *, prepare="pods", tls=None, gzip=False, protobuf=False,
                  watch_list=False):
@@ -61,7 +61,7 @@ class Server(Process):
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def tell(self, command):
-        """Begins the command; wait() waits until it is done."""
+        """Starts the command; wait() returns once it is done."""
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
 
@@ -74,7 +74,7 @@ class Server(Process):
 
 
 class Host(Process):
-    """bench_host: says itself when it is done, and what that cost."""
+    """bench_host: reports by itself when it is done, and at which cost."""
 
     def __init__(self, program, server, **options):
         words = [f"{name}={value}" for name, value in options.items()]
@@ -93,7 +93,7 @@ class Host(Process):
         return self.next_report()
 
     def until(self, met, limit=120.0):
-        """Asks again and again until a report meets it; figures add up."""
+        """Requests reports until one satisfies `met`; figures add up."""
         total = self.report()
         end = time.monotonic() + limit
         while not met(total):
@@ -110,9 +110,9 @@ class Host(Process):
 
 
 def busy_until_idle(process, quiet, since=None, limit=600.0):
-    """The CPU that it takes until it has been idle for `quiet` seconds.
+    """The CPU time of the process until it has been idle for `quiet` seconds.
 
-    since: its CPU when the work began; None: now.
+    since: its CPU time when the work began; None: now.
     """
     start = process.cpu() if since is None else since
     end = time.monotonic() + limit
@@ -122,7 +122,7 @@ def busy_until_idle(process, quiet, since=None, limit=600.0):
         now, cpu = time.monotonic(), process.cpu()
         marks.append((now, cpu))
         before = [mark for mark in marks if mark[0] <= now - quiet]
-        # Idle is less than 4 % of a core.
+        # Idle means less than 4 % of a core.
         if before and cpu - before[-1][1] < quiet * 0.04:
             return cpu - start
     raise RuntimeError("never idle")

@@ -1,4 +1,4 @@
-"""Tables and the page that they are on."""
+"""Tables, and the page that contains them."""
 
 from datetime import date
 

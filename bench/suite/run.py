@@ -47,7 +47,7 @@ class Bench:
         return Server(pods or self.pods, **options)
 
     def best(self, measure):
-        """Of several rounds, the one that others disturbed least."""
+        """The round with the least interference from other processes."""
         rounds = [measure() for _ in range(1 if self.options.quick else self.options.rounds)]
         return min(rounds, key=lambda figures: figures["cpu"])
 
@@ -103,7 +103,7 @@ class Bench:
             [f"sync-{role}-{field}.svg" for role in prepare for field in ("cpu", "peak")])
 
     def transports(self):
-        """The same list over other ways."""
+        """The same list over other transports."""
         rows = []
         for name, server_options, host_options in (
                 ("plain JSON", {}, {}),
@@ -172,7 +172,7 @@ class Bench:
             ["jobs", "number", "sync CPU", "×", "memory", "×", "lists", "watches"], rows)
 
     def changes(self):
-        """A burst, a list again, steady changes; for each program that stays running."""
+        """A burst, a re-list, steady changes; for each program that keeps running."""
         rows = []
         contenders = [("k8s_sd, JSON", {}), ("k8s_sd, protobuf", {"protobuf": True})]
         for name, options in contenders:
@@ -263,7 +263,7 @@ class Bench:
             ["role", "encoding", "p50", "p99", "changes"], rows)
 
     def dependants(self):
-        """One object that many groups depend on."""
+        """One object with many dependent groups."""
         pods = min(self.pods, 50_000)
         rows = []
         with self.serve(pods, prepare="pods,nodes") as server, \
@@ -275,7 +275,7 @@ class Bench:
             for _ in range(rounds):
                 server.tell("node node-00007")
                 server.wait()
-                # One by one: what comes together is told together.
+                # One at a time: simultaneous changes arrive in one diff.
                 figures = host.until(lambda f: f["changes"] >= pods // 200)
                 cpu += figures["cpu"]
                 changes += figures["changes"]
@@ -331,7 +331,7 @@ class Bench:
             rows)
 
     def pools(self):
-        """What bench_pools says."""
+        """The output of bench_pools."""
         program = self.options.build / "bench" / "bench_pools"
         arguments = ["2000"] if self.options.quick else []
         out = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
@@ -367,7 +367,7 @@ def main():
     if unknown:
         parser.error(f"no such section: {', '.join(unknown)}")
     with tempfile.TemporaryDirectory(prefix="k8s-sd-bench-") as folder:
-        # Parts of a run, and quick ones, are no document.
+        # Partial and quick runs write no document.
         whole = not options.only and not options.quick
         options.plots = options.output.parent / "performance" if whole else Path(folder)
         options.plots.mkdir(parents=True, exist_ok=True)

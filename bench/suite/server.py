@@ -1,4 +1,4 @@
-"""An API server of prepared bytes: it costs those who are measured nothing but the socket.
+"""An API server of prepared bytes: it costs the measured processes only the socket.
 
 usage: server.py --pods N [--tls CERT KEY] [--gzip] [--protobuf] [--watch-list]
 
@@ -83,7 +83,7 @@ class Server:
             pass
 
     def answer(self, connection, target, headers):
-        """True: the connection is a watch now."""
+        """True: the connection has become a watch."""
         url = urlsplit(target)
         query = {key: values[0] for key, values in parse_qs(url.query).items()}
         wants_protobuf = "vnd.kubernetes.protobuf" in headers.get("accept", "")
@@ -110,7 +110,7 @@ class Server:
         if self.options.gzip and "gzip" in headers.get("accept-encoding", ""):
             with self.lock:
                 if id(body) not in self.packed:
-                    # What the API server does.
+                    # The API server uses this level, too.
                     self.packed[id(body)] = gzip.compress(body, compresslevel=1)
             body = self.packed[id(body)]
             extra = "Content-Encoding: gzip\r\n"
@@ -199,7 +199,7 @@ class Server:
                 connection.sendall(b"0\r\n\r\n")
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass  # it has gone already, on the event
+                pass  # the client closed the connection when the event arrived
 
 
 def main():

@@ -1,10 +1,11 @@
-"""A scripted API server on loopback. It behaves well until a rule tells it otherwise, byte by byte
-if need be, and it keeps a list of all requests with the program's time.
+"""A scripted API server on loopback. It behaves well except where a rule says otherwise, down to
+single bytes, and it records all requests with the program's time.
 
-A scenario has rules for LIST and for WATCH. Where the server serves streamed lists, a rule for LIST
-answers the request for one as well: the list that it sends becomes initial events and their
-bookmark. Behind that bookmark the newest rule for WATCH goes on with the same stream. Objects are
-in protobuf where the server has it and the request accepts it."""
+A scenario has rules for LIST and for WATCH. If the server serves streamed lists, a rule for LIST
+also answers a request for one: its list becomes initial events and their bookmark. After that
+bookmark the newest rule for WATCH continues the same stream. Objects are in protobuf if the server
+has it and the request accepts it.
+"""
 
 import copy
 import json
@@ -22,7 +23,7 @@ import protobuf
 from cluster import PATHS, Cluster, Expired, Malformed
 from modes import MODES
 
-# A client that loops must not take the machine away from the scenarios beside it.
+# A client in a busy loop must not starve the scenarios beside it.
 FREE_REQUESTS = 400
 BRAKE = 0.02  # seconds
 JSON = "application/json"
@@ -35,7 +36,7 @@ class Gone(Exception):
 
 
 class HeadIsSent(Exception):
-    """The answer to a watch has a head of its own, but the watch goes on behind a list."""
+    """The watch answers with its own head, but the response has already begun with a list."""
 
 
 @dataclass
@@ -49,14 +50,14 @@ class Request:
     kind: str = ""
     ns: str = ""
     verb: str = "other"  # list, page, probe, watch, streamed (a list with a watch)
-    roles: frozenset = frozenset()  # the verb, and what else the request is to this server
-    generation: int = 0  # of good watches that end together
+    roles: frozenset = frozenset()  # the verb, and this server's other classes of the request
+    generation: int = 0  # watches of one generation end together
     query: dict = field(default_factory=dict)
     answer: str = ""
     content_type: str = None  # of the answer
     listed: float = None  # when a list was complete
     ended: float = None
-    follows: bool = False  # it is a watch that brings what changes
+    follows: bool = False  # a watch that delivers changes
 
     def __str__(self):
         return f"{self.at:8.1f} #{self.connection} {self.target} -> {self.answer or '(nothing)'}"
@@ -81,16 +82,17 @@ def classify(request):
 
 
 class Exchange:
-    """A request and the way to answer it. All methods raise Gone when there is nobody left."""
+    """A request and the means to answer it. All methods raise Gone once the client has
+    disconnected."""
 
     def __init__(self, server, sock, request):
         self.server, self.sock, self.request = server, sock, request
         self.cluster = server.cluster
         self.chunked = False
         self.keep = True  # the connection may be used again
-        self.rule = None  # the one that is played
-        self.listed = None  # the version of the list that this watch has begun with
-        self.in_json = False  # whatever the request accepts
+        self.rule = None  # the rule in use
+        self.listed = None  # the version of the list at the start of this watch
+        self.in_json = False  # regardless of the Accept header
 
     # --- bytes ----------------------------------------------------------------------------------
 
@@ -147,8 +149,8 @@ class Exchange:
             self.send(b"0\r\n\r\n")
 
     def answer(self, status, body=b"", headers=None, content_type=OWN, framing="length"):
-        """A whole answer. Objects are sent as the request accepts them, unless the content type
-        is given; a list in answer to a request for a streamed list is sent as one."""
+        """A complete response. Objects are encoded as the request accepts, unless the content type
+        is given; a list in response to a request for a streamed list is streamed."""
         self.in_json = content_type != OWN
         if status == 200 and isinstance(body, dict) and "items" in body:
             return self._answer_list(body, headers, content_type, framing)
@@ -182,7 +184,7 @@ class Exchange:
         return self.follow(found["metadata"].get("resourceVersion"))
 
     def close(self):
-        """The end of the connection, wherever the answer is."""
+        """Closes the connection, at any point of the response."""
         self.request.answer += " closed"
         self.keep = False
         raise Gone
@@ -201,7 +203,7 @@ class Exchange:
     # --- time -----------------------------------------------------------------------------------
 
     def wait(self, seconds):
-        """Of the program's time."""
+        """Sleeps this long in the program's time."""
         end = time.monotonic() + seconds / self.server.factor
         while True:
             left = end - time.monotonic()
@@ -210,7 +212,7 @@ class Exchange:
             self._look(min(left, 0.5))
 
     def silence(self):
-        """Until the client gives up."""
+        """Waits until the client gives up."""
         self.request.answer += " silence"
         while True:
             self._look(0.5)
@@ -239,7 +241,7 @@ class Exchange:
         return protobuf.MEDIA_TYPE + (";stream=watch" if watching else "")
 
     def full(self, item):
-        """An object with its kind, as events have it."""
+        """An object with its kind, as in events."""
         api, kind = PATHS[self.request.kind]
         return {"kind": kind, "apiVersion": api.split("/", 2)[2], **item}
 
@@ -249,7 +251,7 @@ class Exchange:
         return (json.dumps({"type": change, "object": item}) + "\n").encode()
 
     def list_pieces(self, found=None):
-        """The list in the form that was asked for: the events of a streamed list, or one piece."""
+        """The list in the requested form: the events of a streamed list, or one piece."""
         found = found or self.list_object()
         if self.request.verb != "streamed":
             return [protobuf.body(found) if self.protobuf else json.dumps(found).encode()]
@@ -283,7 +285,7 @@ class Exchange:
             self.list()
 
     def refuse_stream(self):
-        """As Kubernetes 1.33 does, and a later server without the feature."""
+        """Refuses like Kubernetes 1.33, or like a later server without the feature."""
         message = ("sendInitialEvents is forbidden for watch unless the WatchList feature gate is "
                    "enabled")
         self.status(422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: "
@@ -301,8 +303,8 @@ class Exchange:
         self.stream(head=False, version=version)
 
     def follow(self, version=None):
-        """The watch behind a streamed list: the scenario's, or a good one. If the answer of the
-        scenario has a head of its own, the stream ends, and the next watch is answered so."""
+        """The watch after a streamed list: the scenario's, or a good one. If the scenario's answer
+        has a head of its own, the stream ends, and the next watch gets that answer."""
         self.request.listed = self.server.now()
         digits = re.search(r"\d+$", str(version))
         self.listed = int(digits.group()) if digits else self.cluster.version
@@ -318,17 +320,17 @@ class Exchange:
 
     @property
     def since(self):
-        """The version that the watch follows."""
+        """The start version of the watch."""
         if self.listed is not None:
             return self.listed
         return int(self.request.query.get("resourceVersion") or self.cluster.version)
 
     def status(self, code, reason="", message="", headers=None, **details):
-        """An error as the API has it."""
+        """An error in the form of the API."""
         self.answer(code, status_object(code, reason, message, **details), headers)
 
     def list_object(self, limit=None):
-        """The list that was asked for, as a dictionary; raises Expired."""
+        """The requested list, as a dictionary; raises Expired."""
         query = self.request.query
         if limit is None:
             limit = int(query.get("limit", 0))
@@ -395,7 +397,7 @@ class Exchange:
         next_bookmark = began + bookmarks if bookmarks else 1e12
         while True:
             with self.cluster.condition:
-                # What changes after the order to end comes with the next watch.
+                # Changes after the order to end belong to the next watch.
                 ended = server.generation != self.request.generation
                 try:
                     events, reached = ([], version) if ended else self.cluster.events(
@@ -418,7 +420,7 @@ class Exchange:
                 return self.end()
             if server.now() >= next_bookmark:
                 next_bookmark += bookmarks
-                # A server whose store was restored says nothing of what is in its future.
+                # A server with a restored store reports nothing about versions in its future.
                 if version <= self.cluster.version:
                     self.bookmark(version)
 
@@ -458,7 +460,7 @@ class Rule:
 
 
 class ApiServer:
-    """A thread for each connection. All times are the program's."""
+    """One thread per connection. All times are the program's."""
 
     def __init__(self, cluster=None, factor=1, address="127.0.0.1", port=0, tls=None,
                  mode=MODES["plain"]):
@@ -472,7 +474,7 @@ class ApiServer:
         self.ending = Exchange.end
         self.requests = []
         self.connections = 0
-        self.mistakes = []  # of the scenario, not of the program
+        self.mistakes = []  # mistakes in the scenario, not in the program
         self.accepts = True  # False: a new connection is reset at once
         self.lock = threading.Lock()
         self.rules = []
@@ -496,10 +498,10 @@ class ApiServer:
     # --- rules ----------------------------------------------------------------------------------
 
     def on(self, verbs, answer, times=-1, kind=None, ns=None, when=None):
-        """The next requests of these verbs ("list page probe watch streamed"; "all") are answered by
-        calling `answer` with the Exchange. The newest rule that fits counts. "list" is also a
-        streamed list where the server serves them, "watch" what comes behind it, and "LIST" a list
-        or a page that is no stream."""
+        """Answers the next requests of these verbs ("list page probe watch streamed"; "all") by
+        calling `answer` with the Exchange. The newest matching rule wins. "list" includes a
+        streamed list if the server serves them, "watch" the part after it, and "LIST" is a list or
+        a page without a stream."""
         if verbs == "all":
             verbs = "list page probe watch streamed other"
         rule = Rule(verbs.split(), answer, times, kind, ns, when)
@@ -515,19 +517,19 @@ class ApiServer:
         return rule
 
     def give_back(self, rule):
-        """It has not been played after all."""
+        """Returns the rule: it was not used after all."""
         with self.lock:
             if rule.left >= 0:
                 rule.left += 1
 
     def heal(self):
-        """Only good answers from now on. Streams that are silent stay so."""
+        """Only good answers from now on. Silent streams stay silent."""
         with self.lock:
             self.rules.clear()
         self.accepts = True
 
     def end_watches(self, ending=Exchange.end):
-        """Ends all good watches that run now."""
+        """Ends all good watches."""
         with self.cluster.condition:
             self.ending = ending
             self.generation += 1
@@ -549,7 +551,7 @@ class ApiServer:
 
     def _close_listener(self):
         try:
-            self.listener.shutdown(socket.SHUT_RDWR)  # wakes who waits for connections
+            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread in accept()
         except OSError:
             pass
         self.listener.close()
@@ -564,7 +566,7 @@ class ApiServer:
                     and kind in (None, request.kind)]
 
     def is_followed(self, since):
-        """Whether there is a watch that works, or was one since then."""
+        """Whether a watch works now, or worked since then."""
         with self.lock:
             return any(request.follows and (request.ended or self.now()) >= since
                        for request in self.requests)
@@ -592,7 +594,7 @@ class ApiServer:
                 sock = self.tls.wrap_socket(sock, server_side=True)
             while self._serve_one(sock, number):
                 pass
-        except OSError:  # of TLS, too
+        except OSError:  # including TLS errors
             pass
         finally:
             try:
@@ -601,14 +603,14 @@ class ApiServer:
                 pass
 
     def _serve_one(self, sock, number):
-        """False: the connection is over."""
+        """False: the connection is closed."""
         head = b""
         while b"\r\n\r\n" not in head:
             data = sock.recv(65536)
             if not data:
                 return False
             head += data
-            if head.startswith(b"\x16\x03"):  # a client that wants TLS
+            if head.startswith(b"\x16\x03"):  # the client starts a TLS handshake
                 sock.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTPS request.\n")
                 return False
         request = self._note(head.decode("latin-1"), number)
@@ -621,7 +623,8 @@ class ApiServer:
         exchange.rule = rule
         try:
             (rule.answer if rule else Exchange.behave)(exchange)
-        except (Gone, Expired, Malformed):  # the latter two from an answer that did not ask
+        # Expired and Malformed: the scenario's answer did not handle them
+        except (Gone, Expired, Malformed):
             return False
         except Exception:
             self.mistakes.append(traceback.format_exc())

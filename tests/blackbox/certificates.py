@@ -1,4 +1,4 @@
-"""Authorities and certificates of servers, made by the program openssl in a folder."""
+"""Certificate authorities and server certificates, made by the program openssl in a folder."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ class Authority:
             return file.read()
 
     def server(self, names="IP:127.0.0.1", days=30):
-        """An ssl.SSLContext of a server with these names; days below 0: it has expired."""
+        """An ssl.SSLContext of a server with these names; negative days: expired."""
         base = self._path("server")
         self._sign(base, "server", days, f"subjectAltName={names}\n")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -15,7 +15,7 @@ PATHS = {
     "ingresses": ("/apis/networking.k8s.io/v1", "Ingress"),
 }
 CLUSTER_WIDE = ("nodes", "namespaces")
-# How the program names the group of an object, and where the label with its state is.
+# The program's name for the group of an object, and the path of the label with its state.
 SOURCES = {
     "pods": ("pod", "__meta_kubernetes_pod_label_step"),
     "nodes": ("node", "__meta_kubernetes_node_label_step"),
@@ -25,11 +25,11 @@ SOURCES = {
 
 
 class Expired(Exception):
-    """The version, or the position in a list, is not known any more."""
+    """The version, or the position in a list, has expired."""
 
 
 class Malformed(Exception):
-    """The position in a list is none."""
+    """The position in a list is malformed."""
 
 
 class Cluster:
@@ -38,11 +38,11 @@ class Cluster:
     def __init__(self, version=1000):
         self.condition = threading.Condition(threading.RLock())
         self.version = version
-        self.oldest = version  # watches can begin here, and later
+        self.oldest = version  # the oldest version for the start of a watch
         self.objects = {kind: {} for kind in PATHS}
         self.history = []  # (version, kind, type, object)
-        self.removed = set()  # sources of what was deleted at any time
-        self.known = set()  # sources of all that there ever was
+        self.removed = set()  # sources deleted at any time
+        self.known = set()  # all sources that ever existed
         self._snapshots = {}
         self._ids = 0
         self._steps = 0
@@ -67,25 +67,25 @@ class Cluster:
             return self._record(kind, key, "DELETED", copy.deepcopy(self.objects[kind][key]))
 
     def replace(self, kind, name, ns="default"):
-        """Deletes it and makes another one of the same name."""
+        """Deletes the object and creates another one of the same name."""
         self.delete(kind, name, ns)
         return self.put(kind, name, ns)
 
     def advance(self, by=1):
-        """Something else changes."""
+        """Advances the version, as other changes would."""
         with self.condition:
             self.version += by
             self.condition.notify_all()
 
     def forget_history(self):
-        """Versions before the current one have expired; bookmarks do not count."""
+        """Expires all versions before the current one; bookmarks do not count."""
         with self.condition:
             self.version += 1
             self.oldest = self.version
             self._snapshots.clear()
 
     def restore(self, version):
-        """As if the store had been restored from a backup of what there is now, but made when
+        """Acts as if the store had been restored from a backup with the current objects, taken when
         the cluster was at that version."""
         with self.condition:
             self.version = version
@@ -119,10 +119,10 @@ class Cluster:
         self.condition.notify_all()
         return item
 
-    # --- what a client asks for -----------------------------------------------------------------
+    # --- reads of a client ----------------------------------------------------------------------
 
     def page(self, kind, ns="", limit=0, token=""):
-        """(items, version, next token); a chain of pages is of one version."""
+        """(items, version, next token); the pages of a chain share one version."""
         with self.condition:
             version, start = self.version, 0
             if token:
@@ -142,7 +142,7 @@ class Cluster:
             return items[start:end], version, following
 
     def events(self, kind, ns, after):
-        """(type, object) after that version, and the version that they lead to."""
+        """(type, object) after that version, and the version reached by them."""
         with self.condition:
             if after < self.oldest:
                 raise Expired
@@ -151,7 +151,7 @@ class Cluster:
                      and (not ns or item["metadata"].get("namespace") == ns)]
             return found, max(after, self.version)
 
-    # --- what is expected of the program --------------------------------------------------------
+    # --- the expected state ---------------------------------------------------------------------
 
     @staticmethod
     def source(kind, key):

@@ -1,9 +1,9 @@
-// Preloaded into a program, makes its clocks run FAST_CLOCK times faster: what it reads, and how
-// long it sleeps and waits. The clocks agree with the real ones when the program starts. Timers
-// of the kernel itself (TCP's, for one) stay as they are.
+// Preloaded into a program, makes its clocks run FAST_CLOCK times faster, including sleeps and
+// waits. The clocks agree with the real ones when the program starts. Timers of the kernel itself
+// (such as TCP's) keep their speed.
 //
-// System calls are made directly, because a sanitizer asks for the time before anything can be
-// looked up.
+// System calls are made directly, because a sanitizer reads the time before symbols can be looked
+// up.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -58,7 +58,7 @@ static Nanoseconds fast_now(int clock) {
     return base[clock] + (real_now(clock) - base[clock]) * factor;
 }
 
-// Rounded up: who wakes too early waits again, and again.
+// Rounded up: a thread that wakes too early would only wait again.
 static Nanoseconds real_duration(Nanoseconds fast) {
     start();
     return fast <= 0 ? fast : (fast + factor - 1) / factor;
@@ -77,11 +77,11 @@ static int clock_of(clockid_t id) {
         case CLOCK_BOOTTIME: return monotonic;
         case CLOCK_REALTIME:
         case CLOCK_REALTIME_COARSE: return realtime;
-        default: return -1;  // of processors, for one
+        default: return -1;  // processor clocks, for example
     }
 }
 
-// Where only the time is known: no machine has been up for 30 years.
+// Infers the clock of an absolute time: no machine has been up for 30 years.
 static int clock_of_time(const struct timespec* t) {
     return t->tv_sec < 1000000000 ? monotonic : realtime;
 }

@@ -1,4 +1,4 @@
-"""The configurations of the program, and the servers it meets with them."""
+"""The configurations of the program, and the servers it is tested against."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ class Mode:
     arguments: tuple = ()  # of the program
     streams: str = "served"  # sendInitialEvents is served, ignored or refused
     protobuf: bool = False  # the server answers in protobuf where the request accepts it
-    delay: float = 0  # seconds that the first list takes longer
+    delay: float = 0  # seconds added to the first list
 
     @property
     def asides(self):
-        """Requests for a streamed list that lead to a LIST: one for each URL."""
+        """Streamed-list requests that fall back to a LIST: one per URL."""
         return 0 if self.streams == "served" else 1
 
 
@@ -21,17 +21,17 @@ MODES = {mode.name: mode for mode in (
     Mode("plain", ("--no-watch-list", "--encoding", "json")),
     # Kubernetes 1.34.
     Mode("default", protobuf=True),
-    # An aggregated API server: it has streamed lists, and no protobuf.
+    # An aggregated API server: it supports streamed lists, but not protobuf.
     Mode("json"),
-    # A server that knows neither. It lists for a watch that names no version, but sends no bookmark
-    # that ends the list. A client waits for that bookmark for ten seconds.
+    # A server that supports neither. It lists for a watch without a version, but never sends the
+    # bookmark that ends the list. A client waits ten seconds for that bookmark.
     Mode("ignored", streams="ignored", delay=12),
     # Kubernetes 1.33.
     Mode("refused", streams="refused", protobuf=True),
 )}
 
 ALL = ("plain", "default", "ignored", "refused")
-IN_JSON = ("plain", "json", "ignored")  # what only JSON can express
-LISTS = ("plain", "ignored", "refused")  # only where a LIST brings the list
+IN_JSON = ("plain", "json", "ignored")  # cases that only JSON can express
+LISTS = ("plain", "ignored", "refused")  # cases in which only a LIST delivers the list
 LISTS_IN_JSON = ("plain", "ignored")
 STREAMS = ("default", "json")

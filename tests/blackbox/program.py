@@ -1,4 +1,4 @@
-"""The program `discover`, as somebody sees it who starts it, reads what it prints and ends it."""
+"""The program `discover`, seen from outside: its start, its output and its end."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import time
 
 from cluster import SOURCES
 
-# Nothing that could lead the program to a real cluster.
+# Prevents the program from reaching a real cluster.
 HIDDEN = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "REQUEST_METHOD",
           "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"}
 
@@ -17,11 +17,11 @@ HIDDEN = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "R
 class Program:
     def __init__(self, discover, preload, arguments, factor, environment, began):
         self.factor = factor
-        self.groups = {}  # source: group, as the diffs left them
+        self.groups = {}  # source: group, after all diffs
         self.diffs = []  # (the program's time, diff)
         self.lines = []  # (the program's time, line) of standard output
         self.log = []  # the same of standard error
-        self.problems = []  # what must never be, whatever the scenario
+        self.problems = []  # violations of rules that hold in every scenario
         self.condition = threading.Condition()
         self.reading = threading.Event()  # cleared: standard output is not read
         self.reading.set()
@@ -31,7 +31,7 @@ class Program:
             stderr=subprocess.PIPE, env={
                 **{name: value for name, value in os.environ.items() if name not in HIDDEN},
                 "HOME": "/nonexistent", "LD_PRELOAD": preload, "FAST_CLOCK": str(factor),
-                # The fast clock comes before the sanitizer's library, which does no harm.
+                # The fast clock precedes the sanitizer's library, which is harmless.
                 "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0",
                 **(environment or {})})
         self.readers = [threading.Thread(target=read, daemon=True) for read in
@@ -42,7 +42,7 @@ class Program:
     def now(self):
         return (time.monotonic() - self.began) * self.factor
 
-    # --- what it prints -------------------------------------------------------------------------
+    # --- its output -----------------------------------------------------------------------------
 
     def _read_output(self):
         for line in self.process.stdout:
@@ -95,10 +95,10 @@ class Program:
             return (b"".join(line for _, line in self.lines).decode("utf-8", "replace")
                     + self.log_text())
 
-    # --- what the machine says about it ---------------------------------------------------------
+    # --- resources of the process ---------------------------------------------------------------
 
     def memory(self):
-        """The most resident memory it ever had, in MB."""
+        """The peak resident memory, in MB."""
         try:
             with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
                 for line in status:
@@ -114,7 +114,7 @@ class Program:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def sockets(self):
-        """The numbers of the descriptors that are connections, with their flags."""
+        """The descriptor numbers of connections, with their flags."""
         found = {}
         folder = f"/proc/{self.process.pid}"
         for number in os.listdir(folder + "/fd"):
@@ -133,7 +133,7 @@ class Program:
         return self.process.poll() is None
 
     def wait(self, patience):
-        """False: it has not ended after so many real seconds, and was killed."""
+        """False: it did not end within this many real seconds, and was killed."""
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Objects in protobuf. The numbers are those of the files generated.proto of Kubernetes 1.36."""
+"""Objects in protobuf. The field numbers come from generated.proto of Kubernetes 1.36."""
 
 import json
 import struct
@@ -6,7 +6,7 @@ import struct
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\0"
 TEXT, INTEGER, BOOLEAN, MAP = "text", "integer", "boolean", "map"
-# Members that no table has get this number, with their JSON as the value: clients skip it.
+# Members without a field number get this one, with their JSON as the value: clients skip it.
 UNKNOWN = 4000
 
 # {member: (number, type)}; the type is a scalar, MAP (of texts), a message, or a list of one.
@@ -55,7 +55,7 @@ OTHER = {"metadata": (1, METADATA)}
 
 
 class NotEncodable(Exception):
-    """JSON can say it, and protobuf cannot."""
+    """JSON can express the value, but protobuf cannot."""
 
 
 def _varint(value):
@@ -96,7 +96,7 @@ def _value(number, kind, value):
 
 
 def message(kind, members):
-    """The bytes of a message, in the order of its numbers as Go writes them."""
+    """The bytes of a message, in the order of field numbers, as Go writes them."""
     parts = []
     for name, value in members.items():
         if name in kind:
@@ -114,7 +114,7 @@ def _envelope(api_version, kind, data):
 
 
 def body(item):
-    """An object or a list, which name their kinds."""
+    """The body of an object or a list; both name their kinds."""
     kind = item["kind"]
     if "items" not in item:
         return _envelope(item["apiVersion"], kind, message(MESSAGES.get(kind, OTHER), item))

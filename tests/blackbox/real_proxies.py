@@ -1,4 +1,4 @@
-"""The proxies of Debian, each started on ports of 127.0.0.1 and ended by the scenario."""
+"""Debian's proxies, each started on ports of 127.0.0.1 and ended by the scenario."""
 
 import os
 import pwd
@@ -27,7 +27,7 @@ def _program(name):
 
 
 class Proxy:
-    """Started with begin(); a subclass says how. Class and options make one URL."""
+    """Started with begin(); a subclass defines how. Class and options determine one URL."""
 
     scheme = "http"
 
@@ -39,12 +39,12 @@ class Proxy:
         self.process = None
 
     def url(self, password=PASSWORD, with_login=True):
-        """With the credentials that it demands, or others."""
+        """The proxy's URL, with the required credentials or others."""
         before = f"{USER}:{password}@" if self.login and with_login else ""
         return f"{self.scheme}://{before}127.0.0.1:{self.port}"
 
     def shown(self):
-        """How messages name it."""
+        """The proxy's name in messages."""
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def file(self, name, text):
@@ -76,7 +76,7 @@ class Proxy:
             raise Failed(f"{type(self).__name__} does not start: {output.read()[-2000:]}")
 
     def kill(self):
-        """Ends it and its connections at once, whatever they carry."""
+        """Ends it and its connections at once."""
         if self.process:
             try:
                 os.killpg(self.process.pid, 9)
@@ -97,7 +97,7 @@ class Tinyproxy(Proxy):
 
 class Squid(Proxy):
     refuses = False
-    tls = None  # an Authority: the port is one of TLS
+    tls = None  # an Authority: the port uses TLS
     hosts = ""
 
     def __init__(self, w, login=False, tls=None):
@@ -142,13 +142,13 @@ class Squid(Proxy):
         return [squid, "-N", "-f", config]
 
     def _let_its_user_in(self):
-        """Started by root, squid goes on as another user."""
+        """If started by root, squid continues as another user."""
         if os.geteuid() != 0:
             return
         try:
             owner = pwd.getpwnam("proxy")
         except KeyError:
-            raise Skipped("there is no user proxy, as whom squid runs") from None
+            raise Skipped("squid's user `proxy` does not exist") from None
         for path in (self.w.setup.folder, self.w.folder):
             os.chmod(path, 0o711)
         for path in (self.folder, *(os.path.join(self.folder, n) for n in os.listdir(self.folder))):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plays faults against the program `discover` from outside: scripted servers on loopback that
-misbehave, and a clock that runs fast. A scenario is a function in scenarios/; its first sentence
-says what must happen.
+"""Plays fault scenarios against the program `discover`: misbehaving scripted servers on loopback,
+and a fast clock. A scenario is a function in scenarios/; its first sentence states the expected
+behaviour.
 
 usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES] [--seed N]
               [--seeds N] [--jobs J]
@@ -13,9 +13,9 @@ usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES]
 --seeds   how many random servers
 --jobs    how many scenarios run at a time; they mostly sleep (default 16)
 
-A scenario that failed is played once more, with few others, because a machine that is busy for
-half a second takes half a minute of a program's time. One that fails again tells the requests, the
-output and the log. The last line is "N passed, M failed"; the exit status is 0 if none failed.
+A failed scenario is played once more, with few others, because half a second of load on the machine
+is half a minute of the program's time. If it fails again, the report has the requests, the output
+and the log. The last line is "N passed, M failed"; the exit status is 0 if none failed.
 """
 
 import argparse
@@ -36,8 +36,8 @@ from scenario import SCENARIOS, Failed, Skipped, World
 
 TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
           "kubeconfigs", "permissions", "privacy", "proxies", "status", "random_servers")
-PATIENCE = 120  # real seconds; only a scenario that hangs takes that long
-MOST_AGAIN = 30  # so many failures are no noise
+PATIENCE = 120  # real seconds; only a hanging scenario takes that long
+MOST_AGAIN = 30  # retry at most this many failures
 
 
 @dataclass
@@ -69,7 +69,7 @@ def play(item, setup, seed):
         verdict, complaint = "skipped", str(reason)
     except Failed as failure:
         verdict, complaint, transcript = "failed", str(failure), world.transcript()
-    except Exception:  # a mistake in the scenario is told as one, and the others are played
+    except Exception:  # a mistake in the scenario fails it, and the others continue
         verdict, complaint, transcript = "failed", traceback.format_exc(), world.transcript()
     finally:
         world.close()
@@ -77,7 +77,7 @@ def play(item, setup, seed):
 
 
 class Player:
-    """A scenario in a process of its own, which cannot disturb the others."""
+    """A scenario in a separate process, isolated from the others."""
 
     def __init__(self, item, setup, seed):
         self.item, self.seed = item, seed
@@ -96,7 +96,7 @@ class Player:
         os.close(end)
 
     def read(self):
-        """The result, once it is there."""
+        """The result, once it is available."""
         data = os.read(self.pipe, 1 << 20)
         self.data += data
         return None if data else self._end()
@@ -213,7 +213,7 @@ def run(items, options):
 
 
 def with_seeds(items, options):
-    """(scenario, seed); random ones once for each seed."""
+    """(scenario, seed); random ones once per seed."""
     for item in items:
         if item.topic != "random_servers":
             yield item, options.seed

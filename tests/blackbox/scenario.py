@@ -1,4 +1,4 @@
-"""What scenarios are made of: their list, the world they play in, and the questions they ask."""
+"""The parts of scenarios: their registry, the world they run in, and their checks."""
 
 import os
 import random
@@ -14,12 +14,12 @@ from modes import ALL, MODES
 from program import Program
 
 TOKEN = "Secret-Token-7f3a9C-of-this-Scenario"
-MEMORY = 80  # MB, of any scenario that does not say otherwise
+MEMORY = 80  # MB, the default limit of a scenario
 END = 2.0  # real seconds from SIGTERM to the end, on a busy machine
 
 
 class Failed(Exception):
-    """The program did not do what the scenario demands."""
+    """The program did not behave as the scenario requires."""
 
 
 class Skipped(Exception):
@@ -76,14 +76,14 @@ class World:
         self.program = None
         self.programs = []
         self.ghosts_allowed = False
-        self.expected = {}  # programs that have ended as they should, with their status
+        self.expected = {}  # programs that ended as expected, with their status
         self.memory_limit = MEMORY
         self.measured = {}
         self._closers = []
         for name in ("a", "b", "c"):
             self.cluster.put("pods", name)
 
-    # --- setting it up --------------------------------------------------------------------------
+    # --- setup ----------------------------------------------------------------------------------
 
     def serve(self, **options):
         """Starts the server with options of ApiServer."""
@@ -91,7 +91,7 @@ class World:
         return self._server
 
     def another_server(self, **options):
-        """One of the same cluster, beside `server`."""
+        """Another server of the same cluster, beside `server`."""
         return ApiServer(self.cluster, self.factor, mode=self.mode, **options)
 
     @property
@@ -99,7 +99,7 @@ class World:
         return self._server or self.serve()
 
     def file(self, name, text):
-        """Writes it as a careful person does: never half a file."""
+        """Replaces the file atomically: readers never see half of it."""
         path = os.path.join(self.folder, name)
         with open(path + ".new", "w", encoding="utf-8") as file:
             file.write(text)
@@ -108,7 +108,7 @@ class World:
 
     def start(self, *arguments, synced=True, within=60, url=None, token=TOKEN, environment=None,
               role="pod"):
-        """Starts the program, and waits until it has shown what the cluster has. An empty `url`:
+        """Starts the program, and waits until it shows the state of the cluster. An empty `url`:
         the arguments name the server."""
         given = ["--output", "json", "--role", role, *self.mode.arguments]
         if url != "":
@@ -135,7 +135,7 @@ class World:
         time.sleep(seconds / self.factor)
 
     def until(self, condition, within, what):
-        """Waits until condition() holds; returns after how many seconds it did."""
+        """Waits until condition() holds; returns the elapsed seconds."""
         began = self.now()
         if not self.program.diffs:
             within += self.mode.delay
@@ -151,16 +151,16 @@ class World:
         return self.now() - began
 
     def after_outage(self, seconds):
-        """How long the first state may take when everything has failed before. A stream that is
-        not served is a form of the list then: refused, it costs a pause, ignored, 75 s, twice."""
+        """The limit for the first state after everything has failed before. A stream that is not
+        served is then one form of the list: refused, it costs a pause; ignored, 75 s, twice."""
         return seconds + {"refused": 75, "ignored": 225}.get(self.mode.streams, 0)
 
     def settles(self, within, kind="pods"):
-        """Until the program shows exactly what the cluster has."""
+        """Waits until the program shows exactly the state of the cluster."""
         def same():
             return (self.program.diffs and self.program.state(kind) == self.cluster.state(kind))
         try:
-            return self.until(same, within, "the program shows what the cluster has")
+            return self.until(same, within, "the program shows the state of the cluster")
         except Failed as failure:
             shown, real = self.program.state(kind), self.cluster.state(kind)
             if not self.program.diffs:
@@ -172,13 +172,13 @@ class World:
                 for source in wrong[:5])) from None
 
     def spoil_lists(self, answer):
-        """The first list is answered so, in each form that comes before the others."""
+        """Answers the first list this way, in each form that precedes the others."""
         self.server.on("LIST", answer, times=1)
         if self.mode.streams == "served":
             self.server.on("streamed", answer, times=1)
 
     def watches_again(self, within):
-        """Heals the server; from then on there is a watch, and it brings what changes."""
+        """Heals the server; from then on a watch must be open and deliver changes."""
         self.server.heal()
         healed = self.now()
         self.until(lambda: self.server.is_followed(healed), within, "it watches again")
@@ -186,7 +186,7 @@ class World:
         self.settles(10)
 
     def change(self):
-        """A pod changes, one appears, and one of the first three goes if it still can."""
+        """A pod changes, one appears, and one of the first three is deleted if any is left."""
         self.cluster.put("pods", "a")
         self.cluster.put("pods", f"new-{self.cluster.version}")
         if ("default", "c") in self.cluster.objects["pods"]:
@@ -197,7 +197,8 @@ class World:
             raise Failed(complaint)
 
     def at_most(self, count, verbs="list page probe watch streamed", since=0, until=1e12, **filters):
-        """A request for a streamed list that leads to a LIST comes on top, at the beginning."""
+        """Allows one more request at the start: a streamed-list request that falls back to a LIST.
+        """
         if "streamed" in verbs and not since:
             count += self.mode.asides
         asked = self.server.count(verbs, since, until, **filters)
@@ -206,7 +207,7 @@ class World:
         return asked
 
     def at_most_a_minute(self, count, verbs="list page probe watch streamed", since=0, until=None):
-        """In no minute more than that."""
+        """At most this many in any minute."""
         times = [request.at for request in self.server.asked(verbs, since, until or 1e12)]
         first = 0
         for last, at in enumerate(times):
@@ -217,7 +218,7 @@ class World:
                        f"{count} are enough")
 
     def told(self, pattern, since=0, at_most=None, within=0):
-        """The log says it, in any case of letters."""
+        """The log matches the pattern, ignoring case."""
         def found():
             return re.findall(pattern, self.program.log_text(since), re.IGNORECASE)
         if within:
@@ -235,14 +236,14 @@ class World:
         self.check(not found, f"the log says /{pattern}/")
 
     def log_lines(self, count, since=0):
-        """The log is no flood."""
+        """The log has at most this many lines."""
         lines = len(self.program.log_text(since).splitlines())
         self.check(lines <= count, f"{lines} lines in the log; {count} are enough")
 
-    # --- the end, and what holds in every scenario ----------------------------------------------
+    # --- the end, and invariants of every scenario ----------------------------------------------
 
     def ends(self, number=signal.SIGTERM, within=END):
-        """The signal ends the program with status 0 within so many real seconds."""
+        """The signal ends the program with status 0 within this many real seconds."""
         self.expected[self.program] = 0
         memory = self.program.memory()
         status, took = self.program.end(number, 20)
@@ -253,7 +254,7 @@ class World:
                    f"{memory:.0f} MB of memory")
 
     def ends_alone(self, code, within=60):
-        """The program ends without being told, with this status."""
+        """The program ends by itself, with this status."""
         self.expected[self.program] = code
         self.check(self.program.wait(within), "the program does not end")
         found = self.program.process.returncode
@@ -268,13 +269,14 @@ class World:
                 self.ends()
             self.check(not program.problems, "; ".join(program.problems))
             self.check(TOKEN.lower() not in program.everything_printed().lower(),
-                       "the token is in what the program prints")
+                       "the program's output contains the token")
             if not self.ghosts_allowed:
                 self._check_ghosts()
         self.check(not self.server.mistakes, "\n".join(self.server.mistakes[:2]))
 
     def _check_ghosts(self):
-        """It never showed what never was, and never removed what was never deleted."""
+        """The program never showed a state that never existed, and never removed an object that was
+        not deleted."""
         for at, diff in self.program.diffs:
             for group in diff["updated"]:
                 self.check(group["source"] in self.cluster.known,
@@ -299,7 +301,7 @@ class World:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def transcript(self):
-        """What happened, short."""
+        """A short account of the events."""
         parts = []
         if self._server:
             parts.append("requests:\n" + _shortened([str(r) for r in self._server.requests]))
@@ -331,7 +333,7 @@ def _shortened(lines, most=30):
     return "\n".join("    " + line for line in lines)
 
 
-# --- answers that many scenarios give -----------------------------------------------------------
+# --- answers shared by many scenarios -----------------------------------------------------------
 
 def status(code, reason="", message="", headers=None, **details):
     return lambda x: x.status(code, reason, message, headers, **details)

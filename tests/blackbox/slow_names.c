@@ -1,6 +1,6 @@
-// Preloaded into a program, answers its lookups of names as a test wants it: TEST_HOSTS is
-// "NAME=ADDRESS[,ADDRESS]...", and a lookup of that name takes TEST_LOOKUP_SECONDS of the
-// program's time. All other lookups are as always.
+// Preloaded into a program, answers its name lookups for a test: TEST_HOSTS is
+// "NAME=ADDRESS[,ADDRESS]...", and a lookup of that name takes TEST_LOOKUP_SECONDS of the program's
+// time. Other lookups are unchanged.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -29,7 +29,7 @@ std::string url_of(const std::string& path, const std::string& label_selector,
     return path + " label:" + label_selector + " field:" + field_selector;
 }
 
-/// The URLs a job needs.
+/// The URLs of a job.
 std::vector<std::string> urls_of(Role role, const ResolvedConfig& resolved) {
     std::vector<std::string> urls;
     for (const Kind kind : detail::needed_kinds(role, resolved.view.attach_metadata)) {
@@ -46,7 +46,7 @@ std::vector<std::string> urls_of(Role role, const ResolvedConfig& resolved) {
     return urls;
 }
 
-/// All jobs of a case run in the same pod, if they run in one.
+/// The namespace of the pod in which all jobs of a case run, if any.
 std::string own_namespace_of(const CorpusCase& c) {
     const std::string& name = c.jobs.front().own_namespace;
     for (const CorpusJob& job : c.jobs) {
@@ -98,7 +98,7 @@ void Cluster::perform(const std::filesystem::path& step, Pace pace) {
     for (const WatchLine& event : read_events(step)) {
         expired = expired || event.version == 0;
         server_.replay(event.resource, event.json);
-        // Before all watches have ended, the objects are not those that a client is to find.
+        // Until all watches have ended, the server must not have the objects of the later list.
         if (!expired && pace == Pace::each_event) settle(context_);
     }
     if (expired) {
@@ -128,7 +128,7 @@ RequestCounts Cluster::requests() const {
 }
 
 RequestCounts Cluster::expected_requests() const {
-    // The same URL may be asked for with other credentials.
+    // Different credentials may use the same URL.
     std::map<std::string, std::set<ApiServerConfig>> users;
     for (const auto& job : jobs_) {
         const ResolvedConfig resolved = resolve(job->config, {service_account_.path()});

@@ -30,17 +30,17 @@ using RequestCounts = std::map<std::string, RequestCount>;
 /// Whether clients see the effect of each event of a step or all events at once.
 enum class Pace { each_event, whole_step };
 
-/// How the server and its clients speak.
+/// How the server encodes objects.
 enum class Encoding {
-    protobuf,  ///< and nothing but the metadata of what is not needed in full
-    json,      ///< and everything in full
-    /// As protobuf. Lists come as the first events of watches, and jobs with different selectors
-    /// and namespaces share these.
+    protobuf,  ///< requests only metadata of objects that are not needed in full
+    json,      ///< requests all objects in full
+    /// As protobuf, with streamed lists: jobs with different selectors and namespaces share
+    /// watches.
     streamed,
 };
 
-/// The recorded cluster of a case, served by the simulated API server, and a discoverer for each
-/// of its jobs, all on one context that the test polls.
+/// The recorded cluster of a case, served by the simulated API server, and a discoverer per job,
+/// all on one context that the test polls.
 class Cluster {
  public:
     struct Job {
@@ -50,24 +50,24 @@ class Cluster {
         std::optional<Discoverer> discoverer{};
     };
 
-    /// Serves `state` and runs until everything is discovered. Jobs without an answer in this
-    /// dialect are left out.
+    /// Serves `state` and runs until discovery is complete. Omits jobs without an answer in this
+    /// dialect.
     Cluster(const CorpusCase&, const std::filesystem::path& state, LabelDialect,
             sim::TransportFaults = {}, Encoding = Encoding::protobuf);
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
-    /// Sends the events of a step to the watches. Where the server answered that the version has
-    /// expired, the objects are those of the step's lists.
+    /// Sends the events of a step to the watches. If the version had expired in the recording, the
+    /// server gets the objects of the step's lists instead.
     void perform(const std::filesystem::path& step, Pace);
 
     const std::vector<std::unique_ptr<Job>>& jobs() const noexcept { return jobs_; }
-    /// How often something else than what was asked for first had to do.
+    /// The number of fallbacks from the preferred request form.
     std::uint64_t fallbacks() const;
-    /// What clients have asked for so far.
+    /// The clients' requests so far.
     RequestCounts requests() const;
-    /// What they should have, unless it is streamed: one LIST and one WATCH of each URL, and
-    /// both again after an expired version.
+    /// The expected requests, unless lists are streamed: one LIST and one WATCH per URL, and both
+    /// again after an expired version.
     RequestCounts expected_requests() const;
 
  private:

@@ -13,7 +13,7 @@ constexpr std::size_t max_labels_shown = 6;
 
 using Targets = std::vector<LabelMap>;
 
-/// Any of its possible values is as good as another.
+/// Any of the possible values is equally valid.
 void settle_unstable(Targets& targets, const Answer& expected) {
     for (LabelMap& target : targets) {
         for (const auto& [name, values] : expected.unstable) {
@@ -29,7 +29,7 @@ std::string address_of(const LabelMap& target) {
     return address == target.end() ? "(no address)" : address->second;
 }
 
-/// What to do to `found` to make it `expected`, one line a label.
+/// The edits that turn `found` into `expected`, one line per label.
 std::vector<std::string> label_differences(const LabelMap& expected, const LabelMap& found) {
     std::vector<std::string> lines;
     for (const auto& [name, value] : expected) {
@@ -46,7 +46,7 @@ std::vector<std::string> label_differences(const LabelMap& expected, const Label
     return lines;
 }
 
-/// The target that `expected` was probably meant to be: of the same address, else any.
+/// The most likely counterpart of `expected`: one of the same address, else any.
 Targets::iterator closest(const LabelMap& expected, Targets& candidates) {
     return std::min_element(candidates.begin(), candidates.end(),
                             [&](const auto& a, const auto& b) {

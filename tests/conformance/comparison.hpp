@@ -7,8 +7,8 @@
 
 namespace k8s_sd::test {
 
-/// How `found` differs from the recorded answer, in a few lines; "" if it does not. Prometheus
-/// lists a target as often as it was found, vmagent lists equal ones once.
+/// The difference between `found` and the recorded answer in a few lines; "" if they agree.
+/// Prometheus lists duplicate targets each time, vmagent lists equal ones once.
 std::string difference(const Answer& expected, const std::vector<LabelMap>& found,
                        LabelDialect dialect);
 

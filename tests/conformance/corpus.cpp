@@ -34,7 +34,7 @@ std::vector<fs::path> sorted_entries(const fs::path& directory) {
 
 std::string answer_file(LabelDialect dialect) { return std::string(to_string(dialect)) + ".json"; }
 
-/// "pods" of "pods.watch.ndjson"; "" of others, as watches with parameters of their own.
+/// "pods" for "pods.watch.ndjson"; "" for others, such as watches with additional parameters.
 std::string plain_watch(const fs::path& path) {
     const std::string name = path.filename().string();
     const std::string resource = name.substr(0, name.find('.'));
@@ -106,7 +106,7 @@ std::vector<WatchLine> read_events(const fs::path& step) {
             events.push_back({resource, std::move(line), version});
         }
     }
-    // All resources count with one version; a bookmark has that of the event before it.
+    // All resources share one version counter; a bookmark has the version of the event before it.
     std::stable_sort(events.begin(), events.end(),
                      [](const WatchLine& a, const WatchLine& b) { return a.version < b.version; });
     return events;

@@ -15,10 +15,10 @@
 
 namespace k8s_sd::test {
 
-/// What a real client discovered in one state of a case.
+/// The targets a real client discovered in one state of a case.
 struct Answer {
     std::vector<LabelMap> targets;  ///< without labels of empty value
-    /// Labels that Prometheus fills at random, with the values they can take.
+    /// Labels to which Prometheus gives a random one of these values.
     std::map<std::string, std::set<std::string>> unstable;
 };
 
@@ -26,14 +26,14 @@ struct Answer {
 struct CorpusJob {
     std::string name;
     std::string yaml;
-    std::string own_namespace;  ///< "" where the client does not run in the cluster
+    std::string own_namespace;  ///< "" if the client does not run in the cluster
 };
 
 /// One document of a recorded watch.
 struct WatchLine {
     std::string resource;  ///< "pods"
     std::string json;
-    std::uint64_t version = 0;  ///< of the object; 0: an ERROR, which has none
+    std::uint64_t version = 0;  ///< of the object; 0 for an ERROR
 };
 
 /// One case of the recorded corpus; tests/data/conformance/README.md describes the files.
@@ -48,16 +48,16 @@ struct CorpusCase {
 std::vector<std::string> corpus_cases();
 CorpusCase read_case(const std::string& name);
 
-/// The bodies of the LIST answers of a state.
+/// The bodies of the LIST responses of a state.
 std::vector<std::string> read_lists(const std::filesystem::path& state);
-/// The events of a step, of all resources, in the order in which they happened.
+/// The events of a step, of all resources, in chronological order.
 std::vector<WatchLine> read_events(const std::filesystem::path& step);
-/// nullopt where the client of this dialect does not accept the job.
+/// nullopt if the client of this dialect does not accept the job.
 std::optional<Answer> read_answer(const std::filesystem::path& state, const std::string& job,
                                   LabelDialect dialect);
-/// Answer files of one dialect, wherever they are in a case. Independent of the readers above.
+/// The number of answer files of one dialect in a case, counted independently of the readers above.
 std::size_t count_answers(const std::string& case_name, LabelDialect dialect);
-/// Jobs in all cases, likewise.
+/// The number of jobs in all cases, counted likewise.
 std::size_t count_jobs();
 
 }  // namespace k8s_sd::test

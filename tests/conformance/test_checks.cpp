@@ -1,4 +1,4 @@
-// The checks of the conformance tests find what they are to find.
+// The checks of the conformance tests detect the differences they look for.
 
 #include "conformance/comparison.hpp"
 #include "support/group_ledger.hpp"

@@ -13,7 +13,7 @@ namespace k8s_sd::test {
 
 namespace {
 
-/// All targets of a job. Role node: without "instance", which the corpus leaves out as it is not a
+/// All targets of a job. Role node: without "instance", which the corpus omits because it is not a
 /// meta label.
 std::vector<LabelMap> targets_of(const Cluster::Job& job) {
     std::vector<LabelMap> all;
@@ -26,7 +26,7 @@ std::vector<LabelMap> targets_of(const Cluster::Job& job) {
     return all;
 }
 
-/// Checks every job in the present state. \returns how many answers were compared
+/// Checks every job in the present state. \returns the number of compared answers
 std::size_t check_state(const Cluster& cluster, const std::filesystem::path& state,
                         LabelDialect dialect) {
     std::size_t compared = 0;
@@ -43,7 +43,7 @@ std::size_t check_state(const Cluster& cluster, const std::filesystem::path& sta
     return compared;
 }
 
-/// The sources whose groups are not the same, one a line.
+/// The sources with different groups, one per line.
 template <class Groups>
 std::string different_sources(const Groups& lived, const Groups& fresh) {
     std::string text;
@@ -60,7 +60,7 @@ std::string different_sources(const Groups& lived, const Groups& fresh) {
     return text;
 }
 
-/// The discoverers that lived through the steps know what new ones find.
+/// The long-lived discoverers have the same groups as new ones.
 void check_like_new(const Cluster& lived, const Cluster& fresh) {
     REQUIRE(lived.jobs().size() == fresh.jobs().size());
     for (std::size_t i = 0; i < lived.jobs().size(); ++i) {
@@ -172,7 +172,7 @@ TEST_CASE("Conformance: targets do not depend on how bytes are cut into reads") 
 }
 
 TEST_CASE("Conformance: of the jobs without an answer of Prometheus the wrong ones are refused") {
-    // The others have options that Prometheus got after the recorded version.
+    // The others use options that Prometheus added after the recorded version.
     const std::set<std::string> wrong{"selectors-of-several-roles/pod-with-service-selector",
                                       "selectors-of-several-roles/pod-with-two-selectors",
                                       "slices-by-hand/endpointslices"};

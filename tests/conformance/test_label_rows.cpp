@@ -26,7 +26,7 @@ using detail::LabelRow;
 using enum LabelRow::Place;
 using enum LabelRow::Dialects;
 
-/// A label that groups or targets of a role have: a name, or a family with "*" at its end.
+/// A documented label of a role's groups or targets: a name, or a family with "*" at its end.
 struct Promise {
     std::string name;
     LabelRow::Place place;
@@ -46,7 +46,7 @@ std::string full_name(std::string_view name) {
     return full;
 }
 
-/// With the companions of families.
+/// Including the companions of families.
 void add_row(Promises& promises, LabelRow row) {
     promises.insert({full_name(row.name), row.place, row.absent.empty()});
     for (const std::string_view family : {"label", "annotation"}) {
@@ -68,7 +68,7 @@ std::vector<LabelRow> rows_of(Role role) {
     return {};
 }
 
-/// As a part of others: sometimes.
+/// As part of other roles' targets: present sometimes.
 LabelRow borrowed(LabelRow row, LabelRow::Place place) {
     row.place = place;
     row.absent = "sometimes";
@@ -123,7 +123,7 @@ Promises promises_of(Role role, LabelDialect dialect) {
     return promises;
 }
 
-/// Which promises are kept, and which labels nobody has promised.
+/// Tracks the documented labels that were seen, and the labels without documentation.
 class LabelCheck {
  public:
     LabelCheck(Role role, LabelDialect dialect) : promises_(promises_of(role, dialect)) {}
@@ -165,7 +165,7 @@ class LabelCheck {
         if (!family.ends_with('*')) return name == family;
         return name.starts_with(family.substr(0, family.size() - 1));
     }
-    /// Of families the one with the longest name.
+    /// Of several families, the one with the longest name.
     const Promise* find(std::string_view name, LabelRow::Place place) const {
         const Promise* found = nullptr;
         for (const Promise& promise : promises_) {
@@ -181,7 +181,7 @@ class LabelCheck {
 
 using Checks = std::map<Role, LabelCheck>;
 
-/// All groups that the server's objects have, with everything attached.
+/// All groups of the server's objects, with everything attached.
 void check_server(Simulation& sim, LabelDialect dialect, Checks& checks) {
     std::list<Discoverer> discoverers;
     for (const Role role : {Role::node, Role::pod, Role::service, Role::endpoints,
@@ -201,7 +201,7 @@ void check_server(Simulation& sim, LabelDialect dialect, Checks& checks) {
     sim.settle();
 }
 
-/// What no recorded cluster has: services and pods of other kinds behind endpoints.
+/// Cases missing from all recorded clusters: services and pods of other kinds behind endpoints.
 constexpr const char* unrecorded[] = {
     R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"b","labels":{"team":"x"},
         "annotations":{"note":"y"}}})",
@@ -247,7 +247,7 @@ Checks check_all(LabelDialect dialect) {
     return checks;
 }
 
-/// What no server of today sends, see tests/unit/roles.
+/// Labels that no current server produces, see tests/unit/roles.
 std::set<std::string> unseen_in(Role role, LabelDialect dialect) {
     if (role != Role::endpointslice || dialect == LabelDialect::prometheus) return {};
     return {"__meta_kubernetes_endpointslice_endpoint_topology_* of a target",

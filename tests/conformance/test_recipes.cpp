@@ -39,7 +39,7 @@ std::string meta(const LabelMap& labels, const std::string& name) {
     return value(labels, "__meta_kubernetes_" + name);
 }
 
-/// What `labelmap` with `<prefix>(.+)` does.
+/// Equivalent to `labelmap` with `<prefix>(.+)`.
 void map_labels(LabelMap& labels, const std::string& prefix) {
     for (const auto& [name, text] : LabelMap(labels)) {
         if (name.starts_with(prefix) && name.size() > prefix.size() && !text.empty()) {
@@ -53,8 +53,8 @@ void set(LabelMap& labels, const std::string& name, const std::string& text) {
     if (!text.empty()) labels.emplace(name, text);
 }
 
-/// Relabels the recorded targets and compares with what `expected` makes of them.
-/// \returns how many were kept
+/// Relabels the recorded targets and compares them with the result of `expected`.
+/// \returns the number of kept targets
 std::size_t check(const std::string& role, const std::string& yaml,
                   const std::function<Result(LabelMap)>& expected) {
     const Relabeler relabeler(parse_relabel_configs(yaml));
@@ -134,7 +134,7 @@ TEST_CASE("Recipes: a port by annotation replaces that of the address") {
 )yaml",
           [](LabelMap labels) -> Result {
               std::string address = value(labels, "__address__");
-              // [fd00::1] and fd00::1 differ in what follows the last colon.
+              // [fd00::1] and fd00::1 differ in the text after the last colon.
               const std::size_t colon = address.rfind(':');
               if (colon != std::string::npos && colon > 0 && colon + 1 < address.size() &&
                   address.find_first_not_of("0123456789", colon + 1) == std::string::npos) {

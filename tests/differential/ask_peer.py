@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Asks Prometheus or vmagent what they make of scrape configurations and targets.
+"""Evaluates scrape configurations and targets with Prometheus or vmagent.
 
     ask_peer.py prometheus|vmagent PROGRAM QUESTIONS ANSWERS [FLAG_OF_THE_PROGRAM...]
 
-QUESTIONS is a JSON list of {"job": <an entry of scrape_configs without name and targets>,
-"name": <its name>, "targets": [<labels with __address__>, ...]}. ANSWERS becomes
-{"version": <of the program>, "answers": [<null: the job is refused, or a list with one entry for
-each target>, ...]}. An entry is {"labels": ..., "url": ...} for a target that would be scraped,
-with "interval" and "timeout" where the program tells them, "dropped", or null where the program
-shows the target nowhere: it failed, or is the same as another one.
+QUESTIONS is a JSON list of {"job": <an entry of scrape_configs without name and targets>, "name":
+<its name>, "targets": [<labels with __address__>, ...]}. ANSWERS becomes {"version": <of the
+program>, "answers": [<null: the job is refused, or a list with one entry for each target>, ...]}.
+An entry is {"labels": ..., "url": ...} for a target that would be scraped, with "interval" and
+"timeout" if the program reports them; "dropped"; or null if the program does not list the target,
+because it failed or duplicates another one.
 
-The program runs in a network namespace of its own that has only loopback: nothing is scraped.
+The program runs in a separate network namespace with only loopback: nothing is scraped.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ PORT = 18457
 BASE = f"http://127.0.0.1:{PORT}"
 MARK = "__meta_case"
 JOBS_AT_A_TIME = 600
-# What calls itself by no version: by the contents of the program.
+# Versions of programs without a version string, by a hash of the program.
 KNOWN_PROGRAMS = {
     # Debian's victoria-metrics 1.145.0+ds1-2 for amd64
     "cc66e6fbaec2cf0efb6e386c5df3b16ac419955ad8817ddbc192684daba29194": "1.145.0",
@@ -47,7 +47,7 @@ def wait_for(condition, what, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise SystemExit(f"waited in vain for {what}")
+            raise SystemExit(f"timed out waiting for {what}")
         time.sleep(0.05)
 
 
@@ -74,7 +74,7 @@ def with_targets(question):
 
 
 def jobs_with_targets(questions, answers):
-    """Of the jobs that are not refused, and a last one whose target shows that all is read."""
+    """The accepted jobs, and a final one whose target marks the end."""
     last = {"job_name": "last", "scrape_interval": "1d",
             "static_configs": [{"targets": ["last:1"], "labels": {MARK: "last.0"}}]}
     return [with_targets(q) for q, a in zip(questions, answers) if a is not None] + [last]
@@ -90,7 +90,7 @@ def settled(questions, answers):
 
 
 def read_targets(questions, answers):
-    """Fills the answers to these questions from /api/v1/targets."""
+    """Fills in the answers to these questions from /api/v1/targets."""
     data = json.loads(fetch("/api/v1/targets?state=any"))["data"]
     by_name = {q["name"]: i for i, q in enumerate(questions)}
     for target in data["activeTargets"] + data["droppedTargets"]:
@@ -139,7 +139,7 @@ class Prometheus:
             if not self.load([{"job_name": question["name"], **question["job"]}]):
                 answers[index] = None
         if not self.load(jobs_with_targets(questions, answers)):
-            raise SystemExit("Prometheus refuses together what it takes one by one")
+            raise SystemExit("Prometheus refuses jobs together that it accepts one by one")
         return settled(questions, answers)
 
 

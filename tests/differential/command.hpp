@@ -9,7 +9,7 @@ struct CommandOutput {
     bool success = false;
 };
 
-/// Runs it by the shell.
+/// Runs the command in a shell.
 CommandOutput run_command(const std::string& command);
 
 }  // namespace k8s_sd::test

@@ -71,12 +71,12 @@ std::string RelabelGenerator::regex(int depth) {
     if (chance(4)) text += one_of("^", "\\A", "(?i)", "(?U)", "\\b");
     for (std::size_t n = 1 + below(4); n > 0; --n) {
         text += chance(25) ? one_of("(.*)", "(.+)", ".*", "(.*?)", "([^;]*)") : regex_piece(depth);
-        // A second one would be an error. Behind \Q..\E it is for the last character.
+        // A second one would be an error. After \Q..\E it applies to the last character.
         if (chance(30) && !text.ends_with('*') && !text.ends_with('+')) text += quantifier();
         if (chance(10)) text += "|";
     }
     if (chance(4)) text += one_of("$", "\\z", "\\b", "\\B");
-    // Out of the anchors.
+    // Breaks out of the anchors.
     if (depth == 2 && chance(3)) text += one_of(")|(?:", ")(?:") + regex(0);
     return text;
 }
@@ -106,7 +106,7 @@ RelabelRule RelabelGenerator::replace_rule() {
 }
 
 RelabelRule RelabelGenerator::labelmap_rule() {
-    // Each is one-to-one, so that no two labels get one name.
+    // Each one is injective, so that no two labels get the same name.
     switch (below(7)) {
         case 0:
             return {
@@ -138,7 +138,7 @@ RelabelRule RelabelGenerator::names_rule(RelabelAction action) {
     rule.regex = chance(50) ? one_of("a", "foo.*", "__meta_.+", "a|b|c", "(foo|bar)", ".*_x_.*",
                                      "[abc]", "__tmp", "x_.*|m_.*", "__meta_x(_.*)?")
                             : regex(1);
-    // Otherwise nearly every target would have no address.
+    // Otherwise nearly every target would lose its address.
     if (action == RelabelAction::labelkeep && chance(95)) rule.regex += "|__.*|job|h.*";
     return rule;
 }

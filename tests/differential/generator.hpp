@@ -13,22 +13,22 @@
 
 namespace k8s_sd::test {
 
-/// Makes relabelling rules and label sets that have something to do with each other. The same seed
-/// makes the same ones. What Prometheus 2.42 does differently from 3.5, whose behaviour is
-/// reproduced, is left out:
+/// Makes relabelling rules and label sets with related names and values. The same seed makes the
+/// same ones. Excludes all cases in which Prometheus 2.42 differs from 3.5, the reproduced version:
 /// * the dot does not match line breaks: no value has one;
 /// * a template as target label and an empty replacement delete the label named as the template
 ///   reads, not as it expands: such rules have replacements that are never empty;
-/// * `(?<name>` is not known: names of groups are written `(?P<name>`;
+/// * `(?<name>` is unknown: group names are written `(?P<name>`;
 /// * label names are those of the legacy scheme;
 /// * targets without a port get that of the scheme: all addresses have one.
-/// Two labels that labelmap gives one name are left out too: which wins is up to chance there.
+/// Also excludes rules in which labelmap gives two labels the same name: there Prometheus picks one
+/// at random.
 class RelabelGenerator {
  public:
     explicit RelabelGenerator(std::uint64_t seed) : random_(seed) {}
 
     std::vector<RelabelRule> rules();
-    /// With an `__address__` that holds the number.
+    /// With an `__address__` that contains the number.
     LabelMap labels(std::size_t number);
 
  protected:
@@ -59,7 +59,7 @@ class RelabelGenerator {
     std::mt19937_64 random_;
 };
 
-/// An entry of `relabel_configs`, without what has its default.
+/// An entry of `relabel_configs`, without default values.
 boost::json::object to_json(const RelabelRule&);
 
 }  // namespace k8s_sd::test

@@ -39,7 +39,7 @@ LabelMap read_labels(const json::value& object) {
     return labels;
 }
 
-/// The results come in any order, and those without labels need not say whose they are.
+/// The results are unordered, and those without labels need not identify their target.
 std::vector<Target> read_targets(const json::array& results, const std::vector<LabelMap>& targets) {
     std::map<std::string, LabelMap> by_address;
     for (const json::value& result : results) {
@@ -64,7 +64,7 @@ std::optional<std::vector<Target>> Promtool::relabel(const std::string& rules,
                                                      const std::vector<LabelMap>& targets) {
     const TemporaryDirectory directory;
     const std::string file = directory.write("p.json", configuration(rules, targets));
-    // It always takes as long as it may; on a busy machine a short time is not enough.
+    // promtool always uses the whole timeout; on a busy machine a short one is not enough.
     for (const char* timeout : {"100ms", "1s", "10s"}) {
         const CommandOutput output =
             run_command("promtool check service-discovery --timeout=" + std::string(timeout) +

@@ -8,7 +8,7 @@
 
 namespace k8s_sd::test {
 
-/// The labels of a target; nullopt if it was dropped, or has no address and the like.
+/// The labels of a target; nullopt if it was dropped or is invalid, for example without an address.
 using Target = std::optional<LabelMap>;
 
 /// Prometheus' own program: `promtool check service-discovery`.
@@ -17,8 +17,8 @@ class Promtool {
     static bool is_installed();
 
     /// Relabels targets with the rules, a JSON list of `relabel_configs`, which must not change
-    /// `__address__` but may delete it. Each label set has an address of its own. nullopt: the
-    /// rules are refused. Thread-safe.
+    /// `__address__` but may delete it. Each label set has a unique address. nullopt: promtool
+    /// refuses the rules. Thread-safe.
     static std::optional<std::vector<Target>> relabel(const std::string& rules,
                                                       const std::vector<LabelMap>& targets);
 };

@@ -35,7 +35,7 @@ json::object json_of(const LabelMap& labels) {
     return object;
 }
 
-/// The job; nullopt: its rules are refused.
+/// The job; nullopt if its rules are refused.
 std::optional<TargetBuilder> builder_of(LabelDialect dialect, const Sharding& sharding,
                                         const json::object& question) {
     const json::object& job = question.at("job").as_object();
@@ -60,7 +60,8 @@ std::optional<TargetBuilder> builder_of(LabelDialect dialect, const Sharding& sh
     }
 }
 
-/// As a program with `static_configs` has them: the address is the target's, the rest the group's.
+/// As a program with `static_configs` has them: the address belongs to the target, the rest to the
+/// group.
 TargetGroupPtr group_of(const std::string& job, const LabelMap& target, std::size_t number) {
     LabelMap rest = target;
     rest.erase("__address__");
@@ -72,7 +73,7 @@ json::value entry_of(LabelDialect dialect, TargetBuilder& builder, const TargetG
     const BuiltTarget built = builder.build(group, 0);
     if (std::holds_alternative<DropReason>(built)) return "dropped";
     if (const auto* error = std::get_if<TargetError>(&built)) {
-        // vmagent counts what has no address among what rules have dropped.
+        // vmagent counts targets without an address among those dropped by rules.
         const bool addressless = error->message.starts_with("there is no address");
         const bool dropped = dialect == LabelDialect::victoriametrics && addressless;
         return dropped ? json::value("dropped") : json::value();
@@ -86,7 +87,7 @@ json::value entry_of(LabelDialect dialect, TargetBuilder& builder, const TargetG
     return entry;
 }
 
-/// Whether any rule says so.
+/// Whether the predicate holds for any rule.
 template <class Predicate>
 bool any_rule(const json::object& question, Predicate&& predicate) {
     const json::array& rules = question.at("job").at("relabel_configs").as_array();
@@ -105,8 +106,8 @@ bool has_value_with(const LabelMap& target, std::string_view part) {
     });
 }
 
-/// Relabels the target's labels in orders in which Prometheus may have them: the result depends on
-/// chance if it is not always the same.
+/// Relabels the target's labels in several orders Prometheus may use: if the results differ, the
+/// outcome is random.
 bool depends_on_order(const json::object& question, const LabelMap& target) {
     const std::string rules = json::serialize(question.at("job").at("relabel_configs"));
     const Relabeler relabeler(parse_relabel_configs(rules));
@@ -138,7 +139,7 @@ std::string reason_in_prometheus(const json::object& question, const json::value
     return "";
 }
 
-/// What labelmap or labelmap_all makes of the name of a label; the same if it leaves it alone.
+/// The name of a label after labelmap or labelmap_all; unchanged if the rule ignores it.
 std::string renamed(RelabelRule rule, std::string_view name) {
     const bool everywhere = rule.action == RelabelAction::labelmap_all;
     rule.action = everywhere ? RelabelAction::replace_all : RelabelAction::replace;
@@ -152,8 +153,8 @@ std::string renamed(RelabelRule rule, std::string_view name) {
     return relabeler.apply(labels) ? std::string(labels.get("to")) : "";
 }
 
-/// Whether a rule gives two labels one name, a label no name, or a label a name that it changes as
-/// well.
+/// Whether a rule gives two labels the same name, a label an empty name, or a label a name that it
+/// also changes.
 bool renames_in_disorder(const RelabelRule& rule, const MutableLabels& labels) {
     std::set<std::string> given;
     for (const auto& [name, value] : labels.labels()) {
@@ -166,7 +167,7 @@ bool renames_in_disorder(const RelabelRule& rule, const MutableLabels& labels) {
     return false;
 }
 
-/// Whether the template of a rule's target label comes to nothing.
+/// Whether the template of a rule's target label expands to an empty name.
 bool makes_label_without_name(RelabelRule rule, const MutableLabels& before) {
     if (rule.action != RelabelAction::replace) return false;
     rule.replacement = std::exchange(rule.target_label, "made_name");
@@ -178,8 +179,7 @@ bool makes_label_without_name(RelabelRule rule, const MutableLabels& before) {
     return relabeler.apply(labels) && labels.get("made_name").empty();
 }
 
-/// What the labels of a target meet on their way through the rules that vmagent does otherwise:
-/// nothing if it is empty.
+/// The case in which vmagent's rules treat the target's labels differently; empty: none.
 std::string met_on_the_way(const json::object& question, const LabelMap& target) {
     const auto builder = builder_of(LabelDialect::victoriametrics, {}, question);
     MutableLabels labels;
@@ -187,12 +187,12 @@ std::string met_on_the_way(const json::object& question, const LabelMap& target)
     const TargetGroupPtr group = group_of(text(question.at("name")), target, 0);
     const LabelMap discovered = builder->discovered(*group, 0);
     for (const auto& [name, value] : discovered) labels.append_if_absent(name, value);
-    std::vector<Relabeler> relabelers;  // the labels refer to their texts
+    std::vector<Relabeler> relabelers;  // the labels reference their texts
     for (const RelabelRule& rule : builder->config().relabel_configs) {
         const bool renames =
             rule.action == RelabelAction::labelmap || rule.action == RelabelAction::labelmap_all;
         if (renames && renames_in_disorder(rule, labels)) {
-            return "labelmap and labelmap_all read what they have written there";
+            return "labelmap and labelmap_all read their own output there";
         }
         if (makes_label_without_name(rule, labels)) return "there are labels without a name there";
         relabelers.emplace_back(std::vector{rule}, relabel_options(builder->config()));
@@ -257,7 +257,7 @@ std::string difference(LabelDialect dialect, const json::object& question, const
     for (std::size_t i = 0; i < all.size(); ++i) {
         const json::value& one = ours.at(i);
         if (one == all[i]) continue;
-        // Equal targets are one. The program shows it once, and vmagent drops the others.
+        // Equal targets are merged. The program shows them once, and vmagent drops the others.
         const bool merged = !all[i].is_object() && one.is_object() &&
                             std::find(all.begin(), all.end(), one) != all.end();
         if (merged) continue;

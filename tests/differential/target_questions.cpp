@@ -58,7 +58,7 @@ std::string TargetQuestions::odd_regex() {
                                "(.*)(.*)", "(?U)(a+)(.*)", "\\p{Greek}+", "a{1001}", "(a|ab)(c|)");
 }
 
-/// What people do not write, but the programs take or refuse.
+/// Unusual rules that the programs accept or refuse.
 json::object TargetQuestions::odd_rule() {
     json::object rule{{"action", one_of("replace", "keep", "drop", "labelmap", "labeldrop",
                                         "labelkeep", "hashmod", "lowercase", "uppercase",
@@ -67,7 +67,8 @@ json::object TargetQuestions::odd_rule() {
         json::array sources;
         for (std::size_t n = below(3); n > 0; --n) sources.push_back(json::string(odd_name()));
         if (chance(3)) sources.push_back("");
-        // Prometheus tells an empty list from none, and refuses it where it refuses a list.
+        // Prometheus distinguishes an empty list from a missing one, and refuses it where it
+        // refuses a list.
         if (!sources.empty()) rule["source_labels"] = std::move(sources);
     }
     if (chance(60)) rule["regex"] = odd_regex();
@@ -78,7 +79,7 @@ json::object TargetQuestions::odd_rule() {
     return rule;
 }
 
-/// A rule about how to scrape.
+/// A rule for the scrape parameters.
 json::object TargetQuestions::steering_rule() {
     const auto set = [](const std::string& name, const std::string& value) {
         return json::object{{"target_label", name}, {"replacement", value}};

@@ -13,10 +13,10 @@
 namespace k8s_sd::test {
 
 /// Makes jobs and targets for Prometheus or vmagent, in the form of ask_peer.py: {"name", "job",
-/// "targets"}. The same seed makes the same ones. Many are odd on purpose: addresses that are none,
-/// paths that must be encoded, rules that cannot work. What is left out:
-/// * line breaks in values, which `.` matches or not in vmagent, as the way of matching takes it;
-/// * intervals that are not above 0 for vmagent, which ends at the first.
+/// "targets"}. The same seed makes the same ones. Many are odd on purpose: invalid addresses, paths
+/// that need encoding, rules that cannot work. Excluded are:
+/// * line breaks in values: in vmagent `.` matches them or not, depending on its matching strategy;
+/// * intervals of 0 or less for vmagent, which exits at the first.
 class TargetQuestions : RelabelGenerator {
  public:
     TargetQuestions(LabelDialect dialect, std::uint64_t seed)
@@ -41,12 +41,13 @@ class TargetQuestions : RelabelGenerator {
     std::size_t count_ = 0;
 };
 
-/// What k8s_sd makes of a question, in the form of the answers of ask_peer.py. Other than there, a
-/// target that equals another one has its own entry.
+/// The answer of k8s_sd to a question, in the form of ask_peer.py's answers. Unlike there, a target
+/// that equals another one has its own entry.
 boost::json::value answer_of_k8s_sd(LabelDialect, const Sharding&,
                                     const boost::json::object& question);
 
-/// Compares two answers. Empty: they are equal, or differ as is documented; then `reason` says so.
+/// Compares two answers. Empty: they are equal, or differ in a documented way; `reason` then names
+/// it.
 std::string difference(LabelDialect, const boost::json::object& question,
                        const boost::json::value& ours, const boost::json::value& theirs,
                        std::string& reason);

@@ -1,4 +1,4 @@
-// Compares what a kubeconfig says with what kubectl finds in it. kubectl writes most of the files
+// Compares this library's reading of a kubeconfig with kubectl's. kubectl writes most of the files
 // itself.
 
 #include "differential/command.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Files, and the ways to write and to read them.
+/// Files, and the commands to write and to read them.
 struct Case {
     const char* name;
     std::vector<std::string> commands;  ///< arguments of "kubectl config", below the directory
@@ -113,7 +113,7 @@ std::string content_of(const std::string& path) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// kubectl has put the contents of the files in line.
+/// kubectl has inlined the contents of the files.
 std::string pem(const std::string& text, const std::string& file) {
     return file.empty() ? text : content_of(file);
 }
@@ -136,7 +136,7 @@ json::value json_of(const ExecConfig& exec) {
         {"interactiveMode", exec.interactive_mode == never ? "Never" : "IfAvailable"}};
 }
 
-/// What this library has read, in kubectl's words.
+/// The result of this library, with kubectl's field names.
 json::object ours(const ApiServerConfig& server, const std::string& directory) {
     json::object o{{"server", server.url}};
     put(o, "proxy-url", server.proxy.url);
@@ -168,7 +168,7 @@ json::object ours(const ApiServerConfig& server, const std::string& directory) {
     return o;
 }
 
-/// The body of the only cluster or user of kubectl's answer.
+/// The body of the only cluster or user in kubectl's output.
 void add_body(const json::value& view, std::string_view list, std::string_view body,
               json::object& all) {
     const json::value& items = view.at(list);
@@ -176,7 +176,7 @@ void add_body(const json::value& view, std::string_view list, std::string_view b
     for (const auto& [key, value] : items.at(0).at(body).as_object()) all[key] = value;
 }
 
-/// What kubectl shows, with what client-go makes of it.
+/// kubectl's output, as client-go interprets it.
 json::object theirs(const json::value& view) {
     json::object o;
     add_body(view, "clusters", "cluster", o);
@@ -201,7 +201,7 @@ json::object theirs(const json::value& view) {
     return o;
 }
 
-/// In one order.
+/// In a canonical order.
 std::string sorted(const json::object& object) {
     std::map<std::string, std::string> entries;
     for (const auto& [key, value] : object) {
@@ -212,7 +212,7 @@ std::string sorted(const json::object& object) {
     return text;
 }
 
-/// What both make of a case, or the command that failed.
+/// Both readings of a case, or the failed command.
 struct Readings {
     std::string ours, theirs, problem;
 };
@@ -245,7 +245,7 @@ TEST_CASE("Kubeconfigs say what kubectl finds in them") {
     if (!run_command("command -v kubectl").success) SKIP("kubectl is not installed");
     const ScopedVariable upper("HTTPS_PROXY", ""), lower("https_proxy", "");
     const std::vector<Case> all = cases();
-    // kubectl takes its time.
+    // kubectl is slow, so the cases run concurrently.
     std::vector<std::future<Readings>> futures;
     for (const Case& test : all) futures.push_back(std::async(std::launch::async, read, test));
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -262,7 +262,8 @@ TEST_CASE("Kubeconfigs that kubectl refuses are refused") {
         "{clusters: [{name: k, cluster: {server: 'https://127.0.0.1:1'}}], contexts: [{name: c, "
         "context: {cluster: k, user: u}}], current-context: c, users: [{name: u, user: {";
     const auto is_refused = [](const std::string& list) {
-        // "get --raw" needs usable credentials before it connects, which fails in another way.
+        // "get --raw" needs usable credentials before it connects; the connection then fails
+        // differently.
         const CommandOutput output =
             run_command("KUBECONFIG=" + list + " kubectl get --raw / --request-timeout=5s 2>&1");
         return output.text.find("refused") == std::string::npos;

@@ -1,5 +1,5 @@
-// Compares relabelling with that of Prometheus (promtool), for rules and label sets made at random.
-// $K8S_SD_DIFFERENTIAL_RULE_SETS and $K8S_SD_DIFFERENTIAL_SEED make it longer, and different.
+// Compares relabelling with that of Prometheus (promtool), for random rules and label sets.
+// $K8S_SD_DIFFERENTIAL_RULE_SETS and $K8S_SD_DIFFERENTIAL_SEED change their number and seed.
 
 #include "differential/generator.hpp"
 #include "differential/promtool.hpp"
@@ -33,7 +33,7 @@ std::string to_json(const std::vector<RelabelRule>& rules) {
     return json::serialize(array);
 }
 
-/// What Prometheus makes of the labels of a static target, with the job's defaults.
+/// Prometheus' result for the labels of a static target, with the job's defaults.
 Target build_target(const Relabeler& relabeler, LabelMap input) {
     for (const auto& [name, value] : LabelMap{{"job", "j"},
                                               {"__scheme__", "http"},
@@ -95,7 +95,7 @@ std::string text_of(const Target& target) {
     return json::serialize(object);
 }
 
-/// Counts what happened, to see that the comparison is one.
+/// Counts the outcomes, to prove that the comparison covers something.
 struct Tally {
     std::map<RelabelAction, int> actions;
     std::size_t kept = 0;
@@ -138,7 +138,7 @@ TEST_CASE("Relabelling does what promtool does") {
         }
         for (std::size_t i = 0; i < processes; ++i) compare(questions[i], answers[i].get(), tally);
     }
-    // It must have been about something.
+    // The comparison must have covered something.
     CHECK(tally.actions.size() == 11);
     for (const auto& [action, count] : tally.actions) {
         INFO(to_string(action) << ": " << count);

@@ -1,6 +1,6 @@
-// Compares targets with those of Prometheus and vmagent: of the programs themselves, where they are
-// installed or in the folder $K8S_SD_PEERS, and of what they answered when that was recorded.
-// $K8S_SD_DIFFERENTIAL_JOBS and $K8S_SD_DIFFERENTIAL_SEED make it longer, and different;
+// Compares targets with those of Prometheus and vmagent: of the programs themselves, if they are
+// installed or in the folder $K8S_SD_PEERS, and of their recorded answers.
+// $K8S_SD_DIFFERENTIAL_JOBS and $K8S_SD_DIFFERENTIAL_SEED change the number of jobs and the seed;
 // $K8S_SD_RECORD names a folder for new recordings.
 
 #include "differential/command.hpp"
@@ -24,7 +24,7 @@ namespace json = boost::json;
 struct Peer {
     LabelDialect dialect;
     std::string program;
-    std::string version;  ///< whose answers these tests expect
+    std::string version;  ///< the version of the expected answers
     std::string flags{};  ///< of the program
     ShardingOptions sharding{};
 
@@ -36,7 +36,7 @@ struct Peer {
 };
 const Peer prometheus{LabelDialect::prometheus, "prometheus", "3.5.3"};
 const Peer vmagent{LabelDialect::victoriametrics, "vmagent", "1.145.0"};
-/// One of several. The hash that decides covers all labels, and their order.
+/// One of several members. The assigning hash covers all labels, and their order.
 const Peer member{LabelDialect::victoriametrics,
                   "vmagent",
                   "1.145.0",
@@ -70,7 +70,7 @@ json::value ask(const Peer& peer, const std::string& program, const json::array&
     return read_json(out);
 }
 
-/// What happened, to see that the comparison is one.
+/// The outcomes, to prove that the comparison covers something.
 struct Comparison {
     std::size_t refused = 0, scraped = 0, dropped = 0, elsewhere = 0, different = 0;
     std::map<std::string, std::size_t> reasons{};
@@ -94,7 +94,7 @@ struct Comparison {
         }
     }
 
-    /// Jobs with a difference that is documented.
+    /// Jobs with a documented difference.
     std::size_t excused() const {
         std::size_t count = 0;
         for (const auto& [reason, jobs] : reasons) count += jobs;
@@ -119,7 +119,7 @@ void compare(const Peer& peer, const json::array& questions, const json::array& 
         comparison.add(peer, questions[i].as_object(), answers[i]);
     }
     comparison.report(peer);
-    // It must have been about something.
+    // The comparison must have covered something.
     CHECK(comparison.scraped > questions.size() / 2);
     CHECK(comparison.dropped > questions.size() / 20);
     CHECK(comparison.elsewhere > questions.size() / 20);
@@ -134,7 +134,7 @@ json::array make_questions(LabelDialect dialect, std::uint64_t seed, std::size_t
     return questions;
 }
 
-/// In the folder that $K8S_SD_PEERS names, or installed; empty: nowhere.
+/// The path in the folder $K8S_SD_PEERS, or of the installed program; empty: not found.
 std::string find_program(const std::string& name) {
     const char* folder = std::getenv("K8S_SD_PEERS");
     const std::string where = folder ? std::string(folder) + "/" + name : name;

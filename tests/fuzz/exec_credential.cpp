@@ -1,5 +1,5 @@
-// What a program prints as credentials: reads it, and looks at every message for parts of it that
-// may be secret.
+// The credentials printed by a program: reads them, and checks every message for parts that may be
+// secret.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_exec_credential -max_total_time=60 CORPUS
 

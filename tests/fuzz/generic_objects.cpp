@@ -1,5 +1,5 @@
-// Bodies with objects of any resource: the first byte chooses list or watch, and how the others are
-// cut into pieces. An object that is accepted is what Boost.JSON reads in the same text.
+// Bodies with objects of any resource: the first byte chooses list or watch, and the size of the
+// pieces. An accepted object equals Boost.JSON's reading of the same text.
 //
 //   cd build/fuzz/tests/fuzz && ./k8s_sd_fuzz_generic_objects -max_total_time=60
 
@@ -29,7 +29,7 @@ void require(bool condition) {
     if (!condition) std::abort();
 }
 
-/// What a decoder has reported of each object.
+/// A decoder's reports about each object.
 class Reports final : public detail::DocumentSink {
  public:
     explicit Reports(std::function<void(const detail::ObjectProblem&)> tell)
@@ -73,7 +73,7 @@ detail::Projection capturing_node() {
     return node;
 }
 
-/// The texts of the objects, as they are captured of the whole body; nothing where there is none.
+/// The texts of the objects, as captured from the whole body; nullopt without one.
 std::vector<std::optional<std::string>> texts_in(detail::Document document, std::string_view body,
                                                  detail::Scratch& scratch) {
     static const detail::JsonSchema schema(capturing_node(), capturing_node());

@@ -1,5 +1,5 @@
-// What servers answer, as far as this library reads it itself: the end of a head, chunks, and
-// errors that are no Status. Each is read the same however it is cut.
+// The parts of responses that this library parses itself: the end of a head, chunks, and errors
+// without a Status. The result does not depend on the chunking.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_http_answers -max_total_time=60 CORPUS
 
@@ -62,7 +62,7 @@ void check_head(std::string_view text) {
     if (size == 0) return;
     const auto mended = mend_head(text.substr(0, size));
     if (!mended) return;
-    // Nothing is left that another reader could take for another end of a line.
+    // No byte is left that another parser could take for a line end.
     require(!mend_head(*mended));
     require(HeadEnd().find(*mended) == mended->size());
 }

@@ -1,5 +1,5 @@
-// Compressed bodies from a hostile server: the first byte chooses the pieces they come in. What
-// comes out is what zlib makes of the whole.
+// Compressed bodies from a hostile server: the first byte chooses the size of the pieces. The
+// output equals zlib's for the whole body.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_inflate -max_total_time=60 tests/fuzz/corpus/inflate
 
@@ -24,7 +24,7 @@ void require(bool condition) {
     if (!condition) std::abort();
 }
 
-/// Nothing if there was an error.
+/// nullopt after an error.
 std::optional<std::string> unpack(std::string_view bytes, std::size_t piece) {
     detail::Inflater inflater;
     std::string out;
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else if (whole->size() <= std::size_t{1} << 20) {
         require(pieces == whole);
     } else {
-        // A part of it may have grown too much.
+        // A part of it may have exceeded the expansion limit.
         require(!pieces || pieces == whole);
     }
     return 0;

@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto kind = static_cast<Kind>(choice % kind_count);
     detail::ListWatchReader reader(detail::schema_of(kind), 4096, sink);
     const std::size_t chunk = (choice & 64U) != 0 ? 1 : 97;
-    // The second time it knows what the parser has refused.
+    // In the second round the decoder knows the bodies refused by the parser.
     for (int round = 0; round < 2; ++round) {
         reader.expect((choice & 128U) != 0 ? detail::Document::list : detail::Document::watch);
         reader.choose_decoder("application/json");

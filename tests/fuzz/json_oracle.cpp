@@ -1,5 +1,5 @@
-// Bodies that the library's parser of JSON and that of Boost.JSON read the same: the first byte
-// chooses the kind, list or watch, and the pieces.
+// Bodies that the library's JSON parser and Boost.JSON must read alike: the first byte chooses the
+// kind, list or watch, and the pieces.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_json_oracle -max_total_time=60 tests/data/decoder
 

@@ -1,5 +1,5 @@
-// Kubeconfigs from anybody. Two files, if a line "=====" stands between them; the last line chooses
-// the context, if there is one behind "#context ".
+// Untrusted kubeconfigs. A line "=====" separates two files; a last line "#context NAME" chooses
+// the context.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_kubeconfig -max_total_time=60 tests/fuzz/corpus/kubeconfig
 
@@ -37,7 +37,7 @@ void check_exec(const ExecConfig& exec) {
     }
 }
 
-/// What others rely on.
+/// Invariants other code relies on.
 void check(const ApiServerConfig& server) {
     const detail::ServerUrl url = detail::parse_server_url(server.url, false);
     require(to_string(url) == server.url);
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         check(detail::read_kubeconfig(files, context));
     } catch (const ConfigError&) {
-        // What is wrong is said so; that is all that may happen.
+        // An error is the only acceptable failure.
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 // Bodies from a hostile server: the first byte chooses the kind, list, watch or error, and the
-// chunks. Whatever the chunks, the same is read.
+// chunks. The result does not depend on the chunks.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_protobuf_decoder -max_total_time=60 tests/data/protobuf
 
@@ -30,7 +30,7 @@ void check(const detail::ServerStatus& status) {
 
 class Sink final : public detail::EventSink {
  public:
-    /// How much of each there was.
+    /// The number of calls of each kind.
     std::tuple<int, int, int, int> counts() const { return {objects_, bookmarks_, errors_, bad_}; }
 
  private:

@@ -1,6 +1,6 @@
-// What a hostile proxy answers. The first byte chooses the protocol, whether there are credentials,
-// and the size of the pieces in which the rest arrives. As URL of a proxy and as a list of hosts
-// that are reached directly, the same bytes must do no harm either.
+// The responses of a hostile proxy. The first byte chooses the protocol, the presence of
+// credentials, and the size of the pieces. The same bytes must also be harmless as the URL of a
+// proxy and as a NO_PROXY list.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_proxy_response tests/fuzz/corpus/proxy_response
 
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view answer(reinterpret_cast<const char*>(data + 1), size - 1);
     const Ending pieces = play(*make_dialog(socks, with_login), answer, piece);
     const Ending bytes = play(*make_dialog(socks, with_login), answer, 1);
-    // The other way round, what follows an answer is found only where it comes together with it.
+    // Conversely, bytes after a response are found only if they arrive together with it.
     require(pieces.state != State::done || bytes.state == State::done);
     read_as_configuration(answer);
     return 0;

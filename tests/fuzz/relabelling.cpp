@@ -1,5 +1,5 @@
-// A regular expression, a text and a template, each on a line of its own: short cuts and RE2 must
-// agree, and nothing may crash.
+// A regular expression, a text and a template, one per line: the fast paths and RE2 must agree,
+// without a crash.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_relabelling -max_total_time=60 -max_len=120
 
@@ -32,7 +32,7 @@ std::string take_line(std::string_view& bytes) {
     return line;
 }
 
-/// What the template makes of the text; nullopt if the pattern does not match.
+/// The expansion of the template for the text; nullopt if the pattern does not match.
 std::optional<std::string> expand(const Pattern& pattern, const std::string& text,
                                   const std::string& replacement) {
     const Replacement compiled(replacement, pattern, Replacement::References::labels);

@@ -1,4 +1,4 @@
-// Runs a harness over the files of directories, as libFuzzer does with inputs that it is given:
+// Runs a harness over the files of directories, as libFuzzer does with given inputs:
 //
 //   k8s_sd_replay_kubeconfig tests/fuzz/corpus/kubeconfig
 
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 
 void replay(const std::filesystem::path& file) {
-    // Said before, because what goes wrong ends the program.
+    // Printed first, because a crash ends the program.
     std::cout << file.filename().string() << std::endl;
     std::ifstream stream(file, std::ios::binary);
     const std::string input{std::istreambuf_iterator<char>(stream), {}};

@@ -1,4 +1,4 @@
-// Configuration files from anybody: parses them, and applies the rules of each job to a label set.
+// Untrusted configuration files: parses them, and applies the rules of each job to a label set.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_scrape_configs -max_total_time=60 CORPUS
 
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             apply_rules(job.scrape);
         }
     } catch (const ConfigError&) {
-        // What is wrong is said so; that is all that may happen.
+        // An error is the only acceptable failure.
     }
     return 0;
 }

@@ -1,6 +1,5 @@
-// Files that were kept over a restart, from anybody. The first byte says what the others are: a
-// file (f), a file without the checksum at its end (s), the groups of one (g) or the fleet view of
-// one (v).
+// Untrusted snapshot files. The first byte gives the type of the rest: a file (f), a file without
+// the checksum at its end (s), the groups of one (g) or the fleet view of one (v).
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_snapshots -max_total_time=60 tests/fuzz/corpus/snapshots
 
@@ -33,7 +32,7 @@ std::string packed(const std::vector<TargetGroupPtr>& groups) {
     return detail::pack_groups(groups, [](std::string_view) { return true; });
 }
 
-/// Whatever a host may do with a group.
+/// Uses a group in every way a host may.
 void use(const TargetGroup& group) {
     require(!group.source().empty() && group.size() > 0);
     for (std::size_t i = 0; i < std::min<std::size_t>(group.size(), 100); ++i) {
@@ -50,7 +49,7 @@ void read_groups(std::string_view bytes) {
     const auto groups = detail::unpack_groups(bytes);
     if (!groups) return;
     for (const TargetGroupPtr& group : *groups) use(*group);
-    // What was read can be written, and is the same.
+    // Groups that were read can be written, and stay equal.
     const auto again = detail::unpack_groups(packed(*groups));
     require(again && again->size() == groups->size());
     const auto same = [](const TargetGroupPtr& a, const TargetGroupPtr& b) { return *a == *b; };

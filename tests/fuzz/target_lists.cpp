@@ -1,4 +1,4 @@
-// Lists of targets from anybody: parses them as the answer of a URL or as a file, and makes groups.
+// Untrusted target lists: parses them as the response of a URL or as a file, and makes groups.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_target_lists -max_total_time=60 CORPUS
 
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         TargetGroupMaker maker;
         (void)detail::make_groups(std::move(lists), {"place", "__meta_url", "place"}, maker);
     } catch (const ConfigError&) {
-        // What is wrong is said so; that is all that may happen.
+        // An error is the only acceptable failure.
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-// YAML from anybody: where the reader of simple documents takes one, it must see what the reader of
-// the whole language sees. Then everything in it is looked at.
+// Untrusted YAML: if the fast path for simple documents accepts one, its result must equal that of
+// the full parser. Then reads every node.
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_yaml -max_total_time=60 CORPUS
 
@@ -29,7 +29,7 @@ bool same(const YamlNode* a, const YamlNode* b) {
     return true;
 }
 
-/// The short cut must not take what is an error, either.
+/// The fast path must not accept an invalid document, either.
 void check_short_cut(std::string_view text) {
     YamlDocument simple(text, "f");
     if (!read_simple_yaml(simple)) return;
@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_short_cut(text);
         (void)to_json(document);
     } catch (const ConfigError&) {
-        // What is wrong is said so; that is all that may happen.
+        // An error is the only acceptable failure.
     }
     return 0;
 }

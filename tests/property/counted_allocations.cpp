@@ -10,8 +10,8 @@ std::atomic<std::size_t> allocations = 0;
 
 std::size_t k8s_sd::test::counted_allocations() noexcept { return allocations; }
 
-// In a file of their own: where a compiler sees both of a pair, it takes malloc() with delete for a
-// mistake.
+// In a separate file: if a compiler sees both operators of a pair, it reports malloc() with delete
+// as a mistake.
 // NOLINTBEGIN
 void* operator new(std::size_t size) {
     ++allocations;

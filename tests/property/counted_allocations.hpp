@@ -4,7 +4,7 @@
 
 namespace k8s_sd::test {
 
-/// How often the global operators new of this program were called.
+/// The number of calls to the global operators new of this program.
 std::size_t counted_allocations() noexcept;
 
 }  // namespace k8s_sd::test

@@ -19,7 +19,7 @@
 
 namespace k8s_sd::test {
 
-/// The targets of a configuration, made of all the server's objects at once: no watches, no
+/// The targets of a configuration, computed from all the server's objects at once: no watches, no
 /// dependencies, no differences.
 class ExpectedTargets final : private detail::Lookup, private detail::EventSink {
  public:

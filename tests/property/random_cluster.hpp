@@ -12,7 +12,7 @@
 
 namespace k8s_sd::test {
 
-/// Draws everything from one seed.
+/// Draws all random values from one seed.
 class Random {
  public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -32,7 +32,7 @@ class Random {
     std::mt19937_64 engine_;
 };
 
-/// Objects that refer to each other, from small sets of names, so that they often meet.
+/// Objects with references to each other, from small sets of names, so that references often match.
 class RandomCluster {
  public:
     RandomCluster(Random& random, sim::ApiServer& server) : random_(random), server_(server) {}
@@ -134,7 +134,7 @@ class RandomCluster {
                 return replica_set(name, random_.pick<std::string>({"", "d1", "d2"}), ns());
             case Kind::job: return job(name, random_.pick<std::string>({"", "c1", "c2"}), ns());
             case Kind::secret:
-            case Kind::configmap: break;  // no role has to do with them
+            case Kind::configmap: break;  // no role uses them
         }
         return {};
     }

@@ -26,7 +26,7 @@ inline Selector random_selector(Random& random, Role role) {
     return selector;
 }
 
-/// One that finds something in a RandomCluster.
+/// A configuration that finds some objects of a RandomCluster.
 inline DiscoveryConfig random_config(Random& random, const std::string& url) {
     DiscoveryConfig config;
     config.api_server.url = url;

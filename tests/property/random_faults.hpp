@@ -32,7 +32,7 @@ inline sim::TransportFaults random_transport(Random& random) {
     return faults;
 }
 
-/// What can be wrong with a server and the way to it.
+/// Faults of a server and of the connection to it.
 class RandomFaults {
  public:
     RandomFaults(Random& random, Simulation& simulation)
@@ -42,7 +42,7 @@ class RandomFaults {
     void begin() {
         server_.set_intercept([this](const auto&) { return answer(); });
     }
-    /// Does something to the server, or changes one back.
+    /// Causes a fault, or reverts one.
     void disturb() {
         using After = sim::ApiServer::After;
         switch (random_.below(8)) {
@@ -61,7 +61,7 @@ class RandomFaults {
                     random_.pick<After>({After::go_on, After::end, After::drop}));
         }
     }
-    /// Makes everything good, and waits until everybody has noticed.
+    /// Reverts all faults, and waits until every client has recovered.
     void end() {
         server_.set_intercept({});
         server_.accept_connections(true);
@@ -69,7 +69,7 @@ class RandomFaults {
         for (std::size_t kind = 0; kind < kind_count; ++kind) {
             server_.allow(to_string(static_cast<Kind>(kind)));
         }
-        // A watch that was never answered is given up after ten minutes.
+        // An unanswered watch is given up after ten minutes.
         simulation_.advance(std::chrono::minutes(11));
     }
 
@@ -105,7 +105,7 @@ class RandomFaults {
     Simulation& simulation_;
 };
 
-/// A number from the environment, to repeat a run or to have a long one.
+/// A number from the environment, to repeat a run or to lengthen it.
 inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
     const char* text = std::getenv(variable);
     return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;

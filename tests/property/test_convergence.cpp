@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A random cluster that changes, random faults between it and some random hosts; at last the
-/// faults stop.
+/// A changing random cluster, random faults between it and some random hosts; finally the faults
+/// stop.
 class Scenario {
  public:
     explicit Scenario(std::uint64_t seed)
@@ -73,7 +73,7 @@ class Scenario {
         hosts_.back()->run();
     }
 
-    /// Most of them watch alike, and so share what they watch.
+    /// Most hosts watch the same objects, and so share their watches.
     DiscoveryConfig other_config() {
         DiscoveryConfig config = random_config(random_, sim_.server.url());
         if (!configs_.empty() && !random_.one_in(4)) config.watch = configs_[0].watch;
@@ -93,10 +93,10 @@ class Scenario {
         hosts_[i]->run();
     }
 
-    /// What a discoverer finds that shares nothing with the others.
+    /// The targets of a new discoverer that shares nothing with the others.
     TargetsBySource discovered_anew(DiscoveryConfig config) {
         --config.watch.max_object_bytes;
-        config.watch.watch_list = false;  // which may take time to find out that it does not work
+        config.watch.watch_list = false;  // because detecting that it does not work may take time
         Host host(sim_.context.get_executor(), config);
         host.run();
         sim_.settle();
@@ -114,7 +114,7 @@ class Scenario {
 
 }  // namespace
 
-// K8S_SD_CONVERGENCE_RUNS=20000 for a long run, K8S_SD_CONVERGENCE_SEED=n to begin elsewhere.
+// K8S_SD_CONVERGENCE_RUNS=20000 for a long run, K8S_SD_CONVERGENCE_SEED=n for another seed.
 TEST_CASE("Convergence: once faults stop, diffs add up to the cluster's targets") {
     const std::uint64_t first = number_from("K8S_SD_CONVERGENCE_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_CONVERGENCE_RUNS", 60);

@@ -19,7 +19,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// Endpoints and slices of all shapes, of which many have pods in common.
+/// Endpoints and slices of all shapes, many of them with common pods.
 class DependentCluster {
  public:
     DependentCluster(Random& random, sim::ApiServer& server) : random_(random), server_(server) {}
@@ -143,7 +143,7 @@ class DependentCluster {
     sim::ApiServer& server_;
 };
 
-/// As many of equal targets are kept as both have.
+/// Of equal targets, as many are kept as both sides have.
 void check_changes(const GroupChange& change) {
     if (!change.previous || change.replaced) return;
     std::map<LabelMap, std::pair<std::size_t, std::size_t>> count;
@@ -162,7 +162,7 @@ void check_changes(const GroupChange& change) {
 
 }  // namespace
 
-// K8S_SD_DEPENDANTS_RUNS=5000 for a long run, K8S_SD_DEPENDANTS_SEED=n to begin elsewhere.
+// K8S_SD_DEPENDANTS_RUNS=5000 for a long run, K8S_SD_DEPENDANTS_SEED=n for another seed.
 TEST_CASE("Dependants: what is made again of a group's parts is what is made of the whole") {
     const std::uint64_t first = number_from("K8S_SD_DEPENDANTS_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_DEPENDANTS_RUNS", 24);
@@ -194,7 +194,7 @@ TEST_CASE("Dependants: what is made again of a group's parts is what is made of 
         for (int step = 0; step < 40; ++step) {
             for (unsigned i = random.below(3); i < 3; ++i) cluster.change();
             sim.settle();
-            // A group that became too large is kept, so that one who comes later has none.
+            // An oversized group keeps its previous version, but a new host has none.
             if (limited) continue;
             Host anew(sim.context.get_executor(), other);
             anew.run();
@@ -204,7 +204,7 @@ TEST_CASE("Dependants: what is made again of a group's parts is what is made of 
                 REQUIRE(*group == *anew.groups.at(source));
             }
         }
-        // A label of the group that all targets hide can change without a change of any target.
+        // If all targets override a group label, it can change without a change of any target.
         const bool hides =
             config.dialect == LabelDialect::victoriametrics && config.attach_metadata.namespace_;
         if (!hides) CHECK(host.complaints == "");

@@ -1,4 +1,4 @@
-// Random objects, with every field that the server knows: both encodings give the same models.
+// Random objects with every field known to the server: both encodings yield the same models.
 
 #include "property/random_cluster.hpp"
 #include "sim/protobuf/encode.hpp"
@@ -19,7 +19,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// Objects as the server's tables of protobuf describe them.
+/// Objects according to the server's protobuf tables.
 class RandomObjects {
  public:
     explicit RandomObjects(Random& random) : random_(random) {}
@@ -61,7 +61,7 @@ class RandomObjects {
         json::value value;
         if (add_to(value, field, depth)) all.push_back(std::move(value));
     }
-    /// False: JSON has it in a form of its own, and it reaches no label.
+    /// False: its JSON form differs, and it affects no label.
     bool add_to(json::value& value, const sim::Field& field, int depth) {
         switch (field.kind) {
             case sim::FieldKind::text:
@@ -117,7 +117,7 @@ TEST_CASE("Encodings: random objects of every kind have the same model in JSON a
         ModelReading reading(kind, std::size_t{64} << 20);
         for (int round = 0; round < 60; ++round) {
             json::object object = objects.make(message);
-            // Without a name nothing is read of it.
+            // Without a name, the rest is not read.
             json::object& meta = object["metadata"].is_object()
                                      ? object["metadata"].as_object()
                                      : object["metadata"].emplace_object();

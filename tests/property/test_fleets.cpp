@@ -27,12 +27,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto grace = 60s;  // of a pod that is told to leave
-constexpr auto probe = 10s;  // until a dead process is noticed
-constexpr auto latest = 5s;  // that a member sees something after the others
+constexpr auto grace = 60s;  // between SIGTERM and the end of a pod
+constexpr auto probe = 10s;  // until a dead process is detected
+constexpr auto latest = 5s;  // maximum delay of one member's view
 const std::vector<std::string> shops{"shop-0", "shop-1", "shop-2", "shop-3", "shop-4", "shop-5"};
 
-/// What a source says, told later. Dies with the process that asked.
+/// A source with delayed reports. Destroyed with the process that uses it.
 class LateSource final : public MemberSource {
  public:
     LateSource(Simulation& sim, std::shared_ptr<MemberSource> source, Duration delay)
@@ -61,7 +61,7 @@ class LateSource final : public MemberSource {
     std::vector<std::shared_ptr<Timer>> timers_;
 };
 
-/// Which targets run.
+/// The running targets.
 struct Running final : TargetHandler {
     void stop(TargetId, const ScrapeTargetPtr& target, StopReason) noexcept override {
         --count[std::string(target->get("__address__"))];
@@ -77,16 +77,16 @@ struct Running final : TargetHandler {
     std::map<std::string, int> count;
 };
 
-/// What all members have in common.
+/// Settings shared by all members.
 struct FleetSetup {
     unsigned replicas = 1;
     Division division{};
 };
 
-/// A process: discovers, all or its part, and scrapes its share.
+/// A process: discovers all or its part, and scrapes its share.
 class Scraper {
  public:
-    /// \param directory  where it keeps view and targets over restarts; empty: nowhere
+    /// \param directory  keeps view and targets across restarts; empty: none
     Scraper(Simulation& sim, const std::string& name, const FleetSetup& setup, Duration delay,
             const std::string& directory)
         : clock_(*sim.clock),
@@ -159,11 +159,12 @@ class Scraper {
     DiscoveryManager manager_;
 };
 
-/// Members of a StatefulSet that come, go, die and see late, and what the cluster says of them.
+/// Members of a StatefulSet that join, leave, die and see changes late, and the cluster's reports
+/// about them.
 class FleetScenario {
  public:
-    /// \param may_fail  members die, and the API server is away
-    /// \param keeps     members keep view and targets over restarts
+    /// \param may_fail  members die, and the API server becomes unreachable
+    /// \param keeps     members keep view and targets across restarts
     FleetScenario(std::uint64_t seed, bool may_fail, bool keeps)
         : random_(seed), may_fail_(may_fail), keeps_(keeps) {
         setup_.replicas = 1 + random_.below(2);
@@ -207,8 +208,8 @@ class FleetScenario {
         }
     }
 
-    /// A member dies and is restarted while the API server is away. \returns for how long targets
-    /// have no owner then; 5 min: for longer
+    /// A member dies and is restarted while the API server is unreachable. \returns how long
+    /// targets have no owner; 5 min: longer
     Duration gap_of_restart_in_outage() {
         go_away();
         pass(20s);
@@ -223,8 +224,8 @@ class FleetScenario {
         return 5min;
     }
 
-    /// A member has joined, and before the others have handed over the API server is away for an
-    /// hour. \returns for how long a target has no owner
+    /// A member has joined, and before the others have handed over, the API server is unreachable
+    /// for an hour. \returns how long a target has no owner
     Duration gap_of_join_before_outage() {
         join();
         pass(20s);
@@ -239,12 +240,12 @@ class FleetScenario {
     }
 
     unsigned replicas() const { return setup_.replicas; }
-    /// By how much a target was alone for longer than it takes to find out.
+    /// The time without an owner beyond the detection time.
     Duration excess() const { return excess_; }
 
  private:
     struct Pod {
-        std::unique_ptr<Scraper> scraper;  // null: it is dead
+        std::unique_ptr<Scraper> scraper;  // null: the process is dead
         bool ready = false;
         std::optional<TimePoint> leaving_since;
         std::optional<TimePoint> dead_since;
@@ -264,7 +265,7 @@ class FleetScenario {
         }
     }
 
-    // --- what happens to members --------------------------------------------------------------
+    // --- events of members --------------------------------------------------------------------
 
     void join() {
         for (unsigned i = 0; i < 7; ++i) {
@@ -281,7 +282,7 @@ class FleetScenario {
         pod.ready = false;
         pod.dead_since.reset();
     }
-    /// As long as others are there to take over.
+    /// If enough members remain to take over.
     void leave() {
         Pod* chosen = nullptr;
         unsigned staying = 0;
@@ -323,12 +324,12 @@ class FleetScenario {
         sim_.server.accept_connections(true);
         write_slice();
     }
-    /// For how long nobody could see: outages, each with a backoff, and every wait once more.
+    /// The time without observation: outages, each with a backoff, and every wait once more.
     Duration blindness() const {
         return blindness_ + (is_away_ ? sim_.clock->now() - away_since_ + 140s : 0s);
     }
 
-    /// As kubelet and the controllers do.
+    /// Acts as kubelet and the controllers.
     void look_after_pods() {
         const TimePoint now = sim_.clock->now();
         for (auto it = pods_.begin(); it != pods_.end();) {
@@ -381,13 +382,13 @@ class FleetScenario {
         }
         return count;
     }
-    /// A new target has until `unowned_since_` to be known to everybody.
+    /// A new target has until `unowned_since_` to reach every member.
     void measure() {
         const TimePoint now = sim_.clock->now();
         for (const std::string& address : targets_) {
             TimePoint& since = unowned_since_[address];
             if (!has_members()) {
-                since = now + 30s;  // the first one that comes needs as long
+                since = now + 30s;  // the first member to join needs as long
             } else if (owners(address) > 0) {
                 since = now;
             } else if (begun_) {
@@ -395,21 +396,21 @@ class FleetScenario {
             }
         }
     }
-    /// Whether anybody is left who could own something.
+    /// Whether any member is left to own targets.
     bool has_members() const {
         return std::any_of(pods_.begin(), pods_.end(), [](const auto& pod) {
             return pod.second.scraper && pod.second.ready && !pod.second.leaving_since;
         });
     }
-    /// The one that takes over from a dead member may have died itself. Everything is looked at
-    /// once a second.
+    /// The member that takes over from a dead one may have died itself. Everything is checked once
+    /// a second.
     Duration allowed_gap(TimePoint since, TimePoint now) const {
         const FleetRules rules;
         const Duration detection = probe + rules.hold_down + rules.debounce_limit + latest + 1s;
         const auto deaths = std::count_if(deaths_.begin(), deaths_.end(), [&](TimePoint when) {
             return when > since - detection - rules.alarm_hold && when <= now;
         });
-        // That many are dead at once is not believed at once.
+        // Simultaneous deaths of several members need confirmation.
         const Duration doubt = deaths > 1 ? rules.alarm_hold : Duration();
         return deaths * detection + doubt + blindness();
     }
@@ -452,7 +453,7 @@ std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
 
 }  // namespace
 
-// K8S_SD_FLEETS_SEED and K8S_SD_FLEETS_RUNS choose others.
+// K8S_SD_FLEETS_SEED and K8S_SD_FLEETS_RUNS select others.
 TEST_CASE("Fleet: members that join and leave in any order leave no target without an owner") {
     const std::uint64_t first = number_of("K8S_SD_FLEETS_SEED", 1);
     for (std::uint64_t seed = first; seed < first + number_of("K8S_SD_FLEETS_RUNS", 15); ++seed) {
@@ -489,7 +490,7 @@ TEST_CASE("Fleet: who restarts while the API server is away goes on with what it
           "it") {
     for (std::uint64_t seed = 1; seed < 6; ++seed) {
         CAPTURE(seed);
-        // Its targets come when the API server has not answered for 5 s.
+        // Its targets start once the API server has not responded for 5 s.
         CHECK(FleetScenario(seed, true, true).gap_of_restart_in_outage() <= 6s);
         FleetScenario forgetful(seed, true, false);
         CHECK(forgetful.gap_of_restart_in_outage() == (forgetful.replicas() == 1 ? 5min : 0min));

@@ -25,7 +25,8 @@ namespace {
 
 namespace json = boost::json;
 
-/// What paths of fields keep of a value, written straight down. `paths` go on from here.
+/// Reference implementation: the parts of a value kept by paths of fields. `paths` continue from
+/// here.
 std::optional<json::value> kept_of(const json::value& value,
                                    const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
@@ -52,7 +53,7 @@ std::optional<json::value> kept_of(const json::value& value,
     return kept;
 }
 
-/// An object as a watcher of some fields has it: what others keep besides is left out.
+/// An object as a watcher of some fields has it: without the fields kept for others.
 struct KeptWidget {
     std::string uid;
     json::object content;
@@ -109,7 +110,7 @@ std::string widget_difference(const KeptWidgets& state, const KeptWidgets& expec
     return state.size() == expected.size() ? "" : "it has objects that are gone";
 }
 
-/// What a host knows from diffs, which must follow from each other.
+/// A host's state from consecutive diffs, which must be consistent.
 struct WidgetLedger {
     explicit WidgetLedger(Fields of) : fields(std::move(of)) {}
 
@@ -157,7 +158,7 @@ struct WidgetLedger {
 
 enum class Way { callback, store, reading };
 
-/// One watcher of widgets, of any of the ways to have its diffs.
+/// One watcher of widgets, with any way of delivering diffs.
 class WidgetWatcher {
  public:
     WidgetWatcher(Simulation& sim, const WatcherConfig& config, Way way)
@@ -176,7 +177,7 @@ class WidgetWatcher {
     WidgetWatcher(const WidgetWatcher&) = delete;
     WidgetWatcher& operator=(const WidgetWatcher&) = delete;
 
-    /// Of a host that reads: the next diff, if none is being waited for.
+    /// For a reading host: requests the next diff, unless a read is pending.
     void read() {
         if (way_ != Way::reading || *waits_) return;
         *waits_ = true;
@@ -225,7 +226,7 @@ class WidgetWatcher {
     std::optional<Watcher<Generic>> watcher_;
 };
 
-/// Widgets from small sets of names and values, whose definition comes, goes and changes.
+/// Widgets from small sets of names and values, whose definition is created, deleted and changed.
 class RandomWidgets {
  public:
     RandomWidgets(Random& random, sim::ApiServer& server) : random_(random), server_(server) {
@@ -339,7 +340,7 @@ class WidgetScenario {
         }
         widgets_.end();
         faults_.end();
-        // Who reads needs no more than one diff for all that it has not read.
+        // A reading host needs only one diff for all unread changes.
         for (int i = 0; i < 2; ++i) {
             for (const auto& watcher : watchers_) watcher->read();
             sim_.settle();
@@ -393,12 +394,12 @@ class WidgetScenario {
     RandomFaults faults_;
     WatchOptions watch_;
     std::vector<std::unique_ptr<WidgetWatcher>> watchers_;
-    std::vector<std::string> texts_;  ///< what each of them is, for messages
+    std::vector<std::string> texts_;  ///< description of each watcher, for messages
 };
 
 }  // namespace
 
-// K8S_SD_WIDGETS_RUNS=2000 for a long run, K8S_SD_WIDGETS_SEED=n to begin elsewhere.
+// K8S_SD_WIDGETS_RUNS=2000 for a long run, K8S_SD_WIDGETS_SEED=n for another seed.
 TEST_CASE("Watcher<Generic>: once faults stop, each has the kept fields of what the cluster has") {
     const std::uint64_t first = number_from("K8S_SD_WIDGETS_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_WIDGETS_RUNS", 40);

@@ -23,7 +23,7 @@ struct Cost {
     std::size_t sync, incident;
 };
 
-/// Allocations until so many namespaces are listed, and of an outage of all their watches.
+/// Allocations until this many namespaces are listed, and during an outage of all their watches.
 Cost cost_of(std::size_t namespaces) {
     Simulation sim;
     DiscoveryConfig config{.watch = plain_lists()};
@@ -50,7 +50,7 @@ Cost cost_of(std::size_t namespaces) {
     return cost;
 }
 
-/// Two hosts of one configuration: one with a watch for each namespace, one with a watch for all.
+/// Two hosts of one configuration: one with a watch per namespace, one with a cluster-wide watch.
 class Twins {
  public:
     explicit Twins(std::uint64_t seed) : random_(seed), cluster_(random_, sim_.server) {
@@ -74,8 +74,8 @@ class Twins {
             compare();
         }
     }
-    /// Changes that come in lists. Which of these comes first is not the same for both, and a
-    /// group may be told of twice.
+    /// Changes that arrive in lists. The order of these may differ between the hosts, and a group
+    /// may be delivered twice.
     void change_unseen() {
         sim_.server.accept_connections(false);
         sim_.server.disconnect_all();
@@ -87,7 +87,7 @@ class Twins {
         all_->take_diffs();
         check_states();
     }
-    /// From now on nobody may watch all namespaces together. That alone is no change.
+    /// From now on no client may watch all namespaces together. That alone is no change.
     void revoke() {
         sim_.server.set_intercept([](const sim::Request& request) {
             const bool namespaced = request.path.find("/namespaces/") != std::string::npos ||
@@ -97,7 +97,7 @@ class Twins {
             if (!namespaced) refusal = sim::Response::failure(403, "Forbidden", "revoked");
             return refusal;
         });
-        if (random_.one_in(2)) return;  // noticed later, together with changes
+        if (random_.one_in(2)) return;  // detected later, together with changes
         sim_.server.disconnect_all();
         sim_.advance(120s);
         CHECK(each_->take_diffs().empty());

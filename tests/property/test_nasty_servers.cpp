@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A server that treats lists, probes and watches each in a few ways of its own, chosen by the
-/// seed, and now and then in another way. It repeats, stalls, lies, ends early and echoes.
+/// A server that treats lists, probes and watches each in a few ways chosen by the seed, and
+/// occasionally in another way. It repeats, stalls, lies, ends early and echoes.
 class NastyServer {
  public:
     NastyServer(Random& random, sim::ApiServer& server) : random_(random), server_(server) {
@@ -78,7 +78,7 @@ class NastyServer {
             case 19: return text(200, "application/json", error(500));
             case 20: return text(200, "application/json", list("again"));
             case 21: return text(200, "application/json", list(random_.numbered("t", 1000)));
-            case 22: return text(200, "application/json", list(""));  // all is gone
+            case 22: return text(200, "application/json", list(""));  // an empty list
             case 23:
                 return text(200, "application/json",
                             "{\"kind\":\"ServiceList\"," + list("").substr(18));
@@ -86,7 +86,7 @@ class NastyServer {
             case 25: return redirect();
             case 26: return compressed();
             case 27: return slow_head();
-            default: return std::nullopt;  // the truth
+            default: return std::nullopt;  // a correct response
         }
     }
 
@@ -116,14 +116,14 @@ class NastyServer {
         response.headers.emplace_back("Content-Encoding", "gzip");
         return response;
     }
-    /// Whatever it is, it is cut.
+    /// The chosen response, truncated.
     sim::Response slow_head() {
         sim::Response response = text(200, "application/json", list(""));
         response.cut_after = random_.below(30);
         return response;
     }
-    // Nobody survives a server that says it is up to date, and is not. These lies are older than
-    // what happens meanwhile.
+    // No client can detect a server that wrongly claims to be up to date. These lies are older than
+    // the concurrent changes.
     static std::string bookmark(const std::string& version) {
         return R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":)"
                R"({"resourceVersion":")" +
@@ -143,7 +143,7 @@ class NastyServer {
     std::vector<unsigned> lists_, pages_, probes_, watches_;
 };
 
-/// Pods that come and go, a nasty server, one host; at last the server behaves.
+/// Pods that come and go, a nasty server, one host; finally the server behaves.
 class Scenario {
  public:
     explicit Scenario(std::uint64_t seed)
@@ -167,7 +167,7 @@ class Scenario {
                 if (random_.one_in(12)) sim_.server.disconnect_all();
                 sim_.advance(10s);
             }
-            // Retries, probes and lists; pages that bring something are not many here.
+            // Retries, probes and lists; pages with objects are few here.
             CHECK(sim_.server.requests().size() - before <= 250);
             check_told(minute);
             sim_.server.clear_requests();
@@ -211,7 +211,7 @@ class Scenario {
             sim_.server.apply(pod({.name = name, .ip = "10.0.0." + random_.numbered("", 250)}));
         }
     }
-    /// What is not up to date for minutes has an error, or waits for what it says.
+    /// A state that is outdated for minutes has an error, or waits for a reported reason.
     void check_told(int minute) {
         const WatchStatus watch = host_.discoverer->status().watches.at(0);
         CHECK(watch.message.find(token) == std::string::npos);
@@ -233,7 +233,7 @@ class Scenario {
     std::set<std::string> names_;
 };
 
-// Sanitizers look at the same code many times slower, and at the same few paths.
+// Sanitizers run the same paths many times slower.
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t usual_runs = 30;
 #elif defined(__SANITIZE_ADDRESS__)
@@ -244,7 +244,7 @@ constexpr std::uint64_t usual_runs = 2000;
 
 }  // namespace
 
-// K8S_SD_NASTY_RUNS=20000 for a long run, K8S_SD_NASTY_SEED=n to begin elsewhere.
+// K8S_SD_NASTY_RUNS=20000 for a long run, K8S_SD_NASTY_SEED=n for another seed.
 TEST_CASE("Nasty servers: whatever they do, requests are bounded, and in the end all is right") {
     const std::uint64_t first = number_from("K8S_SD_NASTY_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", usual_runs);
@@ -261,22 +261,22 @@ TEST_CASE("Nasty servers: whatever they do, requests are bounded, and in the end
 namespace {
 
 /// A server that treats each form of a list (streamed, in pages, in one piece; in protobuf or JSON)
-/// in its own way, always the same. At least one form is answered rightly.
+/// in a different but constant way. At least one form is answered correctly.
 class FormServer {
  public:
-    /// \param forms  that it is asked for: the first ones of ways_
+    /// \param forms  the number of requested forms: the first ones of ways_
     FormServer(Random& random, Simulation& sim, unsigned forms)
         : random_(random), sim_(sim), forms_(forms) {
         change();
     }
 
-    /// It treats them in other ways from now on.
+    /// From now on the server treats them differently.
     void change() {
         for (unsigned& way : ways_) way = random_.one_in(4) ? right : random_.below(right);
         ways_[random_.below(forms_)] = right;
         sim_.server.set_intercept([this](const sim::Request& request) { return answer(request); });
     }
-    /// The version of the watch is of no use, and there is one more pod.
+    /// Expires the version of the watch, and adds a pod.
     void expire(const std::string& name) {
         sim_.server.apply(pod({.name = name}));
         expired_ = true;
@@ -287,7 +287,7 @@ class FormServer {
         for (const unsigned way : ways_) text += std::to_string(way) + " ";
         return text;
     }
-    /// What was asked for, and the status of each answer.
+    /// The requests, and the status of each response.
     std::string requests() const {
         std::string text;
         for (const auto& record : sim_.server.requests()) {
@@ -342,7 +342,7 @@ class FormServer {
             case 25: return compressed("br", "???");
             case 26: return busy();
             case 27:
-                // The API itself is missing where a LIST says so.
+                // 404 to a LIST means that the API itself is missing.
                 if (is_streamed(request)) return Response::failure(404, "NotFound", "no");
                 return cut(list());
             case 28: return is_streamed(request) ? cut(event()) : other_type("", cut_text(list()));
@@ -384,7 +384,7 @@ class FormServer {
     Random& random_;
     Simulation& sim_;
     const unsigned forms_;
-    std::array<unsigned, 6> ways_{};  // streamed, whole, pages; of each JSON and protobuf
+    std::array<unsigned, 6> ways_{};  // streamed, whole, pages; each in JSON and protobuf
     bool expired_ = false;
 };
 
@@ -415,7 +415,7 @@ TEST_CASE("Nasty servers: where one form of a list gets through, a list takes a 
             CHECK(forms.take_lists() <= 25);
             sim.advance(10min);
             CHECK_FALSE(probe.status().error);
-            // The next version expires, on a server that has changed its ways.
+            // The next version expires on a server with changed behaviour.
             forms.change();
             forms.take_lists();
             forms.expire("p" + std::to_string(list + 1));

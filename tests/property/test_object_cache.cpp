@@ -21,8 +21,8 @@ ObjectCacheConfig random_cache(Random& random) {
     return config;
 }
 
-/// Secrets that change, references that come and go, and everything that can go wrong. What
-/// followers are told, and what gets answer, has to be something that the server had.
+/// Changing Secrets, changing references, and all faults. Each notification to followers and each
+/// result of a get must be a state that the server had.
 class Scenario {
  public:
     explicit Scenario(std::uint64_t seed)
@@ -38,7 +38,7 @@ class Scenario {
             if (random_.one_in(4)) cluster_.advance(std::chrono::seconds(random_.below(90)));
         }
         faults_.end();
-        cluster_.advance(61min);  // the longest that a watch without an answer lasts
+        cluster_.advance(61min);  // the longest life of an unanswered watch
     }
 
     void check() {
@@ -131,7 +131,7 @@ class Scenario {
 
 }  // namespace
 
-// K8S_SD_CACHE_RUNS=20000 for a long run, K8S_SD_CACHE_SEED=n to begin elsewhere.
+// K8S_SD_CACHE_RUNS=20000 for a long run, K8S_SD_CACHE_SEED=n for another seed.
 TEST_CASE("ObjectCache: once faults stop, what it has and tells is what the server has") {
     const std::uint64_t first = number_from("K8S_SD_CACHE_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_CACHE_RUNS", 60);

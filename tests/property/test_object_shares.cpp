@@ -1,5 +1,5 @@
-// Replicas whose shares are everything together have all objects together, and each of them once,
-// whatever their servers know of shardSelector, and whatever happens to them.
+// Replicas with complementary shares have all objects together, each object exactly once,
+// regardless of the servers' support for shardSelector and of any faults.
 
 #include "k8s_sd/object_share.hpp"
 #include "property/random_cluster.hpp"
@@ -25,7 +25,7 @@ using Gate = sim::ApiServer::ShardGate;
 
 namespace {
 
-/// Shares that are everything together, and have nothing in common.
+/// Disjoint shares that cover everything.
 std::vector<ObjectShare> random_shares(Random& random, unsigned count) {
     const unsigned slots = count * (1 + random.below(8));
     std::vector<std::vector<HashRange>> ranges(count);
@@ -51,7 +51,7 @@ class Replicas {
             config.watch.watch_list = random_.one_in(2);
             config.watch.protobuf = !random_.one_in(3);
             config.watch.server_side_shares = !random_.one_in(4);
-            // Replicas with different options share no watches, as those of two processes.
+            // Replicas with different options share no watches, like two processes.
             config.watch.page_size = random_.pick<unsigned>({2, 500});
             hosts_.push_back(std::make_unique<Host>(sim_.context.get_executor(), config));
             hosts_.back()->run();

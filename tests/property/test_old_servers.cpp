@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The ingresses and slices of a cluster whose server has them now in one version, now in another,
-/// now in both or not at all.
+/// The ingresses and slices of a cluster whose server alternates between API versions: one, the
+/// other, both or none.
 class ChangingServer {
  public:
     explicit ChangingServer(std::uint64_t seed) : random_(seed) {
@@ -39,7 +39,7 @@ class ChangingServer {
             if (random_.one_in(10)) sim_.server.compact();
             sim_.server.clear_requests();
             sim_.advance(std::chrono::seconds(random_.below(120)));
-            // Two kinds that move, and two more that are only watched.
+            // Two kinds that move between versions, and two more that are only watched.
             CHECK(sim_.server.requests().size() <= 140);
         }
     }

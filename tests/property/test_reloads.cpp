@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A manager whose configuration changes at random, of a random cluster that changes and fails at
-/// random. One pod never changes, and one job always has a configuration that finds it.
+/// A manager with random configuration changes, of a random cluster with random changes and faults.
+/// One pod never changes, and one job always has a configuration that finds it.
 class Scenario {
  public:
     explicit Scenario(std::uint64_t seed)
@@ -76,7 +76,7 @@ class Scenario {
                 std::all_of(status.configs.begin(), status.configs.end(),
                             [](const JobConfigStatus& config) { return config.provider; });
             CHECK(status.synced == all_usable);
-            // Where a configuration cannot be used, those before it are kept.
+            // If a configuration is unusable, its predecessors are kept.
             if (all_usable) CHECK(status.superseded == 0);
             if (status.superseded == 0) CHECK(host_.state(status.name) == anew.state(status.name));
         }
@@ -181,7 +181,7 @@ class Scenario {
 
 }  // namespace
 
-// K8S_SD_RELOADS_RUNS=20000 for a long run, K8S_SD_RELOADS_SEED=n to begin elsewhere.
+// K8S_SD_RELOADS_RUNS=20000 for a long run, K8S_SD_RELOADS_SEED=n for another seed.
 TEST_CASE("Reloads: they lead to what the last configuration finds, and drop nothing on the way") {
     const std::uint64_t first = number_from("K8S_SD_RELOADS_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_RELOADS_RUNS", 60);

@@ -24,8 +24,8 @@ namespace {
 
 using k8s_sd::detail::ServerTraffic;
 
-/// Many who list again and again, each on a strand of its own: for a random time, with random
-/// changes of mind, some in place of another request, some without queueing.
+/// Many clients that list repeatedly, each on its own strand: for a random time, with random
+/// cancellations, some replacing another request, some without queueing.
 class Crowd {
  public:
     explicit Crowd(std::uint64_t seed) : random_(seed) {
@@ -49,7 +49,8 @@ class Crowd {
             if (random_.one_in(3)) advance(std::chrono::milliseconds(random_.below(2000)));
             check();
         }
-        // Nobody starves: each list ends in two seconds, so all have had their turn after these.
+        // No client starves: each list ends within two seconds, so every client has been served
+        // after these rounds.
         const auto rounds = (members_.size() + limit_ - 1) / limit_ + 1;
         for (std::size_t i = 0; i < rounds; ++i) advance(2s);
         settle(context_);
@@ -75,7 +76,7 @@ class Crowd {
         member.waits = true;
         line_.push_back(&member);
         member.ticket = traffic_->async_list_place(member.strand, [this, &member](auto place) {
-            // First come, first served; what is granted runs in the order of the strands.
+            // First come, first served; granted requests run in the order of the strands.
             CHECK(member.waits);
             const auto ahead = std::find(line_.begin(), line_.end(), &member) - line_.begin();
             CHECK(static_cast<std::size_t>(ahead) < limit_);
@@ -119,7 +120,7 @@ class Crowd {
                                            [](const auto& member) { return bool(member->place); });
         CHECK(static_cast<std::size_t>(running) <= limit_);
         CHECK(static_cast<std::size_t>(metrics_->lists_running) <= limit_);
-        // No place is idle while somebody waits for one.
+        // No permit is idle while a client waits for one.
         CHECK((metrics_->lists_waiting == 0 ||
                static_cast<std::size_t>(metrics_->lists_running) == limit_));
     }

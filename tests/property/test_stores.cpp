@@ -19,10 +19,10 @@ using namespace k8s_sd::test;
 
 namespace {
 
-/// What the store should have, written straight down.
+/// Reference implementation: the expected content of the store.
 using StoreModel = std::map<std::pair<std::string, std::string>, StoredPtr>;
 
-/// A writer that does anything, and what follows from it.
+/// A writer with random operations, and their effects.
 class StoreHistory {
  public:
     explicit StoreHistory(std::uint64_t seed)
@@ -59,7 +59,7 @@ class StoreHistory {
             known = after;
             if (!after) model.erase(name);
         }
-        if (pick(10) == 0) return;  // drops the batch
+        if (pick(10) == 0) return;  // discards the batch
         batch.publish();
         model_ = std::move(model);
     }

@@ -30,7 +30,7 @@ RelabelRule rule(RelabelAction action, const std::string& source, const std::str
     return rule;
 }
 
-/// A pool whose job changes at random, and what it should have.
+/// A pool whose job changes at random, and its expected state.
 class PoolScenario {
  public:
     explicit PoolScenario(std::uint64_t seed)
@@ -53,7 +53,7 @@ class PoolScenario {
         }
     }
 
-    /// Fresh pools, one for each provider, have the same.
+    /// Fresh pools, one per provider, have the same targets.
     void check() {
         std::set<StrictScraper::Key> keys;
         std::size_t dropped = 0;
@@ -137,7 +137,7 @@ class PoolScenario {
         pool_.clear();
         providers_.clear();
     }
-    /// As a manager tells a job that it knows nothing of.
+    /// As a manager delivers a job without previous state.
     void begin_again() {
         JobDiff diff;
         diff.full = true;
@@ -214,7 +214,7 @@ class PoolScenario {
 
 }  // namespace
 
-// K8S_SD_POOLS_RUNS=20000 for a long run, K8S_SD_POOLS_SEED=n to begin elsewhere.
+// K8S_SD_POOLS_RUNS=20000 for a long run, K8S_SD_POOLS_SEED=n for another seed.
 TEST_CASE("TargetPool: after any changes it has what fresh pools would have") {
     const std::uint64_t first = number_from("K8S_SD_POOLS_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_POOLS_RUNS", 200);

@@ -18,11 +18,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What stands for the targets of a group, by its source.
+/// A text that stands for the targets of a group, by its source.
 using Groups = std::map<std::string, std::string>;
 
-/// A source that is told at random, files that are written at random, and jobs that have them, come
-/// and go at random.
+/// A source with random updates, files with random content, and jobs that use them and are added
+/// and removed at random.
 class SourceScenario {
  public:
     explicit SourceScenario(std::uint64_t seed)
@@ -48,7 +48,7 @@ class SourceScenario {
 
     void check() {
         set();
-        // In the end each file is gone or good, so that what it says is known.
+        // In the end each file is gone or valid, so that its content is known.
         for (const char* name : {"a.json", "b.json"}) {
             if (random_.one_in(2)) {
                 write(name, random_.numbered("t", 3));
@@ -171,14 +171,14 @@ class SourceScenario {
     TargetSource source_;
     TargetGroupMaker maker_;
     JobHost host_;
-    Groups groups_;  // as the source was told
-    Groups files_;   // as they were written
+    Groups groups_;  // as last set in the source
+    Groups files_;   // as last written
     std::vector<Job> jobs_;
 };
 
 }  // namespace
 
-// K8S_SD_SOURCES_RUNS=20000 for a long run, K8S_SD_SOURCES_SEED=n to begin elsewhere.
+// K8S_SD_SOURCES_RUNS=20000 for a long run, K8S_SD_SOURCES_SEED=n for another seed.
 TEST_CASE("Target sources: whatever they are told, the diffs add up to what they were told last") {
     const std::uint64_t first = number_from("K8S_SD_SOURCES_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_SOURCES_RUNS", 60);

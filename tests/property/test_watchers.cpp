@@ -21,12 +21,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A watcher of whatever kind, which fills a store.
+/// A watcher of any kind that fills a store.
 class AnyWatcher {
  public:
     virtual ~AnyWatcher() = default;
     virtual DiscovererStatus status() const = 0;
-    /// Where it differs from another one of the same kind; empty: nowhere.
+    /// The difference from another one of the same kind; empty: none.
     virtual std::string difference(const AnyWatcher& other) const = 0;
     std::string complaints;
 };
@@ -65,7 +65,7 @@ class StoredWatcher final : public AnyWatcher {
     static std::string name_of(const T& object) {
         return std::string(object.metadata.namespace_) + "/" + std::string(object.metadata.name);
     }
-    /// Diffs must follow from each other.
+    /// Each diff must be consistent with its predecessor.
     void apply(const ObjectDiff<T>& diff) {
         if (diff.full == known_) complaints += "full at the wrong time; ";
         known_ = true;
@@ -104,7 +104,7 @@ std::unique_ptr<AnyWatcher> make_watcher(Simulation& sim, unsigned kind,
     }
 }
 
-/// Random watchers and discoverers of a random cluster, with random faults between.
+/// Random watchers and discoverers of a random cluster, with random faults between them.
 class WatcherScenario {
  public:
     explicit WatcherScenario(std::uint64_t seed)
@@ -211,7 +211,7 @@ class WatcherScenario {
 
 }  // namespace
 
-// K8S_SD_WATCHERS_RUNS=20000 for a long run, K8S_SD_WATCHERS_SEED=n to begin elsewhere.
+// K8S_SD_WATCHERS_RUNS=20000 for a long run, K8S_SD_WATCHERS_SEED=n for another seed.
 TEST_CASE("Watchers: once faults stop, they and their stores have what the cluster has") {
     const std::uint64_t first = number_from("K8S_SD_WATCHERS_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_WATCHERS_RUNS", 40);

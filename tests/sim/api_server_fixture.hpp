@@ -25,7 +25,7 @@ using sim::ApiServerOptions;
 using sim::Response;
 using sim::TransportFaults;
 
-/// A connection that sends what it is told and keeps what it gets.
+/// A connection that sends given bytes and keeps the received ones.
 class RawClient {
     struct State;
 
@@ -44,7 +44,7 @@ class RawClient {
     RawClient(const RawClient&) = delete;
     RawClient& operator=(const RawClient&) = delete;
 
-    /// Sends bytes and lets everything that follows from them happen.
+    /// Sends bytes and runs everything that follows from them.
     void send(std::string bytes) {
         state_->out = std::move(bytes);
         stream_->async_write(asio::buffer(state_->out),
@@ -137,7 +137,7 @@ class RawClient {
                                 });
     }
 
-    /// Handlers share it, as they may be called after the client is gone.
+    /// Shared with handlers, which may run after the client is destroyed.
     struct State {
         std::array<char, 4096> input{};
         std::string out;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// Reads what the server sends in protobuf, without its tables.
+/// Reads the server's protobuf independently of its tables.
 namespace k8s_sd::test {
 
 /// The bytes, text or message in the first field of this number; "" without one.
@@ -65,7 +65,7 @@ struct ProtobufEvent {
     }
 };
 
-/// The frames of a watch. They must be whole.
+/// The frames of a watch. They must be complete.
 inline std::vector<ProtobufEvent> protobuf_events(std::string_view stream) {
     std::vector<ProtobufEvent> events;
     while (!stream.empty()) {

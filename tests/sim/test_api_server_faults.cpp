@@ -100,7 +100,7 @@ TEST_CASE("ApiServer: a server whose context never runs again leaves nothing beh
     RawClient client(context, server.connector());
     client.get("/api/v1/pods?watch=1");
     server.apply(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}})");
-    CHECK(server.open_watches() == 1);  // the rest is the leak checker's
+    CHECK(server.open_watches() == 1);  // the leak checker verifies the rest
 }
 
 TEST_CASE("MemoryConnector: the operation with the given number fails, then the network heals") {
@@ -137,7 +137,7 @@ TEST_CASE("MemoryConnector: a connection breaks exactly behind the given number 
 TEST_CASE("MemoryConnector: the server keeps nothing of a client's context") {
     Fixture f;
     asio::io_context context;
-    // As long as a copy of this executor is there, the context does not stop.
+    // A copy of this executor keeps the context from stopping.
     const auto connector = f.server.connector();
     auto stream = connector->make_stream(asio::prefer(asio::any_io_executor(context.get_executor()),
                                                       asio::execution::outstanding_work.tracked),
@@ -147,5 +147,5 @@ TEST_CASE("MemoryConnector: the server keeps nothing of a client's context") {
     CHECK_FALSE(context.stopped());
     stream.reset();
     context.poll();
-    CHECK(context.stopped());  // though the server has not noticed yet
+    CHECK(context.stopped());  // although the server has not noticed yet
 }

@@ -134,7 +134,7 @@ TEST_CASE("ApiServer: compressed bodies can be cut or be of several members") {
     const Inflated cut = inflate_all(client.body());
     CHECK_FALSE(cut.whole);
     CHECK((plain.starts_with(cut.text) && cut.text.size() < plain.size()));
-    CHECK_FALSE(client.closed());  // the answer itself is whole
+    CHECK_FALSE(client.closed());  // the response itself is complete
 
     f.server.set_encoding_fault(ApiServer::EncodingFault::gzip_members);
     client.get("/api/v1/pods", accept_gzip);

@@ -13,7 +13,7 @@ const std::string json_type = "application/json";
 const std::string partial_list = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 const std::string partial = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
-/// The media type of the answer; the status if it is no 200.
+/// The media type of the response; the status if it is not 200.
 std::string answer(RawClient& client, const std::string& target, const std::string& accept) {
     client.get(target, "Accept: " + accept + "\r\n");
     if (client.status() != 200) return std::to_string(client.status());
@@ -42,7 +42,7 @@ TEST_CASE("ApiServer: the Accept header is read as the real server reads it") {
     CHECK(answer(protobuf + ";q=0.5,application/json;q=0.6") == json_type);
     CHECK(answer("application/json," + protobuf) == json_type);
     CHECK(answer("text/html,*/*;q=0.1") == json_type);
-    // The more special comes first, whatever its quality.
+    // The more specific type has precedence, regardless of its quality.
     CHECK(answer("*/*, " + protobuf + ";q=0.1") == protobuf);
     CHECK(answer(protobuf + ";stream=watch") == protobuf);
     CHECK(answer(protobuf + ";stream=other") == "406");

@@ -29,7 +29,7 @@ bool has_header(const RawClient& client, const std::string& line) {
     return (client.header() + "\r\n").find("\r\n" + line + "\r\n") != std::string::npos;
 }
 
-/// Puts the paths of an object that have no field into `missing`.
+/// Appends the paths of an object without a protobuf field to `missing`.
 void find_missing(const sim::Message& message, const json::object& object, const std::string& path,
                   std::set<std::string>& missing);
 
@@ -215,7 +215,7 @@ TEST_CASE("ApiServer: values that JSON and protobuf write differently") {
     CHECK(number_field(ports[1], 3) == -1);
     CHECK(number_field(field(ports[1], 4), 1) == 0);
     CHECK(number_field(field(ports[1], 4), 2) == 8);
-    // What has another type than the field counts as missing.
+    // A value of another type than the field counts as missing.
     CHECK(fields(spec, 4) == Strings{""});
     CHECK(fields(spec, 5).empty());
 }

@@ -25,7 +25,7 @@ using k8s_sd::sim::ApiServerOptions;
 using k8s_sd::test::CertificateAuthority;
 using k8s_sd::test::Identity;
 
-/// A context that runs on threads of its own, as a host's may.
+/// A context with its own threads, as a host may use it.
 class Threads {
  public:
     explicit Threads(int count) {

@@ -50,7 +50,7 @@ TEST_CASE("ApiServer: a watch without a version begins with what exists") {
         auto client = f.client();
         client.get(std::string("/api/v1/pods?watch=1") + query);
         CHECK(client.events() == Strings{"ADDED a " + a, "ADDED b " + b});
-        client.get("/api/v1/pods");  // ends nothing: the watch goes on
+        client.get("/api/v1/pods");  // does not end the watch
         CHECK(f.server.open_watches() == 1);
         client.close();
     }
@@ -68,7 +68,8 @@ TEST_CASE("ApiServer: objects enter and leave a watch with a selector") {
     const std::string out = f.pod("a", R"({"app":"db","x":"2"})");
     f.pod("a", R"({"app":"db","x":"3"})");
     CHECK(client.events() == Strings{"ADDED a " + in, "MODIFIED a " + inside, "DELETED a " + out});
-    CHECK(client.body().find(R"("x":"2")") == std::string::npos);  // the state before it left
+    // the state before the change does not match
+    CHECK(client.body().find(R"("x":"2")") == std::string::npos);
     f.server.remove("pods", "default", "a");
     f.settle();
     CHECK(client.events().size() == 3);

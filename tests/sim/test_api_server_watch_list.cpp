@@ -11,7 +11,7 @@ namespace {
 const std::string watch_list = "/api/v1/pods?watch=1&allowWatchBookmarks=true&"
                                "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
 
-/// What a 422 complains about: "field: message".
+/// The causes of a 422: "field: message".
 Strings causes(const RawClient& client) {
     REQUIRE(client.status() == 422);
     const json::object status = client.object();
@@ -138,7 +138,7 @@ TEST_CASE("ApiServer: a server without the feature refuses initial events") {
     client.get("/api/v1/pods?watch=1&sendInitialEvents=true");
     CHECK(causes(client) == Strings{requires_match, gate});
     client.get("/api/v1/pods?watch=1&allowWatchBookmarks=1");
-    CHECK(client.events() == Strings{"ADDED a " + a});  // and no end of it
+    CHECK(client.events() == Strings{"ADDED a " + a});  // without an end
 }
 
 TEST_CASE("ApiServer: a much older server ignores that initial events are wanted") {

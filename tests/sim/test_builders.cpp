@@ -17,7 +17,7 @@
 namespace k8s_sd::test {
 namespace {
 
-/// Discovers the objects, in JSON and in protobuf alike.
+/// Discovers the objects; JSON and protobuf must agree.
 TargetsBySource discovered(Role role, const std::vector<boost::json::object>& objects,
                            const AttachMetadata& attach = {}) {
     const auto discover = [&](const sim::ApiServerOptions& options) {
@@ -37,7 +37,7 @@ TargetsBySource discovered(Role role, const std::vector<boost::json::object>& ob
     return targets;
 }
 
-/// Has the labels that are named here; "" for one that is missing.
+/// Checks the labels named here; "" for a missing one.
 void check_labels(const LabelMap& target, const std::map<std::string, std::string>& expected) {
     for (const auto& [name, value] : expected) {
         CAPTURE(name);

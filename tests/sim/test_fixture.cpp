@@ -22,7 +22,7 @@ sim::PodBuilder web(const std::string& name, const std::string& ip) {
     return sim::pod("shop", name).ip(ip).ready().container("web", "web:1", 8080);
 }
 
-/// A host of pods, as those who use the library would start it.
+/// A host of pods, started as users of the library would.
 struct PodHost : Host {
     explicit PodHost(sim::Fixture& cluster, ApiServerConfig server)
         : Host(cluster.context.get_executor(), {.role = Role::pod, .api_server = server}) {
@@ -31,7 +31,7 @@ struct PodHost : Host {
     explicit PodHost(sim::Fixture& cluster) : PodHost(cluster, cluster.api_server()) {}
 };
 
-/// What a host asks for in an hour, and when, where each third request fails.
+/// The requests of a host in an hour, and their times, if every third request fails.
 std::vector<std::string> requests_of_an_hour() {
     std::vector<std::string> requests;
     sim::Fixture cluster;

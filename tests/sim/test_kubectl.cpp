@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-/// The simulated server under a client that nobody here wrote. Skipped without kubectl.
+/// The simulated server with an independent client. Skipped without kubectl.
 
 namespace {
 

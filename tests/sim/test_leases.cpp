@@ -20,7 +20,7 @@ json::object lease(const std::string& name, json::object spec = {{"holderIdentit
 }
 
 struct LeaseFixture : Fixture {
-    /// Sends a request on a connection of its own. \returns its client, with the answer
+    /// Sends a request on a separate connection. \returns its client, with the response
     std::unique_ptr<RawClient> send(const std::string& method, const std::string& path,
                                     const std::string& body,
                                     const std::string& type = "application/json") {
@@ -35,7 +35,7 @@ struct LeaseFixture : Fixture {
     std::unique_ptr<RawClient> update(const std::string& name, const json::object& object) {
         return send("PUT", leases + "/" + name, json::serialize(object));
     }
-    /// As it is stored, to be changed and sent back.
+    /// The stored object, to be changed and sent back.
     json::object stored(const std::string& name) { return *server.get("leases", "ns", name); }
 };
 
@@ -91,7 +91,7 @@ TEST_CASE("ApiServer: watches of Leases see the writes of others") {
     json::object object = f.stored("a");
     object["spec"].as_object()["holderIdentity"] = "";
     f.update("a", object);
-    f.update("a", f.stored("a"));  // as it is: no event, no new version
+    f.update("a", f.stored("a"));  // unchanged: no event, no new version
     f.send("DELETE", leases + "/a", "{}");
     CHECK(watch.events() == Strings{"ADDED a 2", "MODIFIED a 3", "DELETED a 4"});
 }

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using sim::ManualClock;
 
-/// A clock, and a context that tells when timers ran: "a@2 " two seconds after the beginning.
+/// A clock, and a context that records timers: "a@2 " two seconds after the start.
 struct TimedContext {
     std::unique_ptr<Timer> timer() { return clock.make_timer(context.get_executor()); }
     std::function<void()> note(const std::string& name) {
@@ -125,7 +125,7 @@ TEST_CASE("ManualClock: a handler is posted once, however often time moves befor
     const auto timer = t.timer();
     timer->expires_at(t.begin + 1s, [&] {
         t.note("outer")();
-        t.context.poll();  // a second one would run here
+        t.context.poll();  // a second timer would run here
     });
     t.clock.advance(1s);
     CHECK(t.clock.next_expiry() == TimePoint::max());

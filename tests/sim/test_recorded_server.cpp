@@ -9,8 +9,8 @@
 #include <iterator>
 #include <utility>
 
-/// The simulated server against recordings of a real one: it is given the state before a step and
-/// what changed, and must stream to every recorded request what the real server did.
+/// Compares the simulated server with recordings of a real one: it receives the state before a step
+/// and the changes, and must stream the real server's events for every recorded request.
 
 using namespace k8s_sd::test;
 namespace fs = std::filesystem;
@@ -30,8 +30,8 @@ std::vector<fs::path> sorted_entries(const fs::path& directory) {
     return result;
 }
 
-/// The events of a stream. Bookmarks at their interval depend on the time and are left out; the one
-/// that ends the initial events stays.
+/// The events of a stream. Periodic bookmarks depend on time and are dropped; the one that ends the
+/// initial events stays.
 std::vector<json::value> events(const std::string& stream) {
     std::vector<json::value> result;
     for (std::size_t i = 0; i < stream.size();) {
@@ -65,7 +65,7 @@ struct Change {
     std::string event;
 };
 
-/// What changed during a step, from the streams without selectors, in the order of versions.
+/// The changes during a step, from the streams without selectors, in the order of versions.
 std::vector<Change> changes_of(const fs::path& step, const json::object& requests) {
     std::vector<Change> result;
     for (const auto& [file, request] : requests) {
@@ -118,7 +118,7 @@ TEST_CASE("ApiServer: it streams what a real API server streamed") {
         if (!fs::exists(directory / "steps")) continue;
         fs::path before = directory;
         for (const fs::path& step : sorted_entries(directory / "steps")) {
-            // In this step the server forgot what had changed: there are no events to replay.
+            // In this step the server compacted its history: there are no events to replay.
             const bool compacted =
                 step.parent_path().parent_path().filename() == "steps-expired-version" &&
                 step.filename() == "01-missed-changes";
@@ -145,7 +145,7 @@ TEST_CASE("ApiServer: expired and future versions are answered as a real API ser
         const json::value recorded = json::parse(slurp(step / name));
         const json::value answer = json::parse(client.body());
         if (name.ends_with(".ndjson")) {
-            // The message says which versions are left, which depends on the compaction.
+            // The message names the remaining versions, which depend on the compaction.
             CHECK(answer.at_pointer("/object/code") == recorded.at_pointer("/object/code"));
             CHECK(answer.at_pointer("/object/reason") == recorded.at_pointer("/object/reason"));
         } else {

@@ -25,7 +25,7 @@ std::string sharded(std::string target, std::string_view selector) {
     return target;
 }
 
-/// A server with pods "p0" to "p19", whose uids the server chose.
+/// A server with pods "p0" to "p19", with uids chosen by the server.
 struct ShardFixture : Fixture {
     explicit ShardFixture(Gate setting = Gate::on) {
         for (int i = 0; i < 20; ++i) pod("p" + std::to_string(i));

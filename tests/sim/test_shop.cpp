@@ -41,7 +41,7 @@ bool ready(const json::value& pod) {
 
 using Addresses = std::set<std::string>;  // "uid ip node"
 
-/// What the endpoints controllers would make of the pods that a service selects.
+/// The expected result of the endpoints controllers for the pods selected by a service.
 struct Expected {
     Addresses ready, not_ready, terminating;
 };
@@ -97,7 +97,7 @@ void check_slice(const json::value& slice, const Expected& expected) {
     CHECK(actual.terminating == expected.terminating);
 }
 
-/// Everything in the cluster fits together.
+/// All objects in the cluster are consistent.
 void check_consistency(RawClient& client) {
     const json::array pods = items(client, "/api/v1/pods");
     std::map<std::string, json::value> endpoints;

@@ -14,12 +14,12 @@
 
 namespace k8s_sd::test {
 
-/// What a host does to its handle within a callback.
+/// The host's action on its handle within a callback.
 enum class HostAct : std::uint8_t {
-    cancel,   ///< whatever ends it and leaves the object
-    destroy,  ///< the object
-    replace,  ///< another one is moved into the object
-    call_it,  ///< its functions, those that begin something included
+    cancel,   ///< any call that ends it and keeps the object
+    destroy,  ///< destroys the object
+    replace,  ///< moves another one into the object
+    call_it,  ///< calls its functions, including those that start an operation
 };
 constexpr HostAct host_acts[] = {HostAct::cancel, HostAct::destroy, HostAct::replace,
                                  HostAct::call_it};
@@ -31,14 +31,14 @@ constexpr std::string_view to_string(HostAct act) noexcept {
 /// Counts the callbacks of a handle, and acts in one of them.
 class ActingHost {
  public:
-    /// \param act  what is done in the callback
+    /// \param act  runs in that callback
     void act_in(int callback, std::function<void()> act) {
         callback_ = callback;
         act_ = std::move(act);
     }
-    /// Nothing is done any more.
+    /// No action from now on.
     void disarm() { callback_ = -1; }
-    /// To be called in each callback. Afterwards the handle may be gone, and what it owns.
+    /// Must be called in each callback. May destroy the handle and the objects it owns.
     void on_callback() {
         if (callbacks_++ != callback_) return;
         acted_ = true;
@@ -55,8 +55,8 @@ class ActingHost {
     std::function<void()> act_;
 };
 
-/// What happens in a cluster so that each kind of callback is made: a first state, changes, a
-/// server that is away for a while, and a list after that.
+/// Events in a cluster that trigger each kind of callback: a first state, changes, a temporary
+/// outage of the server, and a list after it.
 inline void play_cluster(Simulation& s) {
     s.settle();
     s.server.apply(pod({.name = "b"}));
@@ -72,9 +72,9 @@ inline void play_cluster(Simulation& s) {
     s.advance(std::chrono::minutes(2));
 }
 
-/// Has a host act once in each callback there is, each time in a cluster of its own.
-/// \param Host  made of a Simulation with the pod "a"; has `ActingHost acting`, begin(), which may
-///              be followed by any callback, and act(HostAct)
+/// Lets a host act once in each possible callback, each time in a fresh cluster.
+/// \param Host  made from a Simulation with the pod "a"; has `ActingHost acting`, begin(),
+///              after which any callback may run, and act(HostAct)
 template <class Host>
 void act_in_each_callback() {
     for (const HostAct act : host_acts) {

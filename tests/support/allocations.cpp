@@ -19,7 +19,7 @@ void MemorySearch::allocated(void* memory) {
     if (!on) return;
     const auto free = std::find(live.begin(), live.end(), nullptr);
     if (free == live.end()) std::abort();
-    std::memset(memory, 0, malloc_usable_size(memory));  // what was there before is not ours
+    std::memset(memory, 0, malloc_usable_size(memory));  // old contents are not ours
     *free = memory;
 }
 

@@ -4,18 +4,18 @@
 #include <cstddef>
 #include <string_view>
 
-// What operators new and delete of the integration tests do besides. They are replaced in
-// allocations.cpp.
+// Additional behaviour of operators new and delete in the integration tests. allocations.cpp
+// replaces them.
 
 namespace k8s_sd::test {
 
-/// While it is true, operator new throws in this thread.
+/// While true, operator new throws in this thread.
 inline thread_local bool allocations_fail = false;
 
-/// So many allocations succeed in this thread, the others throw; below 0: all succeed.
+/// This many allocations succeed in this thread, later ones throw; below 0: all succeed.
 inline thread_local long allocations_left = -1;
 
-/// While it is on, remembers what is allocated, and searches what is freed. For one thread.
+/// While on, records allocated blocks, and searches freed ones. For one thread.
 struct MemorySearch {
     bool on = false;
     bool in_freed = false;
@@ -24,7 +24,7 @@ struct MemorySearch {
 
     void allocated(void* memory);
     void freed(void* memory);
-    /// Blocks that hold some of it now.
+    /// Live blocks that contain part of the text.
     long in_live() const;
 
  private:

@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-/// Tells a JsonProjector what Boost.JSON's parser finds.
+/// Forwards the events of Boost.JSON's parser to a JsonProjector.
 struct Handler {
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_array_size = max_object_size;
@@ -66,7 +66,7 @@ struct Handler {
         return on_int64(static_cast<std::int64_t>(std::min(value, largest)), rest, error);
     }
     bool on_double(double, sv text, ec& error) {
-        // An integer of more than 64 bits is one nevertheless.
+        // An integer of more than 64 bits still counts as an integer.
         if (text.find_first_of(".eE") == sv::npos) {
             return on_int64(std::numeric_limits<std::int64_t>::max(), text, error);
         }
@@ -80,7 +80,7 @@ struct Handler {
     bool on_comment(sv, ec&) { return true; }
 
     JsonProjector projector;
-    std::size_t unwanted = 0;  // depth in what the other parser would have passed over
+    std::size_t unwanted = 0;  // depth within values that the other parser skips
 
  private:
     template <class... Of, class... Args>
@@ -139,7 +139,7 @@ class BoostJsonDecoder final : public Decoder, private RecordSink {
         parser_.handler().unwanted = 0;
         refused_ = {};
     }
-    // The rest behind the document; nothing but an error if there is one.
+    // Parses a document and leaves the bytes after it; after an error they are meaningless.
     error_code parse(std::string_view& bytes) {
         error_code ec;
         bytes.remove_prefix(parser_.write_some(true, bytes.data(), bytes.size(), ec));

@@ -4,8 +4,8 @@
 
 namespace k8s_sd::test {
 
-/// JSON through the parser of Boost.JSON, which looks at every byte, and into the same models: what
-/// the library's own parser is compared with. Reads a body when it is complete.
+/// Decodes JSON with the parser of Boost.JSON, which parses every byte, into the same models: the
+/// reference for the library's own parser. Reads a body once it is complete.
 std::unique_ptr<detail::Decoder> make_boost_json_decoder(std::string_view content_type,
                                                          const detail::KindSchema& schema,
                                                          detail::Scratch& scratch,

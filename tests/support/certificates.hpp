@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/// Certificates for TLS tests, made when they are needed (EC P-256: a fraction of a millisecond).
+/// Certificates for TLS tests, generated on demand (EC P-256: a fraction of a millisecond).
 namespace k8s_sd::test {
 
 /// PEM texts.
@@ -20,7 +20,7 @@ struct Identity {
     std::string key;
 };
 
-/// A self-signed certificate authority and what it signs.
+/// A self-signed certificate authority that signs certificates.
 class CertificateAuthority {
  public:
     explicit CertificateAuthority(const std::string& name = "k8s_sd test CA")
@@ -30,7 +30,7 @@ class CertificateAuthority {
         sign(*own_);
     }
 
-    /// PEM, what a client trusts.
+    /// PEM, the trust anchor of a client.
     std::string certificate() const { return pem(*own_); }
 
     /// \param names  DNS names and IP addresses; empty: no subject alternative name
@@ -47,7 +47,7 @@ class CertificateAuthority {
         return issue(user, "clientAuth", {}, days, -1000);
     }
 
-    /// What a test says of a certificate of a server, each with the usual value.
+    /// Properties of a server certificate, with the usual value of each.
     struct Special {
         std::string usage = "serverAuth";                     ///< extended; empty: none
         std::string key_usage{};                              ///< empty: none
@@ -68,7 +68,7 @@ class CertificateAuthority {
         return {pem(*certificate), pem(*key)};
     }
 
-    /// A certificate that signs itself, for these names.
+    /// A self-signed certificate for these names.
     static Identity self_signed(const std::vector<std::string>& names) {
         const KeyPtr key = make_key();
         const X509Ptr certificate = unsigned_certificate("self", *key, 1, -1);
@@ -141,7 +141,7 @@ class CertificateAuthority {
         return {pem(*certificate), pem(*key)};
     }
 
-    /// Without OpenSSL's configuration syntax, which hostile names would break out of.
+    /// Without OpenSSL's configuration syntax, because hostile names could escape from it.
     static void add_names(X509& certificate, const std::vector<std::string>& names,
                           const std::vector<std::vector<unsigned char>>& addresses = {}) {
         const NamesPtr list(GENERAL_NAMES_new());
@@ -190,7 +190,7 @@ class CertificateAuthority {
 };
 
 /// The server's side of TLS.
-/// \param client_ca  PEM; not empty: clients must show a certificate of it
+/// \param client_ca  PEM; if not empty, clients must present a certificate signed by it
 inline std::shared_ptr<boost::asio::ssl::context> server_context(
     const Identity& identity, const std::string& client_ca = {}) {
     namespace ssl = boost::asio::ssl;

@@ -12,7 +12,7 @@
 
 namespace k8s_sd::test {
 
-/// A new directory that goes with everything in it.
+/// A temporary directory, removed with its content.
 class TemporaryDirectory {
  public:
     TemporaryDirectory() {
@@ -29,7 +29,7 @@ class TemporaryDirectory {
 
     std::string path() const { return path_.string(); }
     std::string path(const std::string& name) const { return (path_ / name).string(); }
-    /// Writes a file, its directories too, and returns its path.
+    /// Writes a file, creating its directories, and returns its path.
     std::string write(const std::string& name, const std::string& content) const {
         std::filesystem::create_directories((path_ / name).parent_path());
         std::ofstream(path_ / name, std::ios::binary) << content;
@@ -64,7 +64,7 @@ class ScopedVariable {
     std::optional<std::string> old_;
 };
 
-/// The text of the ConfigError that `action` throws, "" when it throws none.
+/// The text of the ConfigError thrown by `action`, "" without one.
 template <class Action>
 std::string config_error(Action&& action) {
     try {

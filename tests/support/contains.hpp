@@ -4,7 +4,6 @@
 
 namespace k8s_sd::test {
 
-/// Whether `text` contains `part`.
 inline bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }

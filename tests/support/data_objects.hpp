@@ -6,7 +6,7 @@
 #include <boost/json/object.hpp>
 #include <string>
 
-/// Secrets and ConfigMaps, as a server is given them.
+/// Secrets and ConfigMaps in the form of a server's input.
 namespace k8s_sd::test {
 
 inline boost::json::object secret(const std::string& name, const Strings& data,

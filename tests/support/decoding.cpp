@@ -20,7 +20,7 @@ struct NothingElse final : Lookup {
     const Object* find(Kind, std::string_view, std::string_view) override { return nullptr; }
 };
 
-// The role whose targets the objects of a kind have.
+// The role whose targets come from objects of this kind.
 Role role_of(Kind kind) {
     for (std::size_t i = 0; i < role_names.size(); ++i) {
         if (main_kind(static_cast<Role>(i)) == kind) return static_cast<Role>(i);
@@ -69,7 +69,7 @@ class Recorder final : public EventSink {
     ObjectMaker& maker_;
 };
 
-/// A watcher's reader with what stands around it.
+/// A watcher's reader with its collaborators.
 struct Reading {
     Reading(Kind kind, ObjectMaker& maker, const DecodeOptions& options)
         : recorder(maker),

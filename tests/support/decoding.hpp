@@ -17,14 +17,14 @@ struct ObjectMaker;
 
 namespace k8s_sd::test {
 
-/// What a ListWatchReader made of one body of JSON.
+/// The result of a ListWatchReader for one JSON body.
 struct Decoded {
-    /// One line for each call of the sink: "added default/p @7", with what the object contributes
-    /// to labels behind it; "bookmark @8", "error 410 Expired: ...", "bad default/p @9: ...".
+    /// One line per call of the sink: "added default/p @7", followed by the object's contribution
+    /// to labels; "bookmark @8", "error 410 Expired: ...", "bad default/p @9: ...".
     std::vector<std::string> calls;
     std::vector<ObjectPtr> objects;
     std::vector<detail::ServerStatus> errors;
-    error_code ec{};  ///< of the first feed() that failed, else of finish()
+    error_code ec{};  ///< of the first failed feed(), otherwise of finish()
     std::string problem{}, resource_version{}, continue_token{};
 
     friend bool operator==(const Decoded& a, const Decoded& b) {
@@ -41,8 +41,8 @@ struct DecodeOptions {
     detail::MakeDecoder make = detail::make_decoder;
 };
 
-/// Feeds one chunk after the other and finishes. The chunks are copied first, so that reading
-/// behind the end of one is an error that a sanitizer sees.
+/// Feeds one chunk after the other and finishes. The chunks are copied first, so that a sanitizer
+/// detects reads beyond the end of one.
 Decoded decode(Document, Kind, const std::vector<std::string_view>& chunks, DecodeOptions = {});
 inline Decoded decode_list(Kind kind, std::string_view body, DecodeOptions options = {}) {
     return decode(Document::list, kind, {body}, options);
@@ -54,10 +54,10 @@ inline Decoded decode_watch(Kind kind, std::string_view body, DecodeOptions opti
 std::vector<Decoded> decode_in_a_row(Kind, const std::vector<std::pair<Document, std::string>>&,
                                      DecodeOptions = {});
 
-/// One object as JSON; throws std::runtime_error with the reason if it cannot be used.
+/// Decodes one object from JSON; throws std::runtime_error with the reason if it is unusable.
 ObjectPtr decode_object(Kind, detail::ObjectMaker&, std::string_view json);
 
-/// Everything of an object that reaches a label, in words.
+/// A text of all parts of an object that affect labels.
 std::string describe(const Object&, const detail::DialectRules&);
 
 /// A file of tests/data/decoder.

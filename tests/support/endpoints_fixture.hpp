@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// The Endpoints object default/e, the pod default/p behind it, and the targets of both.
+/// The Endpoints object default/e, its pod default/p, and the targets of both.
 namespace k8s_sd::test::endpoints_fixture {
 
 using Addresses = std::vector<std::string>;

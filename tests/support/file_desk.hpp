@@ -9,7 +9,7 @@
 
 namespace k8s_sd::test {
 
-/// Reads files from within the call, or when the test says so. For one thread.
+/// Reads files within the call, or when the test completes them. For one thread.
 class FileDesk final : public FileCalls {
  public:
     bool run(std::function<void()> call) override {
@@ -21,7 +21,7 @@ class FileDesk final : public FileCalls {
         }
         return true;
     }
-    /// What hangs comes to an end.
+    /// Completes the hanging reads.
     void answer() {
         hangs = false;
         for (const auto& call : std::exchange(stuck_, {})) call();

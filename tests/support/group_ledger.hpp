@@ -19,14 +19,14 @@ inline std::vector<LabelMap> merged(const TargetGroup& group) {
 /// Merged labels of all targets by source.
 using TargetsBySource = std::map<std::string, std::vector<LabelMap>>;
 
-/// The groups of a host that applies diffs, and is strict about them: each has to be exactly what
-/// changed.
+/// The groups of a host that applies diffs, with strict checks: each diff must contain exactly the
+/// changes.
 class GroupLedger {
  public:
-    /// Which groups a diff may name as those that the host had.
+    /// The identity of old groups that a diff may reference.
     enum class Known {
-        equal,  ///< of equal ones any: a host may be told of another one than it has
-        same,   ///< the very ones that it was told of
+        equal,  ///< any equal group: the host may have received another instance
+        same,   ///< the instance that the host received
     };
     explicit GroupLedger(Known known = Known::equal) : known_(known) {}
 
@@ -59,7 +59,7 @@ class GroupLedger {
     }
 
     std::map<std::string, TargetGroupPtr> groups;
-    std::string complaints;  ///< what was wrong with the diffs; "" if nothing was
+    std::string complaints;  ///< problems of the diffs; "" if there are none
 
  private:
     void add(std::map<std::string, TargetGroupPtr>& entries, const TargetGroupPtr& group,

@@ -16,7 +16,7 @@ namespace k8s_sd::test {
 
 /// The labels of a map as a block; null if it is empty.
 inline detail::LabelBlockPtr make_block(const LabelMap& map) {
-    // A shape refers to its names, which in the library are literals.
+    // A shape references its names, which are literals in the library.
     static std::set<std::string, std::less<>> interned;
     std::vector<std::string_view> names;
     std::string packed;
@@ -38,7 +38,7 @@ inline TargetGroupPtr make_group(std::string_view name, const std::vector<LabelM
     return builder.finish();
 }
 
-/// A diff that brings the complete state.
+/// A diff with the complete state.
 inline TargetGroupDiff full_diff(const std::vector<TargetGroupPtr>& groups) {
     TargetGroupDiff diff;
     diff.full = true;
@@ -46,7 +46,7 @@ inline TargetGroupDiff full_diff(const std::vector<TargetGroupPtr>& groups) {
     return diff;
 }
 
-/// A diff in which groups came or changed, and others are gone.
+/// A diff with updated groups and removed ones.
 inline TargetGroupDiff change(const std::vector<GroupChange>& updated,
                               const std::vector<TargetGroupPtr>& removed = {}) {
     TargetGroupDiff diff;

@@ -7,7 +7,7 @@
 
 namespace k8s_sd::test {
 
-/// One member of gzip.
+/// One gzip member.
 inline std::string gzip(std::string_view text, int level = 1) {
     z_stream stream{};
     if (deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)

@@ -14,7 +14,7 @@ namespace k8s_sd::test {
 
 namespace asio = boost::asio;
 
-/// An executor of a host that is busy: what is posted waits until the test releases it.
+/// The executor of a busy host: posted handlers wait until the test releases them.
 class HeldExecutor {
  public:
     explicit HeldExecutor(asio::io_context& context) : state_(std::make_shared<State>(context)) {}
@@ -29,7 +29,8 @@ class HeldExecutor {
             asio::post(state_->context, std::move(function));
         }
     }
-    /// At the end of a test: what is held holds the executor in turn, and what goes may bring more.
+    /// At the end of a test: held handlers keep the executor alive, and destroying them may post
+    /// more.
     void let_go() const {
         while (!state_->held.empty()) std::exchange(state_->held, {});
     }

@@ -39,7 +39,7 @@ class Host : public DiscoveryLedger {
     /// diff in brackets.
     std::string take_diffs() { return std::exchange(log_, {}); }
 
-    /// What async_run() completed with.
+    /// The result of async_run().
     const std::optional<error_code>& ended() const noexcept { return *end_; }
 
     std::optional<Discoverer> discoverer;
@@ -52,7 +52,7 @@ class Host : public DiscoveryLedger {
     }
 
     std::string log_;
-    // The handler is called after the discoverer is gone, perhaps after the host.
+    // The handler runs after the destruction of the discoverer, perhaps of the host.
     std::shared_ptr<std::optional<error_code>> end_ = std::make_shared<std::optional<error_code>>();
 };
 

@@ -18,11 +18,11 @@
 
 namespace k8s_sd::test {
 
-/// What a host with a manager that applies the diffs of each job has. Strict about them: each has
-/// to be exactly what changed.
+/// The state of a host with a manager that applies the diffs of each job. Strict checks: each diff
+/// must contain exactly the changes.
 class JobLedger {
  public:
-    /// Source and merged labels of every group, sorted; which provider it is from does not matter.
+    /// Source and merged labels of every group, sorted, regardless of the provider.
     using State = std::vector<std::pair<std::string, std::vector<LabelMap>>>;
 
     void apply(const JobDiff& diff) {
@@ -59,7 +59,7 @@ class JobLedger {
         std::sort(state.begin(), state.end());
         return state;
     }
-    /// Last parts of the sources that a job has, sorted: "p1 p2".
+    /// The last parts of a job's sources, sorted: "p1 p2".
     std::string sources(const std::string& job) const {
         std::string text;
         for (const auto& [source, targets] : state(job)) {
@@ -68,8 +68,8 @@ class JobLedger {
         return text;
     }
 
-    /// What is wrong with the diffs so far, and, as everything has been delivered, what snapshots
-    /// and status say otherwise than they; "" if nothing is.
+    /// Problems of the diffs so far, and, as everything has been delivered, contradictions between
+    /// them and snapshots or status; "" if there are none.
     std::string problems(const DiscoveryManager& manager) {
         std::set<std::string> names;
         for (const JobStatus& status : manager.status()) {
@@ -169,14 +169,14 @@ class JobHost : public JobLedger {
         return *this;
     }
     std::string problems() { return manager ? JobLedger::problems(*manager) : complaints; }
-    /// What async_run() completed with.
+    /// The result of async_run().
     const std::optional<error_code>& ended() const noexcept { return *end_; }
 
     std::optional<DiscoveryManager> manager;
     std::function<void(const JobDiff&)> after_diff;
 
  private:
-    // The handler is called after the manager is gone, perhaps after the host.
+    // The handler runs after the destruction of the manager, perhaps of the host.
     std::shared_ptr<std::optional<error_code>> end_ = std::make_shared<std::optional<error_code>>();
 };
 

@@ -7,7 +7,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <string>
 
-/// Lists and events of pods, put together from text.
+/// Lists and events of pods, assembled from text.
 namespace k8s_sd::test::json_documents {
 
 inline std::string list(const std::string& items, const std::string& kind = "PodList") {
@@ -29,7 +29,7 @@ inline std::string many(std::size_t times, const std::string& text) {
     while (times-- > 0) all += text;
     return all;
 }
-/// The object between two good ones; what becomes of it.
+/// The result for an object between two good ones.
 inline std::string between_neighbours(Kind kind, const std::string& object,
                                       DecodeOptions options = {}) {
     const std::string one = R"({"metadata":{"name":"one","namespace":"n"}})";

@@ -18,7 +18,7 @@ using namespace detail;
 
 namespace {
 
-/// Writes null for whatever the parser passes over.
+/// Writes null for each value that the parser skips.
 class WithoutPassed final : private RecordSink {
  public:
     WithoutPassed(const KindSchema& schema, std::size_t max_object_bytes)
@@ -38,7 +38,7 @@ class WithoutPassed final : private RecordSink {
                 between_ = false;
                 take(body.substr(at, 1));
             }
-            // Nothing but space may follow a list; the rest is left as it is.
+            // Only white space may follow a list; the rest stays unchanged.
             if (parser_.done() && document == Document::list) return text_ += body.substr(at + 1);
         }
         return text_;
@@ -47,7 +47,7 @@ class WithoutPassed final : private RecordSink {
  private:
     void take(std::string_view byte) {
         const bool inside = parser_.passing();
-        // A number ends in front of a byte, which then begins another document.
+        // A number ends before a byte that begins another document.
         if (parser_.feed(byte) == 0) {
             if (!parser_.done()) text_ += byte;
             if (!parser_.done()) return;
@@ -115,7 +115,7 @@ std::string json_disagreement(Document document, Kind kind, std::string_view bod
     if (!is_not_json(plain)) {
         return ours == plain ? "" : "read otherwise: " + said(ours) + ", not " + said(plain);
     }
-    // That is a limit of Boost.JSON and not of JSON.
+    // This is a limit of Boost.JSON, not of JSON.
     if (plain.problem.find("exponent overflow") != std::string::npos) return {};
     if (ours.calls.size() < plain.calls.size() ||
         !std::equal(plain.calls.begin(), plain.calls.end(), ours.calls.begin())) {

@@ -9,13 +9,13 @@
 
 namespace k8s_sd::test {
 
-/// Decodes a body in pieces of so many bytes, and with Boost.JSON's parser.
+/// Decodes a body in pieces of this size, and with Boost.JSON's parser.
 ///
-/// What that accepts is to be read the same. What it refuses is to be refused, unless only what is
-/// passed over is wrong: then the body without it is accepted, and read the same. What comes before
-/// a mistake is read the same in any case.
+/// If Boost.JSON accepts the body, the results must be equal. If it refuses the body, the library
+/// must refuse it too, unless the error is in a skipped value: then the body without skipped values
+/// must be accepted, with the same result. The results before an error are always equal.
 ///
-/// \returns what they disagree about; empty: nothing
+/// \returns the disagreement; empty: none
 std::string json_disagreement(detail::Document document, Kind kind, std::string_view body,
                               std::size_t piece, DecodeOptions options = {});
 

@@ -14,7 +14,7 @@
 
 namespace k8s_sd::test {
 
-/// How one asynchronous call ended.
+/// The completion of one asynchronous call.
 struct Outcome {
     std::optional<error_code> ec;
     std::string text;
@@ -28,7 +28,7 @@ struct Outcome {
 struct Loopback {
     using tcp = asio::ip::tcp;
 
-    /// Runs handlers until `done()`; false when that takes unreasonably long.
+    /// Runs handlers until `done()`; false if that takes unreasonably long.
     template <class Done>
     bool run_until(Done done) {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -39,7 +39,7 @@ struct Loopback {
         return true;
     }
 
-    /// Runs everything that is ready or outstanding.
+    /// Runs all ready and outstanding work.
     void drain() {
         io.restart();
         io.run();
@@ -53,7 +53,7 @@ struct Loopback {
                                           dialing);
     }
 
-    /// Takes the next connection as `server`; with a context its side of TLS.
+    /// Accepts the next connection as `server`; with a context, uses TLS.
     void accept(std::shared_ptr<asio::ssl::context> context = {}) {
         acceptor.async_accept(strand, [this, context](error_code ec, tcp::socket socket) {
             if (ec) return;
@@ -63,7 +63,7 @@ struct Loopback {
         });
     }
 
-    /// Connects `client` to `server`; false when that takes unreasonably long.
+    /// Connects `client` to `server`; false if that takes unreasonably long.
     bool connect(std::unique_ptr<ByteStream> stream,
                  std::shared_ptr<asio::ssl::context> server_context = {}) {
         accepted = connected = {};
@@ -95,7 +95,7 @@ struct Loopback {
         return outcome;
     }
 
-    /// Sends `text` from one to the other and returns what arrives.
+    /// Sends `text` from one to the other and returns the received text.
     std::string transfer(ByteStream& from, ByteStream& to, const std::string& text) {
         Outcome written;
         from.async_write(asio::buffer(text), on_io(written));

@@ -15,7 +15,7 @@ namespace k8s_sd::test {
 inline constexpr std::string_view json_type = "application/json";
 inline constexpr std::string_view protobuf_type = "application/vnd.kubernetes.protobuf";
 
-/// What a ListWatchReader makes of a body in some encoding: whole models.
+/// The result of a ListWatchReader for a body in any encoding: complete models.
 struct ModelReading final : private detail::EventSink {
     struct Result {
         /// "added {model}", "bookmark @8", "error 410 Expired …", "bad n/p @9: …", "large …"
@@ -31,7 +31,7 @@ struct ModelReading final : private detail::EventSink {
                           std::size_t max_object_bytes = std::size_t{1} << 20)
         : reader(schema, max_object_bytes, *this) {}
 
-    /// Each chunk is copied, so that reading behind it is an error that a sanitizer sees.
+    /// Copies each chunk, so that a sanitizer detects reads beyond its end.
     Result read(detail::Document document, std::string_view type, std::string_view body,
                 std::size_t chunk = std::string::npos) {
         result_ = {};

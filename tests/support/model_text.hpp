@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-/// Everything of an object, in words: two are equal if their texts are.
+/// A complete text of an object: two objects are equal if their texts are.
 namespace k8s_sd::test {
 
 class ModelText {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// Small Kubernetes objects for tests, as a server is given them.
+/// Small Kubernetes objects for tests, in the form of a server's input.
 namespace k8s_sd::test {
 
 using Strings = std::map<std::string, std::string>;
@@ -46,7 +46,7 @@ struct PodSpec {
     Strings labels{};
     std::string uid{};
     std::string phase = "Running";
-    std::string probe_time{};  ///< reaches no label
+    std::string probe_time{};  ///< affects no label
 };
 inline boost::json::object pod(const PodSpec& spec) {
     boost::json::object status{{"phase", spec.phase}, {"hostIP", "192.168.0.1"}};
@@ -101,7 +101,7 @@ inline boost::json::object service(const std::string& name, const Strings& label
                                        {"name", "http"}, {"port", 80}, {"protocol", "TCP"}}}}}}};
 }
 
-/// An address of a pod, or of none where `pod` is empty.
+/// An address of a pod, or without a pod if `pod` is empty.
 struct Address {
     std::string ip{};
     std::string pod{};

@@ -4,8 +4,8 @@
 
 namespace k8s_sd::test {
 
-/// Most tests are about LIST and WATCH as requests of their own. Those about lists that come as the
-/// first events of a watch say so, and the properties draw one or the other.
+/// Most tests use separate LIST and WATCH requests. Tests of streamed lists enable them explicitly,
+/// and the property tests draw one or the other.
 inline WatchOptions plain_lists(WatchOptions options = {}) {
     options.watch_list = false;
     return options;

@@ -10,7 +10,7 @@
 
 namespace k8s_sd::test {
 
-/// Programs that end when the test says so. For one thread.
+/// Programs that end on the test's command. For one thread.
 class ProgramDesk final : public ProgramRunner {
  public:
     std::shared_ptr<void> async_run(Program program, Handler handler) override {
@@ -20,7 +20,7 @@ class ProgramDesk final : public ProgramRunner {
         alive_.push_back(alive);
         return alive;
     }
-    /// The last one ends.
+    /// Ends the last program.
     void end(Result result) {
         const Handler handler = handlers.back();
         handler(std::move(result));
@@ -30,13 +30,13 @@ class ProgramDesk final : public ProgramRunner {
         result.output = std::move(output);
         end(std::move(result));
     }
-    /// An ExecCredential with this status.
+    /// Ends the last program with an ExecCredential of this status.
     void issue(const std::string& status) {
         print(
             R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":)" +
             status + "}");
     }
-    /// Whether the last one is wanted still.
+    /// Whether the result of the last program is still needed.
     bool wanted() const { return !alive_.back().expired(); }
     std::size_t runs() const { return programs.size(); }
 

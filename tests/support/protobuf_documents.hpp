@@ -32,7 +32,7 @@ struct Message {
     }
 };
 
-/// An object with what stands around it.
+/// An object with its envelope.
 inline std::string document(std::string_view kind, const Message& object,
                             std::string_view api_version = "v1") {
     return std::string("k8s\0", 4) + Message()
@@ -51,7 +51,7 @@ inline Message list(const std::initializer_list<Message>& items, std::string_vie
     return all;
 }
 
-/// With the length that stands before it.
+/// Prefixes the bytes with their length.
 inline std::string frame(const std::string& bytes) {
     std::string head;
     for (int shift = 24; shift >= 0; shift -= 8) head += static_cast<char>(bytes.size() >> shift);

@@ -18,8 +18,8 @@ inline void fill(MutableLabels& labels, const LabelMap& map) {
     for (const auto& [name, value] : map) labels.set(name, value);
 }
 
-/// What becomes of the labels; nullopt if they are dropped. Checks that explain() does the same and
-/// that its steps lead there.
+/// The resulting labels; nullopt if the target is dropped. Checks that explain() has the same
+/// result and consistent steps.
 inline std::optional<LabelMap> relabel(const LabelMap& input, const Rules& rules,
                                        const RelabelOptions& options = {}) {
     const Relabeler relabeler(rules, options);
@@ -54,7 +54,7 @@ inline std::optional<LabelMap> relabel(const LabelMap& input, const Rules& rules
     return result;
 }
 
-/// What is wrong with the rule, "" if nothing is.
+/// The error of the rule, "" without one.
 inline std::string rule_error(const RelabelRule& rule, const RelabelOptions& options = {}) {
     return config_error([&] { Relabeler({rule}, options); });
 }

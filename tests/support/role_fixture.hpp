@@ -89,7 +89,7 @@ class World final : private detail::Lookup {
         }
         return all;
     }
-    /// What the last generation looked for, found or not.
+    /// The look-ups of the last generation, successful or not.
     const std::set<Key>& asked() const noexcept { return asked_; }
     bool asked(Kind kind, const std::string& ns, const std::string& name) const {
         return asked_.contains({kind, ns, name});
@@ -109,12 +109,12 @@ class World final : private detail::Lookup {
     std::set<Key> asked_;
 };
 
-/// The value of a label (with "~"); "" if it is absent, which means the same.
+/// The value of a label (with "~"); "" if it is absent, which is equivalent.
 inline std::string value(const LabelMap& target, const std::string& name) {
     const auto it = target.find(name[0] == '~' ? "__meta_kubernetes_" + name.substr(1) : name);
     return it == target.end() ? "" : it->second;
 }
-/// Whether a label of this start (with "~") is there.
+/// Whether a label with this prefix (with "~") exists.
 inline bool has_family(const LabelMap& target, const std::string& start) {
     const std::string full = "__meta_kubernetes_" + start.substr(1);
     const auto it = target.lower_bound(full);

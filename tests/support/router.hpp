@@ -11,7 +11,7 @@
 
 namespace k8s_sd::test {
 
-/// Leads to servers by their names.
+/// Connects to servers by their names.
 class Router final : public Connector {
  public:
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
@@ -24,12 +24,12 @@ class Router final : public Connector {
     std::vector<std::string> targets;  ///< of the connections so far
 };
 
-/// Made before the simulation, which needs it.
+/// Constructed before the simulation, which needs it.
 struct WithRouter {
     std::shared_ptr<Router> router = std::make_shared<Router>();
 };
 
-/// Two clusters, https://first and https://second, and a kubeconfig "kc" that leads to one of them.
+/// Two clusters, https://first and https://second, and a kubeconfig "kc" that names one of them.
 struct TwoServers : WithRouter, Simulation {
     explicit TwoServers(const ServerLimits& limits = {})
         : Simulation({}, {}, limits,
@@ -41,7 +41,7 @@ struct TwoServers : WithRouter, Simulation {
         router->servers["second"] = second.connector();
         lead_to("https://first");
     }
-    // The router outlives the contexts, which the servers' connectors must not.
+    // The router outlives the contexts, but the servers' connectors must not.
     ~TwoServers() { router->servers.clear(); }
 
     /// \param user     of YAML, as "token: one"

@@ -13,10 +13,10 @@
 
 namespace k8s_sd::test {
 
-/// Programs in a directory of their own.
+/// Programs in a temporary directory.
 class Scripts : public TemporaryDirectory {
  public:
-    /// A shell script; its path.
+    /// Writes a shell script; returns its path.
     std::string script(const std::string& text, const std::string& name = "plugin") const {
         const std::string file = write(name, "#!/bin/sh\n" + text + "\n");
         ::chmod(file.c_str(), 0700);
@@ -28,7 +28,7 @@ class Scripts : public TemporaryDirectory {
     }
 };
 
-/// What is open in this process.
+/// The open descriptors of this process.
 inline std::set<std::string> open_descriptors() {
     std::set<std::string> result;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -41,7 +41,7 @@ inline std::set<std::string> open_descriptors() {
     return result;
 }
 
-/// Waits for something that other processes or threads do; false when that takes unreasonably long.
+/// Waits for other processes or threads; false if that takes unreasonably long.
 template <class Done>
 bool wait_until(Done done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -52,7 +52,7 @@ bool wait_until(Done done) {
     return true;
 }
 
-/// Whether there is a process with that number that is no zombie.
+/// Whether a process with this number exists and is not a zombie.
 inline bool is_running(const std::string& number) {
     std::ifstream file("/proc/" + number + "/stat");
     std::string text((std::istreambuf_iterator<char>(file)), {});

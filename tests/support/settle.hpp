@@ -5,7 +5,7 @@
 
 namespace k8s_sd::test {
 
-/// Runs everything that is ready, and what follows from it; waits for nothing.
+/// Runs everything that is ready, and everything it makes ready; waits for nothing.
 /// \returns the number of handlers that ran
 inline std::size_t settle(boost::asio::io_context& context) {
     context.restart();

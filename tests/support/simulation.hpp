@@ -18,19 +18,19 @@
 
 namespace k8s_sd::test {
 
-/// A server that answers in JSON: for tests that write themselves what its watches bring.
+/// A server that answers in JSON: for tests that write the events of its watches themselves.
 inline sim::ApiServerOptions json_server() {
     sim::ApiServerOptions options;
     options.protobuf = false;
     return options;
 }
 
-/// A simulated server, a context whose environment leads to it, and time that the test moves.
-/// Nothing happens but in settle() and advance(). For one thread.
+/// A simulated server, a context with an environment that connects to it, and a manual clock.
+/// Events happen only in settle() and advance(). For one thread.
 class Simulation {
  public:
     using Around = std::function<std::shared_ptr<Connector>(std::shared_ptr<Connector>)>;
-    /// \param around  makes a connector of the server's, for what TransportFaults cannot do
+    /// \param around  wraps the server's connector, for cases beyond TransportFaults
     explicit Simulation(sim::ApiServerOptions options = {}, sim::TransportFaults faults = {},
                         const ServerLimits& limits = {}, const Around& around = {})
         : server(context.get_executor(), with_clock(std::move(options), clock)),
@@ -64,8 +64,8 @@ class Simulation {
     /// Warnings and errors since the last call.
     std::vector<std::string> take_log() { return std::exchange(*log_, {}); }
 
-    /// What was asked for since the last call: "LIST /api/v1/pods?limit=500", "WATCH …" with the
-    /// resource version only.
+    /// The requests since the last call: "LIST /api/v1/pods?limit=500", "WATCH …" with the resource
+    /// version only.
     std::vector<std::string> take_requests() {
         std::vector<std::string> texts;
         for (const sim::RequestRecord& record : server.requests()) {
@@ -86,7 +86,7 @@ class Simulation {
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
 
  private:
-    // The server's own clock, where a test gave it one.
+    // Adds the server's own clock, if a test supplies one.
     static sim::ApiServerOptions with_clock(sim::ApiServerOptions options,
                                             const std::shared_ptr<ManualClock>& clock) {
         if (!options.clock) options.clock = clock;

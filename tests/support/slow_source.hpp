@@ -12,15 +12,15 @@
 
 namespace k8s_sd::test {
 
-/// Credentials that come when the test says so.
+/// Credentials that arrive on the test's command.
 class SlowSource final : public detail::CredentialSource {
  public:
-    /// What the test keeps; the source itself belongs to its user.
+    /// The test's part; the source itself belongs to its user.
     struct Desk {
         int asked = 0;
         bool alive = true;
-        std::function<void()> before;  ///< called at the beginning of each question; may throw
-        Handler waiting;               ///< empty: nobody asks
+        std::function<void()> before;  ///< called at the start of each request; may throw
+        Handler waiting;               ///< empty: no caller waits
 
         void answer(detail::RequestCredentials authorization) {
             std::exchange(waiting, nullptr)(std::move(authorization));

@@ -8,7 +8,7 @@
 
 namespace k8s_sd::test {
 
-/// What a Store keeps: an object with the metadata that all have, and with keys for indexes.
+/// An object for a Store: the metadata common to all objects, and keys for indexes.
 struct StoredObject {
     struct Metadata {
         std::string_view namespace_, name;

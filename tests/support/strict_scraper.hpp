@@ -12,10 +12,10 @@
 
 namespace k8s_sd::test {
 
-/// A scraper that is strict about what it is told.
+/// A scraper that checks its notifications strictly.
 class StrictScraper final : public TargetHandler {
  public:
-    /// What runs, by labels and URL.
+    /// The running targets, by labels and URL.
     using Key = std::pair<LabelMap, std::string>;
 
     void stop(TargetId id, const ScrapeTargetPtr& target, StopReason reason) noexcept override {
@@ -89,7 +89,7 @@ class StrictScraper final : public TargetHandler {
         }
         return {};
     }
-    /// The number of the target with this address; 0: there is none.
+    /// The number of the target with this address; 0: no such target.
     TargetId id(std::string_view address) const {
         for (const auto& [id, target] : running_) {
             if (target->get("__address__") == address) return id;

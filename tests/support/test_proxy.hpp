@@ -14,19 +14,19 @@
 
 namespace k8s_sd::test {
 
-/// A proxy on 127.0.0.1 that runs in the test's io_context, which has one thread.
+/// A proxy on 127.0.0.1 in the test's io_context, which has one thread.
 class TestProxy {
  public:
     using tcp = asio::ip::tcp;
 
     struct Options {
         bool socks = false;                            ///< SOCKS5 instead of CONNECT
-        std::shared_ptr<asio::ssl::context> tls = {};  ///< its side of TLS
-        /// What it says instead of an answer of its own; then it ends the connection.
+        std::shared_ptr<asio::ssl::context> tls = {};  ///< the proxy's own TLS
+        /// Sent in place of a regular response; then the proxy closes the connection.
         std::string answer = {};
-        bool silent = false;                    ///< it says nothing
-        bool byte_by_byte = false;              ///< each byte of its answer in a packet of its own
-        std::string username = {}, password{};  ///< that SOCKS5 demands
+        bool silent = false;                    ///< it never responds
+        bool byte_by_byte = false;              ///< each byte of its response in a separate packet
+        std::string username = {}, password{};  ///< required by SOCKS5
     };
 
     explicit TestProxy(asio::io_context& io) : TestProxy(io, Options()) {}
@@ -35,12 +35,12 @@ class TestProxy {
     }
 
     std::string port() const { return port_; }
-    /// What clients said before they spoke to a server.
+    /// The bytes from clients before their data for a server.
     std::string heard;
     int connections = 0;
     /// Ends all connections.
     void kill() { sessions_.clear(); }
-    /// Connects to nobody any more.
+    /// Refuses new connections.
     void stop() { acceptor_.close(); }
 
  private:
@@ -121,7 +121,7 @@ class TestProxy {
                 write(to, bytes, [this, &from, &to] { relay(from, to); });
             });
         }
-        /// An end on one side is one on the other.
+        /// The end of one side ends the other.
         void read(ByteStream& from, std::function<void(const std::string&)> then) {
             const auto buffer = std::make_shared<std::array<char, 16384>>();
             from.async_read_some(asio::buffer(*buffer),

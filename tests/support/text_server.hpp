@@ -13,7 +13,7 @@
 
 namespace k8s_sd::test {
 
-/// A connector in memory to a server that answers each request, which is in one write, with a text.
+/// An in-memory connector to a server that answers each request, sent in one write, with a text.
 /// For one thread.
 class TextServer final : public Connector {
  public:
@@ -28,7 +28,7 @@ class TextServer final : public Connector {
                "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
     }
 
-    /// What the next requests are answered; the last one again and again. Empty: nothing.
+    /// The responses to the next requests; the last one repeats. Empty: no response.
     std::vector<std::string> answers;
     std::vector<std::string> requests;
     std::vector<ConnectTarget> targets;

@@ -1,9 +1,9 @@
-// Works around mistakes of ThreadSanitizer, in each program that is compiled with it.
+// Works around defects of ThreadSanitizer, in each program compiled with it.
 #include <poll.h>
 
 // Asio counts the references to a type-erased executor with a release decrement and an acquire
-// fence. The pair is correct, but ThreadSanitizer does not follow fences and takes the deletion
-// by the last owner for a race with the decrements before it.
+// fence. The pair is correct, but ThreadSanitizer does not support fences and reports the deletion
+// by the last owner as a race with the earlier decrements.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
     return "race:boost::asio::execution::detail::shared_target_executor::~shared_target_executor\n";

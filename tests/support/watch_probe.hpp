@@ -13,7 +13,7 @@
 
 namespace k8s_sd::test {
 
-/// One URLWatcher and what it reports.
+/// One URLWatcher and its reports.
 class WatchProbe final : private WatchObserver {
  public:
     explicit WatchProbe(Simulation& simulation, WatchQuery query = {},
@@ -37,13 +37,13 @@ class WatchProbe final : private WatchObserver {
     const URLWatcher& watcher() const { return *watcher_; }
     WatchStatus status() const { return watcher_->status(); }
 
-    /// Names of the objects it has.
+    /// Names of its objects.
     std::set<std::string> names() const {
         std::set<std::string> names;
         watcher_->for_each([&](const ObjectPtr& object) { names.emplace(object->name()); });
         return names;
     }
-    /// Changes since the last call: "+a" came, "-a" is gone, "~a" changed, "!a" was replaced.
+    /// Changes since the last call: "+a" added, "-a" removed, "~a" modified, "!a" replaced.
     std::string take_changes() { return std::exchange(changes_, {}); }
 
     int synced = 0;
@@ -51,7 +51,7 @@ class WatchProbe final : private WatchObserver {
     int status_changes = 0;
     std::size_t at_sync = 0;  ///< objects reported before on_synced()
 
-    /// Called at the end of the observer's call of that name.
+    /// Called at the end of the observer function of that name.
     std::function<void()> after_change, after_synced, after_batch, after_status;
 
  private:

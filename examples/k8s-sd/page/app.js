@@ -1,35 +1,36 @@
 "use strict";
-// The page of k8s-sd. All state of a view is in the URL. What comes from the cluster is a text of
-// strangers: it gets into the page as text only, with what cannot be seen made visible.
+// The page of k8s-sd. The URL holds the entire state of a view. All data of the cluster is
+// untrusted: it enters the page as text only, with invisible characters made visible.
 //
-// A view asks the server and describes what it shows as new elements; draw() changes what is there
-// to be like them. So what is equal stays: focus, selection, the place that somebody reads.
+// A view requests data and describes its content as new elements; draw() patches the document to
+// match them. Unchanged elements keep their focus, selection and scroll position.
 
 // ---------------------------------------------------------------- limits
 
-const mostChips = 5;         // labels of a row
-const mostConsumers = 100;   // of a page
-const mostShards = 100;      // the same
+const mostChips = 5;         // per row
+const mostConsumers = 100;   // per page
+const mostShards = 100;      // per page
 const mostChanges = 100;     // in the document
-const mostFound = 60;        // rows of Find, of all jobs
+const mostFound = 60;        // rows of Find, over all jobs
 const mostFoundJobs = 20;    // with hits
-const mostMisses = 50;       // jobs that have nothing of it
-const mostWatches = 40;      // of Health, with all they have
-const mostLines = 60;        // of Health: other jobs, a line each
-const usually = 5000;        // ms between two looks at what may have changed
+const mostMisses = 50;       // jobs without a hit
+const mostWatches = 40;      // of Health, with all details
+const mostLines = 60;        // of Health: other jobs, one line each
+const usually = 5000;        // ms between two updates
 const whileBuilding = 500;   // the same, while the server still reads targets
-const longestWait = 30;      // s until the stream of changes is asked for again
+const longestWait = 30;      // s, the maximum pause before reconnecting to the stream of changes
 
 // ---------------------------------------------------------------- texts and elements
 
 const byId = (id) => document.getElementById(id);
 
-/** Characters that are not seen, or change the order of others. */
+/** Invisible characters, and those that change the order of others. */
 const invisible = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 const visible = (text) => String(text).replace(invisible,
   (c) => `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 
-/** An element: `el("td", { class: "number" }, "text", otherElement)`. Functions are listeners. */
+/** Creates an element: `el("td", { class: "number" }, "text", otherElement)`. Functions become
+    listeners. */
 function el(name, properties, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties ?? {})) {
@@ -43,13 +44,13 @@ function el(name, properties, ...children) {
 const given = (children) => children.flat(Infinity).filter((child) =>
   child !== null && child !== undefined && child !== "" && child !== false);
 
-/** A foreign text, cut if it is long. */
+/** An untrusted text, truncated if it is long. */
 function cut(text, most = 160) {
   const shown = visible(text ?? "");
   return shown.length > most ? shown.slice(0, most) + "…" : shown;
 }
 
-/** The same within other words: apart from the direction of its neighbours. */
+/** The same within other text: isolated from the direction of its neighbours. */
 const inline = (text, most) => el("span", { class: "foreign" }, cut(text, most));
 
 /** The same, with a button that shows the rest. */
@@ -62,7 +63,7 @@ function whole(text, most) {
 }
 
 const isWeb = (url) => /^https?:\/\//i.test(url ?? "");
-/** A link to an address of the web, or its text. */
+/** A link to a web address, or its text. */
 const webLink = (url) => (isWeb(url)
   ? el("a", { class: "foreign", href: url, rel: "noreferrer noopener", target: "_blank" },
     cut(url, 300), " ↗")
@@ -72,7 +73,7 @@ const number = (count) => Number(count ?? 0).toLocaleString("en");
 const plural = (count, one, many = one + "s") =>
   `${number(count)} ${Number(count) === 1 ? one : many}`;
 
-let ahead = 0;  // ms that the server's clock is before ours
+let ahead = 0;  // ms by which the server's clock is ahead of ours
 const now = () => Date.now() + ahead;
 
 function span(ms) {
@@ -90,7 +91,7 @@ const day = (time) =>
 const dateAndClock = (time) =>
   `${day(time)} ${clock(time)}.${String(Math.floor(time % 1000)).padStart(3, "0")}`;
 
-/** \param ways  elements that lead out */
+/** \param ways links and buttons for the user's next step */
 function notice(text, ...ways) {
   byId("notice").hidden = !text;
   byId("notice").replaceChildren(...(text ? [visible(text), ...given(ways)] : []));
@@ -105,7 +106,7 @@ async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Browsers allow it for https and localhost only.
+    // Browsers allow the clipboard API for https and localhost only.
     const area = el("textarea", { class: "hidden-text", "aria-label": "Text to copy" });
     area.value = text;
     document.body.append(area);
@@ -115,7 +116,7 @@ async function toClipboard(text) {
   }
 }
 
-/** \param make  the text, or a promise of it */
+/** \param make the text, or a promise of it */
 function copyButton(title, make) {
   const button = el("button", { click: async () => {
     try {
@@ -139,13 +140,13 @@ const listeners = ["onclick", "onkeydown", "onchange", "oninput", "onsubmit", "o
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id : "");
 const alike = (old, wanted) => old.nodeName === wanted.nodeName && keyOf(old) === keyOf(wanted);
 
-/** Makes the old element like the wanted one, with as few changes as can be. */
+/** Patches the old element to match the wanted one, with minimal changes. */
 function patch(old, wanted) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
     if (old.data !== wanted.data) old.data = wanted.data;
     return;
   }
-  // What was made of the same data is left alone, with what somebody has opened in it.
+  // An element made from the same data stays, including details opened by the user.
   if (wanted.madeOf !== undefined && wanted.madeOf === old.madeOf) return;
   old.madeOf = wanted.madeOf;
   for (const { name } of [...old.attributes]) {
@@ -153,12 +154,13 @@ function patch(old, wanted) {
   }
   for (const { name, value } of wanted.attributes) {
     if (old.getAttribute(name) === value) continue;
-    if (name === "style") old.style.cssText = value;  // the policy forbids the attribute
+    // the content security policy forbids the attribute
+    if (name === "style") old.style.cssText = value;
     else old.setAttribute(name, value);
   }
   for (const name of listeners) old[name] = wanted[name];
   patchChildren(old, [...wanted.childNodes]);
-  // What somebody types is theirs.
+  // Keep the user's unfinished input.
   if ("value" in old && old !== document.activeElement
     && old.value !== wanted.value) old.value = wanted.value;
   if ("checked" in old) old.checked = wanted.checked;
@@ -195,7 +197,7 @@ const rowsHere = () => [...document.querySelectorAll("main .row")];
 const rowOf = (key) => rowsHere().find((row) => row.dataset.key === key);
 const focusRow = (row) => row?.querySelector("a.open")?.focus();
 
-/** Draws, and gives the focus back to what has it: the same element, row or place. */
+/** Draws, and restores the focus: to the same element, row or position. */
 function keepingFocus(drawIt) {
   const before = document.activeElement;
   const row = before?.closest("main .row");
@@ -212,7 +214,7 @@ function keepingFocus(drawIt) {
   byId("main").focus({ preventScroll: true });
 }
 
-/** Shows this in the view. Another view begins with nothing. */
+/** Shows this in the view. Another view starts empty. */
 function draw(...children) {
   const view = viewNow();
   const main = byId("main");
@@ -228,8 +230,8 @@ function draw(...children) {
 
 // ---------------------------------------------------------------- state in the URL
 
-// { name, title, show(signal), jobs: it needs their names, again: it is brought up to date }, in
-// the order of the navigation. show() may return the ms after which it wants to be shown again.
+// { name, title, show(signal), jobs: requires the names of jobs, again: supports updates }, in the
+// order of the navigation. show() may return the ms until its next update.
 const views = [];
 let state = new URLSearchParams(location.search);
 
@@ -239,7 +241,7 @@ const viewOfUrl = () => views.find((view) => isNamed(view, get("view", "targets"
 const viewNow = () => viewOfUrl() ?? views[0];
 
 const drawerParameters = ["id", "job_of", "object_of", "address_of"];
-/** What a view is made of. */
+/** The parameters that determine the content of a view. */
 function ofTheView(parameters) {
   const rest = new URLSearchParams(parameters);
   for (const name of [...drawerParameters, "live"]) rest.delete(name);
@@ -247,7 +249,7 @@ function ofTheView(parameters) {
 }
 const noDrawer = Object.fromEntries(drawerParameters.map((name) => [name, null]));
 
-/** Goes where these parameters differ; null removes one. */
+/** Navigates to a URL with these parameters changed; null removes one. */
 function go(changes, { replace = false, other = false, entry = {} } = {}) {
   const next = other ? new URLSearchParams() : new URLSearchParams(state);
   if (other && get("live")) next.set("live", get("live"));
@@ -271,7 +273,7 @@ function become(next, anew = false) {
 
 addEventListener("popstate", () => {
   const next = new URLSearchParams(location.search);
-  // Also if it has the focus, which draw() leaves alone.
+  // Also if the field has the focus, which draw() does not touch.
   typing = false;
   const shown = viewNow().name === "find" ? "object" : "q";
   if (byId("query")) byId("query").value = next.get(shown) ?? "";
@@ -285,15 +287,15 @@ const query = (parameters) => new URLSearchParams(
   [values].flat().filter((value) => value !== "" && value !== null && value !== undefined)
     .map((value) => [name, value]))).toString();
 
-/** What the answer says that is no JSON. */
+/** A description of a response that is not JSON. */
 async function inWords(answer, text) {
   const type = (answer.headers.get("Content-Type") ?? "no type").split(";")[0];
   if (type === "text/plain" && text.trim()) return text.trim().slice(0, 300);
-  return `the answer is no JSON but ${type}, with status ${answer.status}: ` +
-    "does something before k8s-sd ask for a login? Load the page again";
+  return `the response is not JSON but ${type}, with status ${answer.status}: ` +
+    "does a proxy before k8s-sd require a login? Load the page again";
 }
 
-/** The answer, an error that says it in words, or an AbortError if nobody waits any more. */
+/** The response; throws an error with its text, or an AbortError if the request was superseded. */
 async function ask(path, parameters, signal, options = {}) {
   const text = query(parameters);
   let answer, body;
@@ -322,7 +324,7 @@ async function ask(path, parameters, signal, options = {}) {
 const post = (path, body, signal) => ask(path, {}, signal, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
-/** The answer, or what stands for one that this server does not give. */
+/** The response, or `without` if this server does not support the request. */
 async function askIfKnown(path, parameters, signal, without = null) {
   try {
     return await ask(path, parameters, signal);
@@ -332,7 +334,7 @@ async function askIfKnown(path, parameters, signal, without = null) {
   }
 }
 
-// ---------------------------------------------------------------- showing a view
+// ---------------------------------------------------------------- display of a view
 
 let jobs = [];
 let version = "";
@@ -342,13 +344,13 @@ async function loadJobs(signal) {
   version = answer.version;
 }
 
-let task = new AbortController();  // what the view asks for; one that comes later ends it
+let task = new AbortController();  // the view's requests; a later task aborts them
 let timer = 0;
-let busy = false;      // with what somebody wants to see
-let refused = false;   // the server does not take what the URL says; asking again is no use
-let failed = false;    // the view was not shown, which may be otherwise the next time
+let busy = false;      // with a request of the user
+let refused = false;   // the server rejects the URL's parameters; a retry is useless
+let failed = false;    // the view was not shown; the next attempt may succeed
 
-/** \param again  it is shown already, and brought up to date */
+/** \param again the view is already shown, and only needs an update */
 async function show(again = false) {
   task.abort();
   clearTimeout(timer);
@@ -375,7 +377,7 @@ async function show(again = false) {
   if (!signal.aborted) timer = setTimeout(refresh, wait);
 }
 
-/** Brings up to date what is looked at. */
+/** Updates the visible view. */
 function refresh() {
   if (!busy && !document.hidden) show(true);
 }
@@ -389,7 +391,7 @@ function showWhere(view) {
   document.title = `${view.title} · k8s-sd`;
 }
 
-/** The strip says it when there is no answer at all. */
+/** Without any response, the strip reports the error instead. */
 function showError(view, error) {
   refused = error.status >= 400 && error.status < 500;
   failed = true;
@@ -406,14 +408,14 @@ function showError(view, error) {
 const firstPage = () => el("button", { id: "first",
   click: () => go({ after: null, ...noDrawer }) }, "First page");
 
-// ---------------------------------------------------------------- the strip: is all well?
+// ---------------------------------------------------------------- the status strip
 
-/** What is wrong with a job, in words. */
+/** The problem of a job, in words. */
 function troubleOf(job) {
   const bad = (job.configs ?? []).find((config) => config.message || config.state === "unusable");
   const words = (bad?.message ?? "").split("\n")[0];
   if (!job.synced) return ["is not complete", words || "it waits for the first list"];
-  if (bad) return [bad.state === "unusable" ? "cannot be used" : "is of before", words];
+  if (bad) return [bad.state === "unusable" ? "cannot be used" : "is out of date", words];
   const isUnconfirmed = job.configs?.some((config) => config.unconfirmed);
   return isUnconfirmed ? ["has targets of before a restart", ""] : null;
 }
@@ -444,11 +446,11 @@ async function showStrip(signal) {
   fillStrip(text, `as of ${clock(now())}`);
 }
 
-/** The view keeps what it has. */
+/** The view keeps its content. */
 function showNoAnswer(error) {
   fillStrip([el("strong", { class: "bad" }, "▲ No answer"),
     el("span", { class: "words foreign" }, cut(error.message, 200))],
-    asOf ? `what you see is of ${clock(asOf + ahead)}` : "");
+    asOf ? `last updated at ${clock(asOf + ahead)}` : "");
 }
 
 function fillStrip(text, when) {
@@ -489,7 +491,7 @@ function labelsToShow(row) {
   const names = ["instance", "job", "namespace", "pod", "service", "node"];
   const all = Object.entries(row.labels ?? {}).filter(([name]) => !name.startsWith("__"));
   const rest = all.filter(([name, value]) => !names.includes(name) || !shown.has(value));
-  // Hidden labels come last: where one is, no other is missing.
+  // Hidden labels come last: if one is present, no other is missing.
   const sent = Object.keys(row.labels ?? {}).length;
   const missing = sent > all.length ? 0 : Math.max(0, (row.labels_total ?? 0) - sent);
   return { rest, more: missing + Math.max(0, rest.length - mostChips) };
@@ -505,12 +507,12 @@ function labelChips(row) {
 const plainClick = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey
   && !event.shiftKey;
 const toTarget = (row) => "?" + query({ job_of: row.job, id: row.id });
-/** Opens the target beside the view; another one takes its place, also in the browser's history. */
+/** Opens the target beside the view; the next target replaces it, also in the browser's history. */
 const openTarget = (parameters) => go({ ...noDrawer, ...parameters },
   { replace: Boolean(get("id")),
     entry: { ...history.state, opened: !get("id") || history.state?.opened } });
 
-/** \param parameters  of the URL, that say which target */
+/** \param parameters the URL parameters that identify the target */
 const targetLink = (parameters, text) => el("a",
   { class: "open mono foreign", href: "?" + query(parameters), click: (event) => {
   if (!plainClick(event)) return;
@@ -519,13 +521,13 @@ const targetLink = (parameters, text) => el("a",
   openTarget(parameters);
 } }, text);
 
-/** With these columns besides the first three. */
+/** With these columns in addition to the first three. */
 function targetRow(row, { job, labels, owner }) {
   const columns = 3 + job + labels + owner;
   const path = row.url && row.url !== `http://${scrapedAt(row)}/metrics` ? row.url : "";
   const body = el("tbody", { class: "row", "data-key": `${row.job} ${row.id}`, "data-id": row.id,
     click: (event) => {
-    // Who marks a text does not want to open it.
+    // A user who selects text does not want to open the row.
     if (event.target.closest("a") || String(getSelection())) return;
     openTarget({ job_of: row.job, id: row.id });
   } }, el("tr", {},
@@ -558,7 +560,7 @@ function targetTable(rows, { job = true } = {}) {
   rows.map((row) => targetRow(row, columns)));
 }
 
-/** What each gives, a few at a time. */
+/** The results for all items, computed a few at a time. */
 async function each(all, work) {
   const results = [];
   for (let i = 0; i < all.length; i += 4) {
@@ -567,11 +569,11 @@ async function each(all, work) {
   return results;
 }
 
-/** For who copies: also when the view has gone on meanwhile. */
+/** For copying: also works after the user has left the view. */
 const wholeTarget = (row) =>
   ask("api/ui/target", { job: row.job, id: row.id }, new AbortController().signal);
 
-/** Rows whose labels the server has cut get the whole ones. */
+/** Loads all labels of rows truncated by the server. */
 const wholeRows = (rows) => each(rows, async (row) => {
   const isCut = row.cut || (row.labels_total ?? 0) > Object.keys(row.labels ?? {}).length;
   if (!isCut || row.state !== "active") return row;
@@ -579,7 +581,8 @@ const wholeRows = (rows) => each(rows, async (row) => {
   return { ...row, labels: Object.fromEntries(labels.filter(([name]) => !name.startsWith("__"))) };
 });
 
-/** As /sd/{job}/targets has it: the address that is scraped, and what differs from the job. */
+/** In the form of /sd/{job}/targets: the scraped address, and the labels that differ from the job.
+    */
 function listed({ labels, discovered }) {
   const { __address__: address, ...rest } = labels;
   if (rest.instance === address) delete rest.instance;
@@ -589,7 +592,7 @@ function listed({ labels, discovered }) {
   return { address, labels: rest };
 }
 
-/** JSON is YAML; a line for each label is easier to read. */
+/** JSON is valid YAML; one line per label is easier to read. */
 async function yamlOf(rows) {
   const active = rows.filter((row) => row.state === "active");
   if (active.length === 0) throw new Error("none of these targets is active");
@@ -602,7 +605,7 @@ async function yamlOf(rows) {
 
 // ---------------------------------------------------------------- view: targets
 
-// Where filters would fill the screen they are folded, until somebody opens them.
+// On narrow screens the filters are collapsed until the user opens them.
 const narrow = matchMedia("(max-width: 800px)");
 narrow.addEventListener("change", () => {
   if (byId("filters")) byId("filters").open = !narrow.matches;
@@ -617,7 +620,7 @@ const chosenOf = (name) => state.getAll(name).flatMap((value) =>
 const withFilter = (name, values) => go({
   [name]: name === "state" ? values.join(",") : values, after: null, ...noDrawer });
 
-/** A reason, with what tells it from those of other jobs. */
+/** A reason, with the rule and job that distinguish it from others. */
 function reasonText(one, rows, ofJobs) {
   const seen = new Set(rows.filter((row) => row.reason === one.value).map((row) => row.job));
   const job = ofJobs.length === 1 ? ofJobs[0].value : seen.size === 1 ? [...seen][0] : "";
@@ -653,9 +656,9 @@ function summary(answer, from) {
     : `${number(from + 1)}–${number(from + shown)} of ${all}`;
 }
 
-let typing = false;  // the text in the field is being written: one entry of the history
+let typing = false;  // the user is typing: one entry in the history
 let searches = 0;
-/** A little after the last key. */
+/** Shortly after the last key. */
 function search() {
   clearTimeout(searches);
   searches = setTimeout(() => {
@@ -744,7 +747,7 @@ function markOpenRow() {
   for (const row of rowsHere()) row.classList.toggle("opened", row.dataset.key === openKey());
 }
 
-/** Opens, closes or leaves it, as the URL says. */
+/** Opens, closes or keeps the drawer, according to the URL. */
 async function showDrawer() {
   const names = [...drawerParameters, "shards"];
   const wanted = get("id") ? JSON.stringify(names.map((name) => get(name))) : "";
@@ -763,7 +766,7 @@ async function showDrawer() {
   }
 }
 
-/** The target; if it is gone, what is now at its object or address; else null. */
+/** The target; if it is gone, the current one at its object or address; otherwise null. */
 async function targetOfUrl(signal) {
   const wanted = { job: get("job_of"), id: get("id"), shards: get("shards") };
   const answer = (wanted.shards ? await askIfKnown("api/ui/target", wanted, signal) : null) ??
@@ -849,7 +852,8 @@ function stepList({ steps, after, steps_left_out: leftOut }) {
   (after ?? []).map((text) => el("p", { class: "soft" }, cut(text, 400))));
 }
 
-/** Who has the target, as far as the server tells: of so many shards, and of the collectors. */
+/** The owners of the target, if the server reports them: of this many shards, and of the
+    collectors. */
 function ownersOf({ owners, collectors }) {
   return given([
     owners && el("span", { class: "owner" },
@@ -908,7 +912,7 @@ function findForm() {
   el("button", { class: "primary" }, "Why?"), get("object") ? shardsField(get("shards")) : null);
 }
 
-/** The rows of as many jobs as there is room for. */
+/** The rows of the jobs that fit into the limit. */
 function hitCards(hits) {
   let room = mostFound;
   return hits.slice(0, mostFoundJobs).map((job) => {
@@ -966,7 +970,7 @@ views.push({ name: "find", title: "Find", show: showFind });
 
 // ---------------------------------------------------------------- view: laboratory
 
-/** What was written for a job, until the browser's tab is closed. */
+/** The draft for a job, until the browser tab is closed. */
 const drafts = {
   get(job) {
     try { return JSON.parse(sessionStorage.getItem(`k8s-sd-rules ${job}`)); } catch { return null; }
@@ -974,14 +978,14 @@ const drafts = {
   set(job, draft) {
     try {
       sessionStorage.setItem(`k8s-sd-rules ${job}`, JSON.stringify(draft));
-    } catch { /* it is not kept */ }
+    } catch { /* storage is unavailable */ }
   },
   forget(job) {
-    try { sessionStorage.removeItem(`k8s-sd-rules ${job}`); } catch { /* there is none */ }
+    try { sessionStorage.removeItem(`k8s-sd-rules ${job}`); } catch { /* storage is unavailable */ }
   },
 };
 
-/** The texts to begin with: the draft; labels of the target that somebody comes from. */
+/** The initial texts: the draft; labels of the target from which the user came. */
 async function labTexts(job, signal) {
   const id = get("id_of");
   const draft = drafts.get(job);
@@ -1087,7 +1091,7 @@ views.push({ name: "lab", title: "Laboratory", jobs: true, show: showLab });
 
 // ---------------------------------------------------------------- live
 
-/** The stream of changes. It is asked for again, later each time, until it is there. */
+/** The stream of changes. Reconnects with growing pauses until it succeeds. */
 const live = { source: null, timer: 0, failed: 0, words: "" };
 
 function follow(on) {
@@ -1110,13 +1114,13 @@ function tellLive(title, words) {
 
 function connect() {
   tellLive(live.failed ? "Live: reconnecting" : "Live: connecting",
-    "The stream of changes is asked for.");
+    "Connecting to the stream of changes.");
   const source = new EventSource("api/ui/live");
   live.source = source;
   source.onopen = () => {
     live.failed = 0;
     tellLive("Live: on", "New changes come in at the top.");
-    // What came meanwhile is in the history; another process begins another one.
+    // The history contains the missed changes; after a restart of the server it starts again.
     recent = [];
     if (viewNow().name === "changes") show();
   };
@@ -1124,7 +1128,7 @@ function connect() {
     source.close();
     const wait = Math.min(longestWait, 2 ** live.failed++);
     tellLive("Live: reconnecting",
-      `The stream of changes was interrupted. It is asked for again in ${wait} s.`);
+      `The stream of changes was interrupted. Next attempt in ${wait} s.`);
     live.timer = setTimeout(connect, wait * 1000);
   };
   source.addEventListener("change", (event) => takeChange(JSON.parse(event.data)));
@@ -1134,9 +1138,9 @@ function connect() {
 // ---------------------------------------------------------------- view: changes
 
 const kinds = { added: ["+", "good"], removed: ["−", "bad"], changed: ["~", "same"] };
-let feed = { changes: [], next: null };  // as the history had it
-let recent = [];                         // what came since then, newest first
-let held = null;                         // what came while the list was paused
+let feed = { changes: [], next: null };  // as loaded from the history
+let recent = [];                         // later changes, newest first
+let held = null;                         // changes received while the list was paused
 
 function takeChange(change) {
   if (held) held = [change, ...held].slice(0, mostChanges);
@@ -1212,7 +1216,7 @@ async function showChanges(signal) {
     feed = await ask("api/ui/history", { job: get("job"), before: get("before"),
       limit: mostChanges }, signal);
   } catch (error) {
-    // The place in the history is that of a process that has ended.
+    // The history position belongs to a process that has ended.
     if (error.status !== 410) throw error;
     return go({ before: null }, { replace: true });
   }
@@ -1320,10 +1324,10 @@ views.push({ name: "shards", title: "Shards", jobs: true, again: true, show: sho
 
 // ---------------------------------------------------------------- view: consumers
 
-/** What needs a look comes first. */
+/** Sorts problems first. */
 const badness = (one) => (one.late ? 4 : 0) + (isFailing(one) ? 2 : 0) + (isBehind(one) ? 1 : 0);
 const isFailing = (one) => one.status >= 400;
-/** Null is a version that nobody knows. */
+/** A null version is unknown. */
 const isBehind = (one) => one.current === false && one.version !== null
   && one.current_version !== null;
 
@@ -1399,7 +1403,7 @@ const healthNames = { synced: "● complete", waiting: "○ waits", failing: "�
 const healthOf = (name) => el("span", { class: `state ${name}` },
   healthNames[name] ?? cut(name, 20));
 
-/** Since when, how often, and what to do. */
+/** The duration, the number of failures, and the remedy. */
 function troubleCard(one) {
   const facts = [one.since && `for ${span(now() - one.since)}`,
     one.failures && plural(one.failures, "failure"),
@@ -1424,7 +1428,7 @@ function watchRow(watch, config) {
         : null));
 }
 
-/** What is wrong with the configuration, and with files that are written. */
+/** Problems of the configuration and of written files. */
 function notesCard(notes) {
   if (!notes?.length) return null;
   return el("section", { class: "card", "data-key": "notes" },
@@ -1452,7 +1456,7 @@ function healthCard(job) {
           watchRow(watch, config))))) : null]));
 }
 
-/** Jobs with trouble first, with all they have while there is room; then a line for each. */
+/** Jobs with trouble first, with all details up to the limit; then one line each. */
 async function showHealth(signal) {
   const answer = await ask("api/ui/health", {}, signal);
   const wanted = answer.jobs.filter((job) => !get("job") || job.job === get("job"))
@@ -1483,12 +1487,12 @@ views.push({ name: "health", title: "Health", jobs: true, again: true, show: sho
 
 // ---------------------------------------------------------------- view: snippets
 
-/** As k8s-sd names the file of a job. */
+/** The file name of a job, as k8s-sd makes it. */
 const fileName = (job) => encodeURIComponent(job).replace(/^\.|[!'()*~]/g,
   (c) => "%" + c.charCodeAt(0).toString(16).toUpperCase());
 
-// docs/programs/k8s-sd/consumers.md has the same, with TLS and tokens. An agent: its name, how it names its
-// part of the targets, and its configuration.
+// docs/programs/k8s-sd/consumers.md has the same, with TLS and tokens. An agent: its name, its
+// parameter for its part of the targets, and its configuration.
 const agents = {
   prometheus: ["Prometheus", "shard=0", (url, job, rules, shards) => `${
     shards > 1 ? `# shard: the number of this server, 0 to ${shards - 1}\n` : ""}scrape_configs:
@@ -1514,7 +1518,7 @@ spec:
   - url: ${url}
     refreshInterval: 15s
 ${shards > 1 || rules ? "  relabelings:\n" : ""}${
-    rules ? "  # those of the job, as they were\n" : ""}${
+    rules ? "  # the job's rules, unchanged\n" : ""}${
     shards > 1 ? '  - {targetLabel: __tmp_disable_sharding, replacement: "true"}\n' : ""}`],
   vmagent: ["vmagent", "member=%{POD_NAME}", (url, job, rules) => `\
 # vmagent -promscrape.httpSDCheckInterval=15s
@@ -1530,7 +1534,7 @@ ${rules}`],
 ${rules && `
 discovery.relabel "k8s_sd" {
   targets = discovery.http.k8s_sd.targets
-  // rules: those of the job, as they were
+  // the job's rules, unchanged
 }
 `}
 prometheus.scrape "k8s_sd" {
@@ -1584,7 +1588,7 @@ async function showSnippets() {
   if (shards > 1) parameters.push(`shards=${shards}`, part);
   const path = `sd/${encodeURIComponent(job)}${discovered ? "" : "/targets"}`;
   const url = JSON.stringify(here(path) + (parameters.length ? "?" + parameters.join("&") : ""));
-  const rules = discovered ? "  relabel_configs: []   # those of the job, as they were\n" : "";
+  const rules = discovered ? "  relabel_configs: []   # the job's rules, unchanged\n" : "";
   const text = textOf(url, JSON.stringify(job), rules, shards);
   draw(el("div", { class: "bar" },
     select("agent", agent, "Agent", Object.entries(agents).map(([name, [title]]) => [name, title])),
@@ -1604,7 +1608,7 @@ views.push({ name: "snippets", title: "Snippets", jobs: true, show: showSnippets
 
 // ---------------------------------------------------------------- keys, theme, start
 
-let lastRow = "";  // where the keys have been
+let lastRow = "";  // the row of the last keyboard focus
 addEventListener("focusin", (event) => {
   lastRow = event.target.closest("main .row")?.dataset.key ?? lastRow;
 });
@@ -1644,7 +1648,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Links of the page itself do not load it again.
+// Links within the page do not reload it.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a");
   if (!link || event.defaultPrevented || !plainClick(event)) return;
@@ -1663,14 +1667,14 @@ function keptTheme() {
   try {
     const kept = localStorage.getItem("k8s-sd-theme");
     if (kept === "light" || kept === "dark") return kept;
-  } catch { /* there is none */ }
+  } catch { /* storage is unavailable */ }
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
 setTheme(keptTheme());
 byId("theme").addEventListener("click", () => {
   setTheme(themeNow() === "dark" ? "light" : "dark");
-  try { localStorage.setItem("k8s-sd-theme", themeNow()); } catch { /* it is not kept */ }
+  try { localStorage.setItem("k8s-sd-theme", themeNow()); } catch { /* storage is unavailable */ }
 });
 byId("help").addEventListener("click", () => byId("keys").showModal());
 byId("live").addEventListener("click", () =>

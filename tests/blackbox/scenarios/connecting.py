@@ -17,7 +17,7 @@ NAME = "cluster.test"
 # --- several addresses --------------------------------------------------------------------------
 
 class DeadAddress:
-    """Nothing answers there: the queue of those who want to connect is full."""
+    """An address without response: its accept queue is full."""
 
     def __init__(self, address, port):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -38,7 +38,7 @@ class DeadAddress:
 
 
 def named(w, addresses, seconds=0):
-    """What start() needs for a server with that name."""
+    """The arguments of start() for a server with that name."""
     return {"url": f"http://{NAME}:{w.server.port}",
             "environment": {"TEST_HOSTS": f"{NAME}={','.join(addresses)}",
                             "TEST_LOOKUP_SECONDS": str(seconds)}}
@@ -46,7 +46,7 @@ def named(w, addresses, seconds=0):
 
 @scenario(factor=4, variants={"ipv4": "127.0.0.2", "ipv6": "::1"})
 def the_first_address_is_dead(w, address):
-    """Nothing answers at the first address of a name: the second one is used within a second."""
+    """The first address of a name does not respond: the second one is used within a second."""
     dead = DeadAddress(address, w.server.port)
     w.start(**named(w, [address, "127.0.0.1"]), within=8)
     took = w.server.requests[0].at
@@ -64,13 +64,13 @@ def two_addresses_are_dead(w):
 
 @scenario(factor=4)
 def the_first_address_refuses(w):
-    """Nobody listens at the first address of a name: the second one is used at once."""
+    """The first address of a name refuses connections: the second one is used at once."""
     w.start(**named(w, ["127.0.0.2", "127.0.0.1"]), within=5)
 
 
 @scenario(factor=10)
 def the_first_address_dies_later(w):
-    """The first of two addresses works, until it dies: the other one is used soon."""
+    """The first of two addresses works, then dies: the other one is used soon."""
     other = w.another_server(address="127.0.0.2", port=w.server.port)
     w.start(**named(w, ["127.0.0.2", "127.0.0.1"]), synced=False)
     w.until(lambda: w.server.count("watch") + other.count("watch"), 30, "it watches")
@@ -85,7 +85,7 @@ def the_first_address_dies_later(w):
 
 @scenario(factor=40)
 def all_addresses_are_dead(w):
-    """Nothing answers anywhere: told as what it is, tried again, and soon found when it works."""
+    """No address responds: the log reports it, and retries connect soon after one works."""
     port = w.server.port
     w.server.stop()
     dead = DeadAddress("127.0.0.1", port)
@@ -115,7 +115,7 @@ def the_end_comes_while_a_lookup_hangs(w):
 
 @scenario(factor=20)
 def a_name_that_does_not_exist(w):
-    """The name is told, and looked up again with pauses."""
+    """The log names the unknown host, and lookups are repeated with pauses."""
     w.start(url=f"http://nowhere.invalid:{w.server.port}", synced=False)
     w.told("nowhere.invalid", within=30)
     w.sleep(30)
@@ -135,7 +135,7 @@ def an_ipv6_address_in_the_url(w):
 
 @scenario(factor=10)
 def a_path_in_the_url(w):
-    """A path in the server's URL is kept before all others."""
+    """A path in the server's URL prefixes all request paths."""
     w.start(url=w.server.url + "/k8s/clusters/c-1/")
     w.check(all(r.target.startswith("/k8s/clusters/c-1/api/v1/pods") for r in w.server.requests),
             "the path was lost")
@@ -145,7 +145,7 @@ def a_path_in_the_url(w):
 
 @scenario()
 def sockets_are_closed_on_exec(w):
-    """A host that starts other programs does not hand its connections to them."""
+    """A host that starts other programs does not leak its connections to them."""
     w.start()
     sockets = w.program.sockets()
     w.check(sockets, "there is no connection")
@@ -155,7 +155,7 @@ def sockets_are_closed_on_exec(w):
 
 @scenario(factor=20, slow=True)
 def descriptors_do_not_leak(w):
-    """Thirty broken connections later there are as many descriptors as before."""
+    """After thirty broken connections the number of descriptors is unchanged."""
     w.start()
     before = len(w.program.sockets())
     for _ in range(30):
@@ -169,7 +169,7 @@ def descriptors_do_not_leak(w):
 
 @scenario()
 def an_idle_connection_that_was_closed(w):
-    """The server closes each connection behind an answer without saying so: no failure."""
+    """The server silently closes each connection after a response: this is no failure."""
     def list_and_close(x):
         x.list()
         x.close()
@@ -180,7 +180,7 @@ def an_idle_connection_that_was_closed(w):
 
 @scenario(factor=40)
 def accepted_and_never_answered(w):
-    """Something accepts connections and says nothing: given up, told, tried again."""
+    """The server accepts connections and never responds: given up, reported, tried again."""
     w.server.on("all", no_answer)
     w.start(synced=False)
     w.told("/api/v1/pods", within=130)
@@ -196,7 +196,7 @@ ENDS = {"while-watching": None, "while-a-list-is-silent": ("list", no_answer),
 @scenario(variants={f"{number.name}-{name}": (number, fault) for name, fault in ENDS.items()
                     for number in (signal.SIGTERM, signal.SIGINT)})
 def the_end_comes_at_any_time(w, given):
-    """SIGTERM and SIGINT end the program at once with status 0, whatever it is waiting for."""
+    """SIGTERM and SIGINT end the program at once with status 0, in any state."""
     number, fault = given
     if fault:
         w.server.on(*fault)
@@ -208,7 +208,7 @@ def the_end_comes_at_any_time(w, given):
 
 @scenario(factor=4)
 def the_end_comes_while_connecting(w):
-    """The server's machine does not answer: SIGTERM ends the program all the same."""
+    """The server's machine does not respond: SIGTERM still ends the program."""
     port = w.server.port
     w.server.stop()
     dead = DeadAddress("127.0.0.1", port)
@@ -228,7 +228,7 @@ def serve_tls(w, authority=None, **options):
 
 @scenario(factor=10, variants={"address": ("IP:127.0.0.1", None), "name": (f"DNS:{NAME}", NAME)})
 def a_certificate_of_its_authority(w, given):
-    """A server with a certificate of the given authority is followed, by address and by name."""
+    """A server with a certificate of the given authority is trusted, by address and by name."""
     names, name = given
     authority = serve_tls(w, names=names)
     more = ["--tls-server-name", name] if name else []
@@ -240,7 +240,7 @@ def a_certificate_of_its_authority(w, given):
 @scenario(factor=10, variants={"of-another-authority": "authority", "with-another-name": "name",
                                "expired": "expired", "with-another-address": "address"})
 def a_wrong_certificate(w, wrong):
-    """A certificate that proves nothing: told, and nobody gets a request with the token."""
+    """An invalid certificate is reported, and the token is sent to no server."""
     authority = Authority(w.folder)
     other = Authority(w.folder, "other") if wrong == "authority" else authority
     serve_tls(w, other, days=-1 if wrong == "expired" else 30,
@@ -255,7 +255,7 @@ def a_wrong_certificate(w, wrong):
 
 @scenario(factor=10)
 def plain_text_where_tls_is_expected(w):
-    """The server speaks no TLS: told, and no request is sent in the clear."""
+    """The server does not use TLS: reported, and no request is sent in plain text."""
     w.start(url=w.server.url.replace("http:", "https:"), synced=False)
     w.told("TLS|SSL", within=30)
     w.check(not any("list" == r.verb for r in w.server.requests), "a request was sent")
@@ -263,7 +263,7 @@ def plain_text_where_tls_is_expected(w):
 
 @scenario(factor=10)
 def tls_where_plain_text_is_expected(w):
-    """The server speaks TLS only: told."""
+    """The server accepts TLS only: reported."""
     serve_tls(w)
     w.start(url=w.server.url.replace("https:", "http:"), synced=False)
     w.told("http|TLS|closed|broke", within=30)
@@ -271,7 +271,7 @@ def tls_where_plain_text_is_expected(w):
 
 @scenario(factor=20)
 def the_authority_changes(w):
-    """The file with the authority is replaced, and then the server's certificate: followed."""
+    """The authority's file is replaced, and then the server's certificate: the watch continues."""
     old, new = Authority(w.folder, "old"), Authority(w.folder, "new")
     serve_tls(w, old)
     file = w.file("ca.pem", old.text())
@@ -287,8 +287,8 @@ def the_authority_changes(w):
 @scenario(factor=20, variants={"garbage": "this is no certificate\n", "empty": "",
                                "half": None})
 def a_broken_file_of_the_authority(w, text):
-    """The file with the authority is overwritten with nonsense: the old one goes on to count, and
-    the log warns once."""
+    """The authority's file is overwritten with nonsense: the old content stays in use, and the log
+    warns once."""
     authority = serve_tls(w)
     file = w.file("ca.pem", authority.text())
     w.start("--ca-file", file)
@@ -309,7 +309,7 @@ def a_broken_file_of_the_authority(w, text):
 
 @scenario(factor=20)
 def a_handshake_that_hangs(w):
-    """The server accepts and says nothing to a TLS client: given up, and tried again."""
+    """The server accepts a TLS client but never responds: given up, and tried again."""
     authority = Authority(w.folder)
     w.serve()
     w.server.on("all", no_answer)
@@ -325,7 +325,8 @@ def a_handshake_that_hangs(w):
 
 @scenario(factor=10)
 def the_end_of_tls_without_a_word(w):
-    """A list until the end of the connection, but TLS was not closed: no whole list."""
+    """A list delimited by the end of the connection, without a TLS close: the list is incomplete.
+    """
     authority = serve_tls(w)
 
     def cut(x):
@@ -370,7 +371,7 @@ def a_client_certificate_that_was_rotated(w):
 # --- tokens -------------------------------------------------------------------------------------
 
 class Tokens:
-    """The server takes one token at a time."""
+    """The server accepts one token at a time."""
 
     def __init__(self, w, valid):
         self.w, self.valid = w, valid
@@ -380,7 +381,7 @@ class Tokens:
 
 @scenario(factor=20)
 def a_token_that_was_rotated(w):
-    """The old token is refused, and there is a new one in the file: used at once."""
+    """The old token is refused, and the file has a new one: it is used at once."""
     tokens = Tokens(w, "old-token-1")
     w.start(token="old-token-1")
     tokens.valid = "new-token-2"
@@ -393,7 +394,7 @@ def a_token_that_was_rotated(w):
 
 @scenario(factor=20)
 def a_token_that_many_share(w):
-    """Eight watches are refused when the token changes: each is tried again once, and at once."""
+    """Eight watches are refused when the token changes: each is retried once, and at once."""
     names = [f"ns-{i}" for i in range(8)]
     populate(w, names)
     tokens = Tokens(w, "old-token-1")
@@ -411,7 +412,7 @@ def a_token_that_many_share(w):
 
 @scenario(factor=20)
 def a_token_that_comes_late(w):
-    """The old token is refused, and the new one comes a minute later."""
+    """The old token is refused, and the new one appears a minute later."""
     tokens = Tokens(w, "old-token-1")
     w.start(token="old-token-1")
     tokens.valid = "new-token-2"
@@ -438,7 +439,7 @@ def a_token_is_read_again_in_time(w):
 
 @scenario(factor=60, variants={"empty": "", "gone": None, "two-lines": "a\nb\n"})
 def a_broken_file_of_the_token(w, text):
-    """The file with the token is broken for a while: the last good one goes on to count."""
+    """The token file is broken for a while: the last good token stays in use."""
     w.start(token="old-token-1")
     if text is None:
         os.remove(os.path.join(w.folder, "token"))
@@ -452,7 +453,7 @@ def a_broken_file_of_the_token(w, text):
 
 @scenario(factor=60)
 def the_file_of_the_token_hangs(w):
-    """A FIFO in place of the token's file, which nobody writes: the program goes on."""
+    """A FIFO without a writer in place of the token file: the program continues."""
     w.start()
     path = os.path.join(w.folder, "token")
     os.mkfifo(path + ".fifo")
@@ -466,7 +467,7 @@ def the_file_of_the_token_hangs(w):
 
 @scenario(factor=20)
 def no_token_in_the_clear_for_others(w):
-    """Every request has the token of the file, and only that."""
+    """Every request has the token from the file, and no other server gets it."""
     w.start(token="  spaces-around-it \n")
     w.change()
     w.settles(5)

@@ -1,4 +1,4 @@
-"""Users of kubeconfigs whose credentials a program prints."""
+"""Kubeconfig users with credentials from an exec program."""
 
 import json
 import os
@@ -9,13 +9,13 @@ from certificates import Authority
 from scenario import TOKEN, in_namespaces, populate, scenario, status
 from scenarios.connecting import Tokens
 
-# Every scenario fails if TOKEN is in anything that the program prints.
+# Every scenario fails if the program's output contains TOKEN.
 VERSION = "client.authentication.k8s.io/v1"
 
 
 class Login:
-    """A program that prints what the file `answer` holds, a kubeconfig whose user it is, and a
-    server with TLS: others get no credentials from a kubeconfig."""
+    """A program that prints the content of the file `answer`, a kubeconfig with an exec user of
+    this program, and a TLS server: without TLS, kubeconfig credentials are not sent."""
 
     def __init__(self, w, text="", **members):
         self.w = w
@@ -27,7 +27,7 @@ class Login:
                        "interactiveMode": "IfAvailable", **members}
 
     def write(self, text=""):
-        """The shell script, which notes each run and its process."""
+        """Writes the shell script, which records each run and its process ID."""
         path = self.w.file("login", f"#!/bin/sh\necho $$ >> {self.runs_file}\n{text}\n"
                                     f"cat {self.w.folder}/answer\n")
         os.chmod(path, 0o700)
@@ -54,7 +54,7 @@ class Login:
         return self.w.start("--kubeconfig", path, *arguments, url="", token=None, **options)
 
     def runs(self):
-        """The numbers of the processes."""
+        """The process IDs of the runs."""
         try:
             with open(self.runs_file, encoding="ascii") as file:
                 return file.read().split()
@@ -63,7 +63,7 @@ class Login:
 
 
 def is_running(number):
-    """Not one that has ended, and that init has not noticed yet."""
+    """Ignores a process that has ended but was not reaped yet."""
     try:
         with open(f"/proc/{number}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -90,14 +90,14 @@ def many_watches_share_one_run(w):
 
 @scenario(factor=60)
 def a_token_is_renewed_before_it_expires(w):
-    """A token lives for five minutes: the next one is used before, and no watch is dropped."""
+    """A token lives for five minutes: it is renewed earlier, and no watch is dropped."""
     login = Login(w)
     w.server.began = time.monotonic()
     login.issue(token="token-of-the-beginning-1", lifetime=300)
     login.start()
     login.issue(token="token-of-later-times-2", lifetime=3600)
     w.sleep(285)
-    w.check(len(login.runs()) == 1, "it ran although nobody asked")
+    w.check(len(login.runs()) == 1, "it ran without a request")
     w.server.end_watches()
     w.change()
     w.settles(20)
@@ -129,7 +129,7 @@ def a_token_that_is_refused(w):
 
 @scenario(factor=60)
 def a_token_that_is_always_refused(w):
-    """Each new token is refused: few runs, few requests, and the server's word is told."""
+    """Each new token is refused: few runs, few requests, and the log has the server's message."""
     login = Login(w)
     w.server.on("all", status(401, "Unauthorized", "Unauthorized"))
     login.issue(token=TOKEN)
@@ -142,7 +142,7 @@ def a_token_that_is_always_refused(w):
 
 @scenario(factor=20)
 def a_program_that_hangs(w):
-    """It is killed after 30 s and told; it runs seldom, and works as soon as it is mended."""
+    """It is killed after 30 s and reported; runs are rare, and the fixed program works at once."""
     login = Login(w, f"echo {TOKEN}; sleep 10000 & sleep 10000")
     login.issue(token=TOKEN)
     login.start(synced=False)
@@ -158,7 +158,7 @@ def a_program_that_hangs(w):
 
 @scenario(factor=60)
 def a_program_that_is_missing(w):
-    """Its name and the hint are told; it is looked for seldom, and used when it appears."""
+    """The log has its name and the hint; it is searched rarely, and used when it appears."""
     login = Login(w, installHint="Install it with: apt-get install login-of-cloud")
     login.issue(token=TOKEN)
     there = login.config["command"]
@@ -188,7 +188,7 @@ FAILURES = {
 
 @scenario(factor=60, variants=FAILURES)
 def a_program_that_fails(w, text):
-    """Told without secrets, and few lines; it goes on when the program does."""
+    """Reported without secrets, in few lines; recovers when the program does."""
     login = Login(w, text, env=[{"name": "LOGIN_SECRET", "value": TOKEN}])
     login.issue(token=TOKEN)
     os.symlink(os.path.join(w.folder, "answer"), login.config["command"] + ".answer")
@@ -203,7 +203,8 @@ def a_program_that_fails(w, text):
 
 @scenario(factor=20)
 def a_program_that_leaves_a_child(w):
-    """A child of the program keeps its output open: nobody waits for it, and it goes."""
+    """A child of the program keeps its output open: the host does not wait, and the child is
+    killed."""
     login = Login(w, f"sleep 10000 &\necho $! > {w.folder}/child")
     login.issue(token=TOKEN)
     login.start(within=10)
@@ -226,7 +227,7 @@ def the_end_comes_while_a_program_hangs(w):
 
 @scenario(factor=20)
 def a_client_certificate_of_a_program(w):
-    """New connections have the certificate that the program printed last."""
+    """New connections use the certificate that the program printed last."""
     login = Login(w)
     authority = login.authority
     w.server.tls.load_verify_locations(authority.certificate)

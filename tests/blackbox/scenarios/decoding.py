@@ -1,4 +1,4 @@
-"""What servers send, right and wrong, and what is made of it."""
+"""Valid and invalid responses, and the client's reaction."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ MEGABYTE = 1 << 20
 
 
 def lists(change):
-    """A list that `change` has changed: a function of the dictionary, in place or a new one."""
+    """A list edited by `change`: a function of the dictionary, in place or returning a new one."""
     def answer(x):
         found = x.list_object()
         x.answer(200, change(found) or found)
@@ -26,7 +26,7 @@ def relist(w):
 # --- lists --------------------------------------------------------------------------------------
 
 def between_items(x, data):
-    """Where the first object of the list has ended."""
+    """The offset after the first object of the list."""
     if x.request.verb == "streamed":
         return len(x.list_pieces()[0])
     if x.protobuf:
@@ -48,7 +48,7 @@ def cut(framing, where):
 
 
 def without_the_last_chunk(x):
-    """All of the list has arrived, but the framing says that there is more."""
+    """The list is complete, but the framing announces more bytes."""
     x.head()
     x.chunk(x.list_bytes())
     x.close()
@@ -62,8 +62,8 @@ CUTS["without-the-last-chunk"] = without_the_last_chunk
 
 @scenario(variants=CUTS)
 def half_a_list_is_no_list(w, cutting):
-    """A list that is cut off is not taken as complete; the first one is shown when it is whole,
-    and a later one removes nothing."""
+    """A truncated list does not count as complete: the first state appears once the list is whole,
+    and a later truncated list removes nothing."""
     w.server.on("list", cutting, times=1)
     w.start(within=20)
     w.server.on("list probe", cutting, times=2)
@@ -79,7 +79,7 @@ def shuffled(found):
 
 
 def unstructured(found):
-    """As lists of custom resources are written."""
+    """In the form of custom resource lists."""
     for item in found["items"]:
         item.update(apiVersion="v1", kind="Pod")
     return {name: found[name] for name in sorted(found)}
@@ -101,7 +101,7 @@ def in_tiny_chunks(x):
 
 
 def by_hand(head, end=b""):
-    """An answer with a head of its own, and the list until the end of the connection."""
+    """A response with a given head, and the list delimited by the end of the connection."""
     def answer(x):
         x.send(head.replace("\n", "\r\n").encode() + b"\r\n")
         x.send(json.dumps(x.list_object()).encode() + end)
@@ -136,7 +136,7 @@ BY_HAND = ("http-1.0", "lower-case-headers", "without-a-reason", "new-line-at-th
 
 @scenario(variants=GOOD, but=dict.fromkeys(BY_HAND, LISTS_IN_JSON))
 def lists_in_every_good_form(w, form):
-    """The same list, however it is written."""
+    """Every valid encoding of a list yields the same state."""
     w.server.on("list", form)
     w.start(within=10)
     w.log_lines(0)
@@ -144,7 +144,7 @@ def lists_in_every_good_form(w, form):
 
 @scenario(variants={"null": None, "empty": []})
 def lists_without_items(w, items):
-    """An empty cluster: its list is complete, and what appears later arrives."""
+    """An empty cluster: its list is complete, and objects that appear later arrive."""
     for name in "abc":
         w.cluster.delete("pods", name)
 
@@ -180,7 +180,7 @@ BAD_LISTS = {
 
 @scenario(variants=BAD_LISTS)
 def lists_that_are_none(w, bad):
-    """What is no list shows nothing and removes nothing; the log says so, and it is tried again."""
+    """An invalid list shows nothing and removes nothing; it is logged and retried."""
     w.server.on("list", bad, times=2)
     w.start(within=20)
     w.told("/api/v1/pods")
@@ -193,7 +193,7 @@ def lists_that_are_none(w, bad):
 
 @scenario(variants={"first": True, "later": False})
 def a_list_of_another_kind(w, first):
-    """A list of services where pods were asked for: no object of it is ever shown."""
+    """A list of services in response to a request for pods: none of its objects is ever shown."""
     def answer(x):
         found = x.list_object()
         found["kind"] = "ServiceList"
@@ -218,7 +218,7 @@ def a_list_of_another_kind(w, first):
 
 @scenario(factor=4)
 def a_list_of_twenty_megabytes(w):
-    """Lists have no limit of size, and most of their bytes are not kept."""
+    """Lists have no size limit, and most of their bytes are not kept."""
     for number in range(400):
         w.cluster.put("pods", f"pod-{number}", status={
             "podIP": "10.1.2.3", "phase": "Running", "message": "x" * 50000})
@@ -243,14 +243,14 @@ BAD_ITEMS = {
 }
 
 
-# A bad object of these still has members of the right types.
+# In these cases a bad object still has members of the right types.
 INCOMPLETE = ("no-metadata", "metadata-is-null", "no-name")
 BAD_IN_JSON = {name: IN_JSON for name in BAD_ITEMS if name not in INCOMPLETE}
 
 
 @scenario(variants=BAD_ITEMS, but=BAD_IN_JSON)
 def a_bad_object_does_not_spoil_the_list(w, spoil):
-    """An object of the wrong shape is skipped or read as far as it goes; all others are shown."""
+    """A malformed object is skipped or read as far as possible; all others are shown."""
     def change(found):
         found["items"].insert(1, json.loads(json.dumps(found["items"][0])))
         found["items"][1]["metadata"].update(name="bad", uid="bad")
@@ -269,7 +269,7 @@ def a_bad_object_does_not_spoil_the_list(w, spoil):
 
 @scenario(variants=BAD_ITEMS, but=BAD_IN_JSON)
 def a_bad_event_does_not_spoil_the_watch(w, spoil):
-    """The same in a watch: the next events count, and there is no list."""
+    """The same in a watch: later events are applied, without another list."""
     def answer(x):
         x.head()
         item = json.loads(json.dumps(w.cluster.objects["pods"]["default", "a"]))
@@ -305,7 +305,7 @@ TEXTS = {
 
 @scenario(variants=TEXTS)
 def text_that_is_no_text(w, value):
-    """Bytes that are no UTF-8 never reach the output: each line of it is JSON."""
+    """Bytes that are not UTF-8 never reach the output: each of its lines is JSON."""
     in_json, raw = value
 
     def spoiled(x, data):
@@ -342,12 +342,12 @@ def text_that_is_no_text(w, value):
 
 @scenario(factor=4, variants={"2-MiB": 2, "12-MiB": 12, "20-MiB": 20})
 def an_enormous_event(w, size):
-    """An event of many megabytes of what is not kept: it counts, and costs no memory."""
+    """An event with many megabytes of unused data is applied, and costs no memory."""
     def grown(event):
         event["object"]["metadata"]["managedFields"] = [{"x": "y" * (size * MEGABYTE)}]
     w.server.on("watch", lambda x: x.stream(edit=grown))
     w.start()
-    # Protobuf is kept as it is sent until the object is complete.
+    # A protobuf object is buffered until it is complete.
     whole = w.mode.protobuf
     w.memory_limit = 80 if whole else 40
     for _ in range(2):
@@ -362,7 +362,7 @@ def an_enormous_event(w, size):
 
 @scenario(factor=4)
 def an_enormous_annotation(w):
-    """An object beyond the limit is skipped, or shown; what follows it counts."""
+    """An object above the limit is skipped, or shown; the next objects are applied."""
     w.start()
     w.cluster.known.add("pod/default/large")
 
@@ -374,7 +374,7 @@ def an_enormous_annotation(w):
     w.cluster.put("pods", "large")
     w.cluster.put("pods", "a")
     w.until(lambda: w.program.state().get("pod/default/a") ==
-            w.cluster.state()["pod/default/a"], 40, "what follows it is shown")
+            w.cluster.state()["pod/default/a"], 40, "the next event is shown")
     w.memory_limit = 120
 
 
@@ -403,7 +403,7 @@ def odd_bookmarks(x):
 
 @scenario()
 def bookmarks_with_nulls_and_without_members(w):
-    """A bookmark needs no members; events between such bookmarks arrive at once, each of them."""
+    """A bookmark needs no members; each event between such bookmarks arrives at once."""
     w.server.on("watch", odd_bookmarks)
     w.start()
     for _ in range(25):
@@ -427,7 +427,7 @@ ODD_EVENTS = {
 
 @scenario(factor=80, variants=ODD_EVENTS, modes=IN_JSON)
 def events_of_no_known_shape(w, event):
-    """An event that means nothing, in each watch, does not keep for long what follows it back."""
+    """A meaningless event in each watch does not delay later events for long."""
     def answer(x):
         x.head()
         x.chunk(json.dumps(event) + "\n")
@@ -442,7 +442,7 @@ def events_of_no_known_shape(w, event):
 
 @scenario()
 def a_deletion_with_little_in_it(w):
-    """A DELETED event needs no more than the name; an unknown object may be deleted, too."""
+    """A DELETED event needs only the name; an unknown object may be deleted, too."""
     def little(event):
         if event["type"] == "DELETED":
             event["object"] = {"metadata": {name: event["object"]["metadata"][name] for name in
@@ -457,7 +457,7 @@ def a_deletion_with_little_in_it(w):
 
 @scenario()
 def an_event_of_another_kind(w):
-    """A Status, a Service and a list among the events of pods: they are no pods."""
+    """A Status, a Service and a list among the events of pods are ignored."""
     def answer(x):
         x.head()
         for kind, more in (("Status", {}), ("Service", {"status": {"podIP": "10.9.9.9"}}),
@@ -475,7 +475,7 @@ def an_event_of_another_kind(w):
 
 @scenario()
 def an_object_was_replaced_while_nobody_looked(w):
-    """Another object of the same name is another object."""
+    """Another object of the same name is a different object."""
     w.start()
     w.server.end_watches(reset)
     w.cluster.replace("pods", "a")
@@ -484,7 +484,7 @@ def an_object_was_replaced_while_nobody_looked(w):
             w.cluster.objects["pods"]["default", "a"]["metadata"]["uid"], "the uid is the old one")
 
 
-# --- encodings that were not asked for ----------------------------------------------------------
+# --- unrequested encodings ----------------------------------------------------------------------
 
 def compressed(x):
     data = gzip.compress(x.list_bytes())
@@ -499,7 +499,7 @@ def compressed_watch(x):
 
 @scenario()
 def a_list_is_compressed_without_being_asked(w):
-    """A gateway compresses a list all the same: it is read."""
+    """A gateway compresses a list without being asked: it is read."""
     w.server.on("list", compressed)
     w.start(within=20)
     w.at_most(2)
@@ -508,7 +508,7 @@ def a_list_is_compressed_without_being_asked(w):
 
 @scenario()
 def lists_are_always_compressed(w):
-    """All lists are compressed: understood, or told, with few requests."""
+    """All lists are compressed: read, or reported with few requests."""
     w.server.on("list", compressed)
     w.start(synced=False)
     w.sleep(60)
@@ -521,7 +521,7 @@ def lists_are_always_compressed(w):
 
 @scenario()
 def watches_are_always_compressed(w):
-    """All watches are compressed, each piece as a member of its own: they are read."""
+    """All watches are compressed, each piece as a separate gzip member: they are read."""
     w.server.on("watch", compressed_watch)
     w.start()
     for _ in range(3):
@@ -532,7 +532,7 @@ def watches_are_always_compressed(w):
 
 @scenario(factor=20, variants={"br": "br", "deflate": "deflate"})
 def lists_are_compressed_in_another_way(w, coding):
-    """What cannot be unpacked is called what it is, and asked for again."""
+    """An unsupported content coding is named in the log, and the list is requested again."""
     w.server.on("list", lambda x: x.answer(200, b"???", {"Content-Encoding": coding}))
     w.start(synced=False)
     w.told("compressed", within=30)
@@ -542,13 +542,13 @@ def lists_are_compressed_in_another_way(w, coding):
 
 @scenario()
 def nothing_compressed_is_asked_for_by_watches(w):
-    """Watches ask for identity only: servers compress a stream in ways of their own."""
+    """Watches request identity only: servers compress streams inconsistently."""
     w.start()
     accepted = w.server.asked("watch")[0].headers.get("accept-encoding", "identity")
     w.check("gzip" not in accepted, f"Accept-Encoding: {accepted}")
 
 
-# --- answers before the answer ------------------------------------------------------------------
+# --- interim responses --------------------------------------------------------------------------
 
 HINTS = {
     "103": b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n",
@@ -560,7 +560,7 @@ HINTS = {
 
 @scenario(variants=HINTS)
 def hints_before_the_answer_are_skipped(w, hints):
-    """Any number of 1xx responses may come before the real one."""
+    """Any number of 1xx responses may precede the real one."""
     def answer(x):
         if hints is HINTS["one-byte-at-a-time"]:
             x.drip(hints, 0.1)
@@ -577,7 +577,7 @@ def hints_before_the_answer_are_skipped(w, hints):
 
 @scenario()
 def an_upgrade_is_no_answer(w):
-    """101 is an error, and so are hints without an end: told, with few requests."""
+    """101 is an error, and so is an endless series of hints: reported, with few requests."""
     w.server.on("list", lambda x: (x.send(b"HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n"),
                                    x.close()), times=2)
     w.start(within=20)
@@ -586,7 +586,7 @@ def an_upgrade_is_no_answer(w):
 
 @scenario(factor=40)
 def hints_without_end(w):
-    """The server sends nothing but hints: given up, and tried again."""
+    """The server only sends hints: given up, and tried again."""
     def answer(x):
         while True:
             x.send(HINTS["100"])
@@ -600,7 +600,7 @@ def hints_without_end(w):
 
 @scenario(variants={str(code): code for code in (301, 302, 303, 307, 308)})
 def redirects_are_not_followed(w, code):
-    """Nobody else gets the credentials."""
+    """No other server gets the credentials."""
     other = w.another_server()
     w.server.on("list watch", lambda x: x.answer(
         code, "", {"Location": other.url + x.request.target}), times=3)
@@ -610,11 +610,11 @@ def redirects_are_not_followed(w, code):
     other.stop()
 
 
-# --- encodings that are asked for ---------------------------------------------------------------
+# --- requested encodings ------------------------------------------------------------------------
 
 @scenario(variants={"503": status(503, "ServiceUnavailable", "shutting down"), "reset": reset})
 def one_failure_says_nothing_of_the_encoding(w, failing):
-    """The first list fails once: it is asked for again as before, and each watch as well."""
+    """The first list fails once: the retry and each watch use the same encoding."""
     w.server.on("list", failing, times=1)
     w.start(within=20)
     w.server.end_watches()

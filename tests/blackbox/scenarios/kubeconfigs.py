@@ -9,7 +9,7 @@ OLD, NEW = "old-token-of-the-kubeconfig", "new-token-of-the-kubeconfig"
 
 
 class Kubeconfig:
-    """A kubeconfig of a server that takes one token at a time."""
+    """A kubeconfig for a server that accepts one token at a time."""
 
     def __init__(self, w):
         self.w, self.valid = w, OLD
@@ -36,7 +36,7 @@ class Kubeconfig:
 
 @scenario(factor=20)
 def a_new_token(w):
-    """The old token is refused, and the kubeconfig has a new one: used at once, no list."""
+    """The old token is refused, and the kubeconfig has a new one: used at once, without a list."""
     kubeconfig = Kubeconfig(w)
     kubeconfig.write(w.server.url, NEW)
     kubeconfig.valid = NEW
@@ -48,7 +48,7 @@ def a_new_token(w):
 
 @scenario(factor=60)
 def a_new_token_in_time(w):
-    """A new token is used within 70 s, before the old one is refused; the open watch goes on."""
+    """A new token is used within 70 s, before the old one is refused; the open watch continues."""
     kubeconfig = Kubeconfig(w)
     kubeconfig.write(w.server.url, NEW)
     w.sleep(70)
@@ -64,7 +64,7 @@ def a_new_token_in_time(w):
 
 @scenario(factor=20)
 def the_server_has_moved(w):
-    """The server comes back at another port, and the kubeconfig says so: found within a minute."""
+    """The server moves to another port, and the kubeconfig names it: found within a minute."""
     kubeconfig = Kubeconfig(w)
     w.server.go_away()
     w.sleep(5)
@@ -74,13 +74,14 @@ def the_server_has_moved(w):
     w.change()
     w.settles(60)
     w.told("kubeconfig .*has changed; the server is " + other.url, at_most=1)
-    w.check(other.count("list") >= 1, "what the old server said was relied upon")
+    w.check(other.count("list") >= 1, "the new server got no list request")
     other.stop()
 
 
 @scenario(factor=20)
 def a_broken_kubeconfig(w):
-    """The file is half written for a while: told once, nothing is lost, and told when it is good."""
+    """The file is incomplete for a while: logged once, no target is lost, and recovery is logged.
+    """
     kubeconfig = Kubeconfig(w)
     w.file("kubeconfig", kubeconfig.text[:-40])
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Servers that are busy, slow, or endless; and how many requests the program makes."""
+"""Busy, slow or endless servers; and the number of requests of the program."""
 
 import email.utils
 import json
@@ -8,7 +8,7 @@ import time
 from modes import IN_JSON, LISTS, LISTS_IN_JSON
 from scenario import in_namespaces, no_answer, populate, reset, scenario, status
 
-MEGABYTES = 18  # of an answer without end
+MEGABYTES = 18  # of an endless response
 EIGHT = [f"ns-{i}" for i in range(8)]
 
 
@@ -16,7 +16,7 @@ EIGHT = [f"ns-{i}" for i in range(8)]
 
 @scenario(factor=10, variants={"429": 429, "503": 503})
 def many_that_were_sent_away_together(w, code):
-    """Eight watches are told to come back in 5 s: none comes sooner, and not all together."""
+    """Eight watches get Retry-After 5 s: none retries earlier, and not all at the same time."""
     populate(w, EIGHT)
     w.start(*in_namespaces(EIGHT))
     w.until(lambda: w.server.count("watch") == 8, 30, "eight watches")
@@ -51,7 +51,7 @@ def with_plain_text(x):
 @scenario(factor=40, variants={"header": in_the_header, "body": in_the_body,
                                "plain-text": with_plain_text})
 def what_the_server_asks_for_is_obeyed(w, refusal):
-    """Retry-After of 40 s is waited for, and at most twice as long."""
+    """Retry-After 40 s is respected, and the pause is at most twice as long."""
     w.server.on("list", refusal, times=2)
     w.start(synced=False)
     w.settles(190)
@@ -67,7 +67,7 @@ DATES = {"a-date": lambda w: email.utils.formatdate(time.time() + 30, usegmt=Tru
 
 @scenario(factor=40, variants=DATES)
 def what_is_no_number_of_seconds(w, text):
-    """Any other Retry-After does no harm: tried again within a minute, and not at once."""
+    """An invalid Retry-After is harmless: retried within a minute, and not at once."""
     w.server.on("list", status(429, "TooManyRequests", headers={"Retry-After": text(w)}), times=4)
     w.start(synced=False)
     w.settles(150)
@@ -76,7 +76,7 @@ def what_is_no_number_of_seconds(w, text):
 
 @scenario(factor=500, slow=True)
 def ten_years_are_too_long(w):
-    """A server that asks for ten years is not obeyed: it comes back after an hour or two."""
+    """A Retry-After of ten years is capped: the retry comes after an hour or two."""
     w.server.on("list", status(429, headers={"Retry-After": "315360000"}), times=1)
     w.start(synced=False)
     w.settles(3 * 3600)
@@ -84,7 +84,7 @@ def ten_years_are_too_long(w):
 
 @scenario(factor=20)
 def busy_is_no_reason_for_a_list(w):
-    """429 to watches for a minute: the same watch is asked for again, not a list."""
+    """Watches get 429 for a minute: the same watch is retried, without a list."""
     w.start()
     w.server.on("watch", status(429, "TooManyRequests", headers={"Retry-After": "1"}))
     w.server.end_watches()
@@ -97,8 +97,8 @@ def busy_is_no_reason_for_a_list(w):
 
 @scenario(factor=10, variants={"429": 429, "503": 503})
 def a_storm_of_refusals(w, code):
-    """Two of three requests are refused with Retry-After: 1, and still all four roles are complete
-    within 20 s, or later where the server does not stream lists."""
+    """Two of three requests are refused with Retry-After: 1; still, all four roles are complete
+    within 20 s, or later if the server does not stream lists."""
     for kind in ("endpoints", "services", "nodes"):
         w.cluster.put(kind, "web")
     dice = random.Random(7)
@@ -115,7 +115,7 @@ def a_storm_of_refusals(w, code):
         w.start(role=role, synced=False)
     w.start("--attach", "node", role="endpoints", synced=False)
     programs = list(w.programs)
-    # Where streams are refused or ignored, they are forms of a list that never get through.
+    # If streams are refused or ignored, they are forms of a list that never succeed.
     within = {"refused": 60, "ignored": 200}.get(w.mode.name, 25)
     w.until(lambda: all(program.diffs for program in programs), within, "all four are complete")
     w.server.heal()
@@ -123,12 +123,12 @@ def a_storm_of_refusals(w, code):
 
 @scenario(factor=60, slow=True)
 def pauses_at_the_cap_differ(w):
-    """Where nothing works, it is tried every 30 to 60 s, never in a rhythm."""
+    """If everything fails, retries come every 30 to 60 s, without a fixed rhythm."""
     w.server.on("list", reset)
     w.start(synced=False)
     w.sleep(1000 if w.mode.streams == "ignored" else 600)
     times = [r.at for r in w.server.asked("list streamed")]
-    # Before, each form of the list is tried. A stream that is ignored takes a while besides.
+    # Before that, each form of the list is tried. An ignored stream takes additional time.
     forms = 5 if w.mode.name == "plain" else 9
     pauses = [after - before for before, after in zip(times, times[1:])][forms:]
     if w.mode.streams == "ignored":
@@ -141,7 +141,7 @@ def pauses_at_the_cap_differ(w):
 
 @scenario(factor=20)
 def those_who_failed_together_come_back_apart(w):
-    """Eight lists that fail at the same moment are not tried again at the same moment."""
+    """Eight lists that fail at the same moment are not retried at the same moment."""
     populate(w, EIGHT)
     w.server.on("list", status(500, "InternalError"), times=24)
     w.start(*in_namespaces(EIGHT), synced=False)
@@ -154,10 +154,10 @@ def those_who_failed_together_come_back_apart(w):
             "the third tries: " + " ".join(f"{at:.1f}" for at in third))
 
 
-# --- how many at a time -------------------------------------------------------------------------
+# --- concurrency --------------------------------------------------------------------------------
 
 def most_at_a_time(requests):
-    # The program has its answer, and asks for the next one, before a busy server notes the end.
+    # The program has its response and sends the next request before a busy server records the end.
     late = 1.0
     ends = [((r.listed or r.ended or 1e12) - late, -1) for r in requests]
     steps = sorted([(r.at, 1) for r in requests] + ends)
@@ -175,7 +175,7 @@ def slowly(x):
 
 @scenario(factor=20)
 def no_more_than_eight_lists_at_a_time(w):
-    """Sixteen namespaces: at most eight lists at the same time, and all get their turn."""
+    """Sixteen namespaces: at most eight concurrent lists, and every list is served."""
     names = [f"ns-{i}" for i in range(16)]
     populate(w, names)
     w.server.on("list", slowly)
@@ -186,7 +186,7 @@ def no_more_than_eight_lists_at_a_time(w):
 
 @scenario(factor=20)
 def one_watch_for_many_namespaces(w):
-    """Forty namespaces: one watch of all, of which only theirs is shown."""
+    """Forty namespaces: one cluster-wide watch, and only their objects are shown."""
     names = [f"ns-{i}" for i in range(40)]
     populate(w, [*names, "other"])
     w.cluster.known.discard("pod/other/web")
@@ -205,7 +205,7 @@ def one_watch_for_many_namespaces(w):
 
 @scenario(factor=20)
 def forty_namespaces_without_the_right_to_all(w):
-    """All namespaces at once are forbidden: each on its own, at most eight lists at a time."""
+    """The cluster-wide list is forbidden: one list per namespace, at most eight at a time."""
     names = [f"ns-{i}" for i in range(40)]
     populate(w, names)
     w.server.on("list", slowly)
@@ -220,7 +220,7 @@ def forty_namespaces_without_the_right_to_all(w):
 
 @scenario(factor=20)
 def many_versions_that_expire_together(w):
-    """Sixteen watches are told 410 at the same moment: at most eight lists at a time."""
+    """Sixteen watches get 410 at the same moment: at most eight lists at a time."""
     names = [f"ns-{i}" for i in range(16)]
     populate(w, names)
     w.start(*in_namespaces(names), within=60)
@@ -250,20 +250,20 @@ def jobs_share_one_watch(w):
 
 @scenario(factor=100, slow=True, modes=LISTS)
 def a_list_may_be_slow(w):
-    """A list that takes ten minutes, with a few bytes every 20 s, is not begun again."""
+    """A list that takes ten minutes, with a few bytes every 20 s, is not restarted."""
     def answer(x):
         data = x.list_bytes()
         x.head(framing="length", length=len(data))
         x.drip(data, 20, len(data) // 30 + 1)
     w.server.on("list", answer, times=1)
     w.start(within=900)
-    # Only the first form of a list may be silent for so long.
+    # Only the first form of a list may be silent for this long.
     w.at_most(1 if w.mode.name == "plain" else 2, "list")
 
 
 @scenario(factor=60)
 def a_list_may_not_be_silent(w):
-    """A list that stops in the middle is given up within two minutes, and begun again."""
+    """A list that stalls in the middle is given up within two minutes, and restarted."""
     def half(x):
         x.head(framing="length", length=100000)
         x.chunk('{"kind": "PodList", "items": [')
@@ -275,14 +275,14 @@ def a_list_may_not_be_silent(w):
 
 @scenario(factor=60)
 def a_list_that_is_never_answered(w):
-    """Nothing at all in answer to a list: given up within two minutes."""
+    """A list without any response is given up within two minutes."""
     w.spoil_lists(no_answer)
     w.start(within=140)
     w.told("/api/v1/pods")
 
 
 def spaces(x):
-    """A complete list, and white space for ever."""
+    """A complete list, then endless white space."""
     x.head()
     x.chunk(json.dumps(x.list_object()))
     while True:
@@ -306,13 +306,13 @@ def headers(x):
                                "in-the-headers": headers}, but={"behind-the-list": LISTS_IN_JSON,
                "before-the-list": IN_JSON})
 def what_means_nothing_is_no_progress(w, drip):
-    """White space, or headers without end, do not keep a list alive."""
+    """White space or endless headers do not keep a list alive."""
     w.spoil_lists(drip)
     w.start(within=400)
     w.told("/api/v1/pods")
 
 
-# --- answers without end ------------------------------------------------------------------------
+# --- endless responses --------------------------------------------------------------------------
 
 def endless(status_code, prefix, unit, content_type="application/json", megabytes=MEGABYTES):
     def answer(x):
@@ -345,7 +345,7 @@ ENDLESS = {
     "html": endless(200, "", "<html>", "text/html"),
     "name": endless(200, '{"kind":"PodList","items":[{"metadata":{"name":"', "name-"),
     "label": endless(200, '{"kind":"PodList","items":[{"metadata":{"labels":{"x":"', "value"),
-    # Each of its bytes costs many where it is kept.
+    # Each of these bytes would cost many in memory if it were kept.
     "labels": endless(200, '{"kind":"PodList","items":[{"metadata":{"labels":{', '"x":"y",',
                       megabytes=6),
     "depth": endless(200, '{"kind":"PodList","items":', "["),
@@ -357,7 +357,7 @@ ENDLESS = {
 
 @scenario(factor=10, slow=True, variants=ENDLESS)
 def answers_without_end_cost_no_memory(w, answer):
-    """Many megabytes that mean nothing in one answer: bounded, told, tried again."""
+    """A response with many meaningless megabytes: bounded, reported, tried again."""
     w.memory_limit = 60
     w.server.on("list", answer, times=1)
     w.start(within=150)
@@ -370,7 +370,7 @@ def answers_without_end_cost_no_memory(w, answer):
 
 @scenario(factor=4)
 def ten_thousand_pods_are_listed_again(w):
-    """A relist of ten thousand pods that finds no difference reports none, and costs little."""
+    """A re-list of ten thousand pods without differences reports none, and costs little."""
     for number in range(10000):
         w.cluster.put("pods", f"pod-{number:05}")
     w.start(within=60)
@@ -386,8 +386,8 @@ def ten_thousand_pods_are_listed_again(w):
 
 @scenario(factor=40, slow=True)
 def nobody_reads_the_output(w):
-    """Standard output is not read for five minutes: then all arrives, the memory stays, and there
-    is no list."""
+    """Standard output is not read for five minutes: afterwards everything arrives, memory stays
+    bounded, and no list is sent."""
     for number in range(100):
         w.cluster.put("pods", f"pod-{number}")
     w.start()

@@ -1,4 +1,4 @@
-"""What discover --check says of a server, and what missing permissions and old servers lead to."""
+"""The output of discover --check, and the effects of missing permissions and old servers."""
 
 import json
 import time
@@ -26,7 +26,7 @@ def checked(w, *arguments, code=0, within=20, **options):
 
 
 def failed(w, lines, *steps):
-    """Exactly these have failed."""
+    """Exactly these steps have failed."""
     found = [step for step, line in lines.items() if line["result"] == "FAILED"]
     w.check(found == list(steps), f"failed: {found}, not {list(steps)}")
 
@@ -38,7 +38,7 @@ def says(w, line, *texts):
 
 @scenario(factor=1)
 def all_is_fine(w):
-    """Everything is tried once, with short requests, and the status is 0."""
+    """Each step runs once, with short requests, and the status is 0."""
     lines = checked(w, role="endpoints")
     steps = list(lines)
     w.check(steps[:6] == ["configuration", "name lookup", "TCP", "credentials", "TLS",
@@ -50,7 +50,7 @@ def all_is_fine(w):
 
 @scenario(factor=1)
 def the_token_is_refused(w):
-    """401: the step is that of authentication, and it tells to look at the credentials."""
+    """401: the authentication step fails, and its message points to the credentials."""
     w.server.on("all", status(401, "Unauthorized", "Unauthorized"))
     lines = checked(w, code=1)
     failed(w, lines, "authentication")
@@ -59,7 +59,7 @@ def the_token_is_refused(w):
 
 @scenario(factor=1)
 def only_watching_is_forbidden(w):
-    """403 for watch: the line of the watch names the rule that is missing."""
+    """403 for watch: the line of the watch names the missing rule."""
     w.server.on("watch", status(403, "Forbidden", "no"))
     lines = checked(w, code=1)
     failed(w, lines, "watch pods in all namespaces")
@@ -70,7 +70,7 @@ def only_watching_is_forbidden(w):
 
 @scenario(factor=1)
 def one_of_three_kinds_is_forbidden(w):
-    """403 for services in a namespace: both lines say so, and the other kinds are fine."""
+    """403 for services in a namespace: both lines report it, and the other kinds are fine."""
     w.server.on("probe watch", status(403, "Forbidden", "no"), kind="services")
     lines = checked(w, "--namespace", "default", role="endpoints", code=1)
     failed(w, lines, "list services in the namespace default",
@@ -80,7 +80,7 @@ def one_of_three_kinds_is_forbidden(w):
 
 @scenario(factor=1)
 def nobody_grants_rights_to_anonymous(w):
-    """403 for system:anonymous: credentials are missing, and no right."""
+    """403 for system:anonymous: the credentials are missing, not a permission."""
     w.server.on("probe watch", status(403, "Forbidden", 'pods is forbidden: User '
                                       '"system:anonymous" cannot list resource "pods"'))
     lines = checked(w, code=1, token=None)
@@ -90,7 +90,7 @@ def nobody_grants_rights_to_anonymous(w):
 
 @scenario(factor=1)
 def the_authority_is_another(w):
-    """A certificate of another authority: TCP is fine, TLS is not, and nothing is sent."""
+    """A certificate of another authority: TCP succeeds, TLS fails, and nothing is sent."""
     authority = Authority(w.folder)
     other = Authority(w.folder, "other")
     w.serve(tls=authority.server())
@@ -111,7 +111,7 @@ def tls_is_fine(w):
 
 @scenario(factor=1)
 def nobody_listens(w):
-    """A port that nobody listens on: TCP fails, at once."""
+    """A port without a listener: TCP fails, at once."""
     w.server.go_away()
     lines = checked(w, code=1)
     failed(w, lines, "TCP")
@@ -120,7 +120,7 @@ def nobody_listens(w):
 
 @scenario(factor=1)
 def the_name_does_not_exist(w):
-    """A name that nobody knows: the lookup fails, and the name is told."""
+    """An unknown host name: the lookup fails, and the message has the name."""
     lines = checked(w, url="http://nowhere.invalid:80", code=1)
     failed(w, lines, "name lookup")
     says(w, lines["name lookup"], "nowhere.invalid")
@@ -128,7 +128,7 @@ def the_name_does_not_exist(w):
 
 @scenario(factor=10, variants={"everywhere": "all", "in-lists": "probe", "in-watches": "watch"})
 def the_server_hangs(w, verbs):
-    """No answer: the step is told after its time, and the check ends."""
+    """No response: the step fails after its time limit, and the check ends."""
     w.server.on(verbs, no_answer)
     lines = checked(w, "--timeout", "5", code=1)
     line = list(lines.values())[-1]
@@ -138,14 +138,14 @@ def the_server_hangs(w, verbs):
 
 @scenario(factor=10)
 def a_watch_is_ended_at_once(w):
-    """A watch that has begun is not waited for: its head is enough."""
+    """The check ends an open watch at once: the response head suffices."""
     w.server.on("watch", silence)
     checked(w)
 
 
 @scenario(factor=1)
 def what_answers_is_a_web_page(w):
-    """HTML where an API server is expected."""
+    """HTML in place of an API server's response."""
     w.server.on("all", lambda x: x.answer(200, "<html>", content_type="text/html"))
     lines = checked(w, code=1)
     failed(w, lines, "authentication")
@@ -155,7 +155,8 @@ def what_answers_is_a_web_page(w):
 # --- old servers --------------------------------------------------------------------------------
 
 def serves(w, version):
-    """The server has slices in this version only, and says so. It has both versions of the group."""
+    """The server has slices in this version only, and its discovery document shows it. It has both
+    versions of the group."""
     other = {"v1": "v1beta1", "v1beta1": "v1"}[version]
     def resources(x):
         has = x.request.target == f"{GROUP}/{version}"
@@ -170,7 +171,7 @@ def serves(w, version):
 
 @scenario(factor=1)
 def an_old_server_is_fine(w):
-    """Slices in v1beta1 only: the check says so, and all is fine."""
+    """Slices in v1beta1 only: the check reports it, and succeeds."""
     serves(w, "v1beta1")
     lines = checked(w, role="endpointslice")
     says(w, lines[SLICES], "v1beta1")
@@ -178,7 +179,7 @@ def an_old_server_is_fine(w):
 
 @scenario(factor=60, slow=True)
 def an_old_server_learns(w):
-    """v1beta1 is found by discovery and watched; v1 is taken up when it is there."""
+    """v1beta1 is discovered and watched; v1 is adopted once it exists."""
     serves(w, "v1beta1")
     w.cluster.put("endpointslices", "s")
     w.start(role="endpointslice", synced=False)
@@ -197,7 +198,7 @@ def an_old_server_learns(w):
 
 @scenario(factor=150, slow=True)
 def an_api_that_is_missing(w):
-    """404 for half an hour: one line, a few requests, and it is found within five minutes."""
+    """404 for half an hour: one line, a few requests, and the API is found within five minutes."""
     w.server.on("all", status(404, "NotFound", "the server could not find the resource"))
     w.start(synced=False)
     w.sleep(1800)

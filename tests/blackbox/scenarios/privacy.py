@@ -1,4 +1,4 @@
-"""Servers that tell what they were told: the token, in whatever place."""
+"""Servers that echo the token, anywhere in a response."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from api_server import status_object
 from modes import IN_JSON
 from scenario import TOKEN, scenario
 
-# Every scenario fails if the token is in anything that the program prints.
+# Every scenario fails if the program's output contains the token.
 
 
 def echo(x):
@@ -80,7 +80,7 @@ VARIANTS = {**{name: ("list", place) for name, place in PLACES.items()},
 
 @scenario(factor=20, variants=VARIANTS, but={"name-of-a-bad-object": IN_JSON})
 def a_server_that_repeats_the_token(w, given):
-    """The token in an answer, whatever the place: never in the log, never in the output."""
+    """The token anywhere in a response: never in the log, never in the output."""
     w.ghosts_allowed = True
     w.server.on(*given, times=3)
     w.start("--log-level", "debug", synced=False)
@@ -93,7 +93,7 @@ def a_server_that_repeats_the_token(w, given):
 @scenario(factor=10, variants={"text": "text-of-400", "message": "message-of-403",
                                "content-type": "content-type"})
 def the_token_when_time_is_up(w, place):
-    """What --timeout tells about each watch has no token in it."""
+    """The report of --timeout about each watch does not contain the token."""
     w.server.on("list", PLACES[place])
     w.start("--once", "--timeout", "15", synced=False)
     w.ends_alone(3)
@@ -101,7 +101,7 @@ def the_token_when_time_is_up(w, place):
 
 @scenario(factor=20)
 def the_password_in_other_forms(w):
-    """The token without Bearer, in base64 and in JSON: nothing of it in the log."""
+    """The token without Bearer, in base64 and in JSON: no part of it reaches the log."""
     encoded = base64.b64encode(TOKEN.encode()).decode()
     w.server.on("list", lambda x: x.status(500, "InternalError", json.dumps(
         {"Authorization": [echo(x)]})), times=3)
@@ -115,7 +115,7 @@ CONTROLS = {"escape": "\x1b]0;owned\x07\x1b[31mred", "newline": "one\nk8s_sd: wa
 
 @scenario(variants=CONTROLS)
 def messages_that_want_to_be_more(w, text):
-    """Control characters of a server's message do not reach the terminal, nor make a new line."""
+    """Control characters in a server's message neither reach the terminal nor break a line."""
     w.server.on("list", lambda x: x.status(500, "InternalError", text), times=1)
     w.server.on("list", lambda x: x.answer(500, text, content_type="text/plain"), times=1)
     w.start(within=30)
@@ -134,13 +134,13 @@ def a_long_message_is_shortened(w):
     w.check(max(len(line) for line in w.program.log_text().splitlines()) < 2000, "a long line")
 
 
-# --- secrets of every kind, in every place that a configuration has for them -----------------------
+# --- all kinds of secrets, in each field of a configuration -------------------------------------
 
 class TokenService(BaseHTTPRequestHandler):
-    """Repeats the client's secret: in its error, as its token, or in something that is no answer."""
+    """Echoes the client's secret: in its error, as its token, or in an invalid response."""
     answers = ()
 
-    def do_POST(self):  # noqa: N802, the name is the base class's
+    def do_POST(self):  # noqa: N802, the base class defines the name
         length = int(self.headers["Content-Length"])
         told = f"{self.headers} {self.rfile.read(length).decode()}"
         answers = type(self).answers
@@ -194,7 +194,7 @@ ECHOES = {
 
 @scenario(factor=20, variants=KINDS)
 def a_server_that_repeats_all_headers(w, lines):
-    """Whatever kind of credentials: never in the log, the status or the output."""
+    """Any kind of credentials: never in the log, the status or the output."""
     w.ghosts_allowed = True
     w.file("secret", TOKEN + "\n")
     for answer in ECHOES.values():
@@ -214,7 +214,7 @@ def a_server_that_repeats_all_headers(w, lines):
 
 
 def echo_all_of(w):
-    """All that the server was told by the requests so far, and user and password in clear."""
+    """All credentials the server has received so far, with user and password in clear."""
     texts = []
     for request in w.server.requests:
         texts.extend(request.headers.values())
@@ -238,7 +238,8 @@ SERVICES = {
 
 @scenario(factor=20, variants=SERVICES)
 def a_token_service_that_repeats_the_secret(w, answer):
-    """The client's secret in whatever the service says; and then a token, which the server echoes."""
+    """The token service echoes the client's secret; then it issues a token, and the server echoes
+    that."""
     w.ghosts_allowed = True
     good = (200, json.dumps({"access_token": TOKEN, "token_type": "bearer", "expires_in": 3600}))
     url = token_service(w, answer, answer, good)

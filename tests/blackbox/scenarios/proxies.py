@@ -1,5 +1,4 @@
-"""The way to the server leads through the proxies of Debian, which are skipped where they are not
-installed."""
+"""Connections through Debian's proxies; skipped if they are not installed."""
 
 from api_server import Exchange
 from certificates import Authority
@@ -15,12 +14,12 @@ KINDS = {
     "microsocks": lambda w, login: Microsocks(w, login),
     "dante": lambda w, login: Dante(w, login),
 }
-# dante takes the users of the machine only.
+# dante only accepts users of the machine.
 WITH_LOGIN = {name: make for name, make in KINDS.items() if name != "dante"}
 
 
 def secure_server(w):
-    """A server of https; returns the options that trust it."""
+    """An https server; returns the options to trust it."""
     authority = Authority(w.folder)
     w.serve(tls=authority.server())
     return authority
@@ -66,7 +65,7 @@ def a_server_is_reached(w, make):
 
 @scenario(factor=10, slow=True, variants=WITH_LOGIN)
 def a_server_is_reached_with_credentials(w, make):
-    """The proxy demands user and password, which its URL has."""
+    """The proxy requires the user and password from its URL."""
     proxy = start(w, make, login=True)
     w.change()
     w.settles(10)
@@ -75,7 +74,7 @@ def a_server_is_reached_with_credentials(w, make):
 
 @scenario(factor=10, slow=True, variants=WITH_LOGIN)
 def wrong_credentials_are_told(w, make):
-    """The proxy does not take the password: told without it, and the server hears nothing."""
+    """The proxy refuses the password: reported without it, and the server gets no request."""
     proxy = start(w, make, login=True, synced=False, password="Another-Word-of-Nobody")
     w.told(f"the proxy {proxy.shown()} does not accept the user and password of its URL",
            within=30)
@@ -87,7 +86,7 @@ def wrong_credentials_are_told(w, make):
 
 @scenario(factor=10, slow=True, variants=WITH_LOGIN)
 def missing_credentials_are_told(w, make):
-    """The proxy demands credentials that its URL does not have."""
+    """The proxy requires credentials, but its URL has none."""
     proxy = start(w, make, login=True, synced=False, with_login=False)
     w.told(f"the proxy {proxy.shown()} demands credentials.*user:password@", within=30)
     w.at_most(0)
@@ -95,7 +94,8 @@ def missing_credentials_are_told(w, make):
 
 @scenario(factor=10, slow=True, variants=KINDS)
 def a_proxy_that_dies_comes_back(w, make):
-    """It dies in the middle of a watch: nothing is dropped, and all is well when it is back."""
+    """The proxy dies during a watch: no target is dropped, and the watch recovers with the proxy.
+    """
     proxy = start(w, make, login=False)
     proxy.kill()
     w.told(f"the proxy {proxy.shown()}", within=60)
@@ -109,7 +109,7 @@ def a_proxy_that_dies_comes_back(w, make):
 
 @scenario(factor=10, variants=KINDS)
 def a_proxy_that_is_down(w, make):
-    """Nobody listens: told as the proxy's, and found when it is there."""
+    """The proxy's port is closed: reported as the proxy's failure, and used once it is open."""
     authority = secure_server(w)
     proxy = make(w, False)
     proxy.command()
@@ -121,7 +121,7 @@ def a_proxy_that_is_down(w, make):
 
 @scenario(factor=10, slow=True, variants=KINDS)
 def a_server_behind_a_proxy_that_is_down(w, make):
-    """The proxy works and the server does not: told as what it is."""
+    """The proxy works and the server does not: reported as the server's failure."""
     authority = Authority(w.folder)
     proxy = make(w, False)
     proxy.begin()
@@ -133,7 +133,7 @@ def a_server_behind_a_proxy_that_is_down(w, make):
 
 @scenario(factor=10, variants={"tinyproxy": Tinyproxy, "squid": Squid, "dante": Dante})
 def a_proxy_that_forbids_it(w, kind):
-    """The rules of the proxy do not allow the server: told with host and port."""
+    """The proxy's rules forbid the server: reported with host and port."""
     authority = secure_server(w)
     proxy = kind(w)
     proxy.ports = "ConnectPort 1\n"
@@ -147,7 +147,7 @@ def a_proxy_that_forbids_it(w, kind):
 
 @scenario(factor=10)
 def a_server_of_plain_http(w):
-    """CONNECT opens the way to a server of http, too."""
+    """CONNECT also reaches a plain http server."""
     proxy = Tinyproxy(w).begin()
     w.start("--proxy", proxy.url())
     w.check(w.server.requests[0].target.startswith("/api/v1/"), "the proxy changed the request")
@@ -156,7 +156,8 @@ def a_server_of_plain_http(w):
 
 @scenario(factor=10)
 def a_proxy_of_an_unknown_authority(w):
-    """The certificate of a proxy of https is not trusted: told as the proxy's, not the server's."""
+    """The certificate of an https proxy is not trusted: reported as the proxy's, not the server's.
+    """
     authority = secure_server(w)
     proxy = KINDS["squid-https"](w, False)
     proxy.begin()
@@ -167,7 +168,7 @@ def a_proxy_of_an_unknown_authority(w):
 
 @scenario(factor=10, variants={"http": "https", "https": "http"})
 def a_proxy_of_the_other_scheme(w, scheme):
-    """https is spoken to a proxy of http, or the other way round: told."""
+    """https to an http proxy, or vice versa: reported."""
     authority = secure_server(w)
     proxy = KINDS["squid-https" if scheme == "http" else "squid"](w, False)
     proxy.begin()
@@ -178,7 +179,7 @@ def a_proxy_of_the_other_scheme(w, scheme):
 
 
 def behind_squid(w):
-    """A server with a name that squid knows as well."""
+    """A server name that squid can resolve as well."""
     authority = Authority(w.folder)
     w.serve(tls=authority.server(f"DNS:{NAME},DNS:direct.test"))
     proxy = Squid(w)
@@ -189,7 +190,7 @@ def behind_squid(w):
 
 @scenario(factor=10)
 def the_environment_names_the_proxy(w):
-    """HTTPS_PROXY leads to a server whose name only the proxy knows."""
+    """HTTPS_PROXY leads to a server with a name known to the proxy alone."""
     authority, proxy, environment = behind_squid(w)
     w.start("--ca-file", authority.certificate, "--proxy-from-environment",
             url=f"https://{NAME}:{w.server.port}",
@@ -199,7 +200,7 @@ def the_environment_names_the_proxy(w):
 
 @scenario(factor=10)
 def the_environment_makes_exceptions(w):
-    """NO_PROXY: the server is reached directly."""
+    """NO_PROXY: the server is contacted directly."""
     authority, proxy, environment = behind_squid(w)
     proxy.kill()
     w.start("--ca-file", authority.certificate, "--proxy-from-environment",
@@ -210,13 +211,13 @@ def the_environment_makes_exceptions(w):
 
 @scenario(factor=10)
 def the_environment_does_not_matter(w):
-    """Without the option, HTTPS_PROXY is not looked at; a loopback address needs none anyway."""
+    """Without the option, HTTPS_PROXY is ignored; a loopback address needs no proxy anyway."""
     w.start(environment={"HTTP_PROXY": "http://127.0.0.1:1", "http_proxy": "http://127.0.0.1:1"})
 
 
 @scenario(factor=10)
 def many_watches_through_one_proxy(w):
-    """Eight namespaces, all through the proxy; a proxy that cuts them all costs no list."""
+    """Eight namespaces, all through the proxy; cutting all connections there costs no list."""
     names = [f"ns-{i}" for i in range(8)]
     populate(w, names)
     authority = secure_server(w)

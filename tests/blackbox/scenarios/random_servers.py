@@ -1,4 +1,4 @@
-"""Servers that do at random whatever servers do wrong. A seed plays again what it played."""
+"""Servers with random faults. The same seed replays the same faults."""
 
 import gzip
 import random
@@ -8,7 +8,7 @@ from modes import STREAMS
 from scenario import empty, error_event, no_answer, plain, reset, scenario, silence, status
 
 
-# --- what may go wrong with any request ---------------------------------------------------------
+# --- faults of any request ----------------------------------------------------------------------
 
 def refused(code, **headers):
     return status(code, "Reason", "some message", headers)
@@ -162,7 +162,7 @@ WATCHES = {
 # --- the scenario -------------------------------------------------------------------------------
 
 def change(w):
-    """Something happens to the objects."""
+    """Changes some objects."""
     dice, pods = w.random, sorted(w.cluster.objects["pods"])
     what = dice.random()
     if what < 0.4 or len(pods) < 3:
@@ -178,7 +178,7 @@ def change(w):
 
 
 def misbehave(w, phase):
-    """For this phase: a few faults, each for some of the requests."""
+    """The faults of this phase, each for some of the requests."""
     dice, server = w.random, w.server
     server.heal()
     for verb, faults in (("list page", {**FAILURES, **OTHERS, **LISTS}),
@@ -189,7 +189,7 @@ def misbehave(w, phase):
         if verb != "watch" and dice.random() < 0.4:
             continue
 
-        # Requests come when they come: what they draw has nothing to do with the plan.
+        # The order of requests varies, so their draws must not affect the plan.
         own = random.Random(f"{w.seed} {phase} {verb}")
 
         def answer(x, own=own, chosen=chosen):
@@ -198,7 +198,7 @@ def misbehave(w, phase):
 
 
 def nothing_works(w):
-    """Each request fails at once, for four minutes; then the log must have said so."""
+    """Each request fails at once, for four minutes; then the log must report it."""
     server = w.server
     server.heal()
     failure = FAILURES[w.random.choice(sorted(FAILURES))]
@@ -206,7 +206,7 @@ def nothing_works(w):
     server.end_watches(reset)
     began = w.now()
     w.sleep(250)
-    if server.count(since=began) >= 3:  # else it waits for a stream that has fallen silent
+    if server.count(since=began) >= 3:  # otherwise it waits on a silent stream
         lines = w.program.log_text().splitlines()
         w.check(lines and not lines[-1].endswith("works again"),
                 "nothing works, and the log does not say so")
@@ -243,7 +243,7 @@ def gets_there_whatever_the_server_does(w):
 
 # --- the forms of lists -------------------------------------------------------------------------
 
-# 404 to a LIST says that the API itself is missing, and 20 s that were asked for are waited for.
+# 404 to a LIST means that the API itself is missing, and a Retry-After of 20 s is respected.
 FORM_FAULTS = {name: fault for name, fault in {**FAILURES, **LISTS, "silence": no_answer}.items()
                if name not in ("404", "503-20s", "slow")}
 STREAM_FAULTS = {**{name: fault for name, fault in FAILURES.items() if name != "503-20s"},
@@ -258,7 +258,7 @@ def shape_of(request):
 
 
 def treat_forms(w):
-    """Each form of a list in a way of its own, at least one of them rightly."""
+    """Treats each form of a list differently, at least one of them correctly."""
     dice = w.random
     w.server.heal()
     forms = [(shape, protobuf) for shape in ("streamed", "pages", "whole")
@@ -275,7 +275,7 @@ def treat_forms(w):
 
 @scenario(modes=STREAMS)
 def a_list_gets_through_if_any_form_of_it_does(w):
-    """The first state within a minute, and so each list behind it, with few requests."""
+    """The first state within a minute, and likewise each later list, with few requests."""
     treat_forms(w)
     w.start(synced=False)
     w.settles(65)
@@ -285,5 +285,5 @@ def a_list_gets_through_if_any_form_of_it_does(w):
         w.server.end_watches(reset)
         change(w)
         w.cluster.forget_history()
-        w.settles(75)  # with the pauses before the list
+        w.settles(75)  # including the pauses before the list
     w.at_most_a_minute(45, "list page streamed")

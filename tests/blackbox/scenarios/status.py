@@ -1,4 +1,4 @@
-"""What the program says about how it is, and how it ends."""
+"""The program's reports about its state, and its exit status."""
 
 import json
 
@@ -6,7 +6,7 @@ from scenario import empty, no_answer, plain, reset, scenario, silence, status
 
 
 def runs_to_its_end(w, *arguments, code):
-    """Starts it, and returns the log once it has ended with that status."""
+    """Starts the program, and returns the log once it has ended with that status."""
     w.start(*arguments, synced=False)
     w.ends_alone(code)
     return w.program.log_text()
@@ -34,7 +34,7 @@ UNSYNCED = {
 
 @scenario(factor=10, variants=UNSYNCED)
 def time_is_up(w, given):
-    """--timeout ends with status 3 and says which list is not complete, and why."""
+    """--timeout ends with status 3, and reports each incomplete list and its cause."""
     answer, words = given
     w.server.on("list", answer)
     log = runs_to_its_end(w, "--once", "--timeout", "12", code=3)
@@ -44,7 +44,7 @@ def time_is_up(w, given):
 
 @scenario(factor=20)
 def what_is_missing_is_named(w):
-    """Of several kinds the one that is forbidden is named."""
+    """Of several kinds, the log names the forbidden one."""
     w.server.on("list", status(403, "Forbidden", "nodes is forbidden"), kind="nodes")
     log = runs_to_its_end(w, "--attach", "node", "--once", "--timeout", "20", code=3)
     last = log.split("not synced")[-1]
@@ -53,7 +53,7 @@ def what_is_missing_is_named(w):
 
 @scenario(factor=60, slow=True)
 def a_missing_permission_is_told_once(w):
-    """403 for ten minutes is one line in the log, with what to do; it is found when granted."""
+    """403 for ten minutes is one log line with a remedy; the list succeeds once it is granted."""
     w.server.on("list", status(403, "Forbidden", "pods is forbidden: User \"x\" cannot list"))
     w.start(synced=False)
     w.sleep(600)
@@ -68,7 +68,7 @@ def a_missing_permission_is_told_once(w):
 
 @scenario(factor=20)
 def nobody_in_particular_is_forbidden(w):
-    """403 for system:anonymous: no right is to be granted to anonymous; credentials are missing."""
+    """403 for system:anonymous: the log points to missing credentials, not to a permission."""
     w.server.on("list", status(403, "Forbidden", "pods is forbidden: User \"system:anonymous\" "
                                "cannot list resource \"pods\" in API group \"\""))
     w.start(synced=False, token=None)
@@ -105,12 +105,12 @@ OUTAGES = {"refused": lambda w: w.server.go_away(),
 
 @scenario(factor=120, slow=True, variants=OUTAGES)
 def an_outage_is_told_and_removes_nothing(w, outage):
-    """While nothing works for many minutes the state stays, and the log says so."""
+    """While everything fails for many minutes, the state stays, and the log reports the outage."""
     w.start()
     outage(w)
     # Without bookmarks a watch may be silent for ten minutes, twice.
     silent = outage is OUTAGES["silent-streams"]
-    # What is not there is asked for each five minutes at least.
+    # A missing API is requested at least every five minutes.
     absent = outage is OUTAGES["404"]
     w.sleep(1400 if silent else 700)
     w.check(w.program.state() == w.cluster.state(), "the state did not stay")
@@ -128,7 +128,8 @@ def an_outage_is_told_and_removes_nothing(w, outage):
 
 @scenario(factor=60, slow=True)
 def a_server_that_comes_and_goes(w):
-    """Up and down each half minute for ten minutes: it catches up each time, the log is short."""
+    """The server is up and down every half minute for ten minutes: it catches up each time, and the
+    log is short."""
     w.start()
     for _ in range(10):
         w.server.accepts = False
@@ -143,7 +144,7 @@ def a_server_that_comes_and_goes(w):
 
 @scenario(factor=100, slow=True)
 def nothing_happens_for_long(w):
-    """A quiet quarter of an hour: a watch each five to ten minutes, no list, no word."""
+    """A quiet quarter of an hour: a watch every five to ten minutes, no list, no log line."""
     w.start()
     w.sleep(900)
     w.change()

@@ -1,4 +1,4 @@
-"""Streams that end, break, fall silent, or are refused."""
+"""Streams that end, break, stall, or are refused."""
 
 import signal
 
@@ -6,12 +6,12 @@ from api_server import Exchange
 from modes import IN_JSON, LISTS, MODES
 from scenario import empty, error_event, no_answer, plain, reset, scenario, silence, status
 
-A_WHILE = 200  # seconds in which a list makes up for watches that do not work
+A_WHILE = 200  # seconds until a list compensates for failing watches
 
 
 @scenario(modes=tuple(MODES))
 def follows_what_changes(w):
-    """Changes of a server that behaves well arrive at once, with one list and one watch."""
+    """Changes from a well-behaved server arrive at once, with one list and one watch."""
     w.start()
     for _ in range(3):
         w.change()
@@ -33,12 +33,12 @@ FORMS = {
     "refused": [("streamed", True, True), ("list", True, True), ("watch", True, True)],
 }
 
-# --- watches that do not work while lists do ----------------------------------------------------
+# --- failing watches, working lists -------------------------------------------------------------
 
 @scenario(factor=80, variants={"403": status(403, "Forbidden", "pods is forbidden"),
                                "405": status(405, "MethodNotAllowed", "the verb is not known")})
 def a_watch_that_is_refused_becomes_polling(w, refusal):
-    """Who may list, but not watch, lists every minute, and says so once."""
+    """With permission to list but not to watch, it lists every minute, and logs this once."""
     w.server.on("watch streamed", refusal)
     w.start()
     for _ in range(4):
@@ -51,7 +51,7 @@ def a_watch_that_is_refused_becomes_polling(w, refusal):
 
 @scenario(factor=80)
 def a_watch_that_is_refused_later_becomes_polling(w):
-    """The permission to watch is taken away and given back: polled meanwhile, then followed."""
+    """The permission to watch is revoked and restored: polling meanwhile, then watching."""
     w.start()
     w.server.on("watch", status(403, "Forbidden", "pods is forbidden"))
     w.server.end_watches()
@@ -95,7 +95,7 @@ FAILING = {
 
 @scenario(factor=80, variants=FAILING)
 def watches_that_keep_failing_are_made_up_for_by_lists(w, failing):
-    """Lists work, each watch fails: what changes arrives by a list, again and again."""
+    """Lists work, each watch fails: lists deliver the changes, again and again."""
     w.start()
     w.server.on("watch", failing)
     w.server.end_watches()
@@ -109,11 +109,11 @@ def watches_that_keep_failing_are_made_up_for_by_lists(w, failing):
     w.watches_again(200)
 
 
-# --- streams that bring nothing -----------------------------------------------------------------
+# --- streams without events ---------------------------------------------------------------------
 
 @scenario(factor=40, slow=True)
 def empty_watches_are_made_up_for_by_a_list(w):
-    """Five watches that end at once without an event: a list, an error in the log, no flood."""
+    """Five watches end at once without an event: a list, an error in the log, few requests."""
     w.start()
     w.server.on("watch", empty)
     w.server.end_watches()
@@ -146,7 +146,7 @@ def empty_watches_behind_a_slow_gateway_are_no_progress(w):
 
 @scenario(factor=40)
 def watches_that_end_after_a_few_empty_seconds(w):
-    """A proxy cuts each watch after 3 s: what happens between two watches arrives, no flood."""
+    """A proxy cuts each watch after 3 s: changes between two watches arrive, with few requests."""
     def short(x):
         x.stream(lasts=3)
     w.start()
@@ -161,7 +161,7 @@ def watches_that_end_after_a_few_empty_seconds(w):
 
 @scenario(factor=10, slow=True, variants={"bookmark": "BOOKMARK", "event": "MODIFIED"})
 def a_watch_that_ends_after_each_event(w, kind):
-    """A stream that ends right behind an event or a bookmark: pauses grow to seconds."""
+    """A stream ends right after an event or a bookmark: pauses grow to seconds."""
     def one(x):
         x.head()
         if kind == "BOOKMARK":
@@ -183,7 +183,7 @@ def a_watch_that_ends_after_each_event(w, kind):
 
 @scenario(factor=40)
 def a_watch_that_ends_after_each_real_event(w):
-    """A server that answers like a long poll, one event a watch: each change arrives soon."""
+    """The server answers like a long poll, one event per watch: each change arrives soon."""
     def poll(x):
         x.stream(send=lambda data: (x.chunk(data), x.end(), x.close()))
     w.start()
@@ -196,11 +196,11 @@ def a_watch_that_ends_after_each_real_event(w):
     w.at_most_a_minute(70)
 
 
-# --- streams that end as they should ------------------------------------------------------------
+# --- streams with a regular end -----------------------------------------------------------------
 
 @scenario(factor=100, slow=True)
 def the_server_ends_watches_in_time(w):
-    """A watch that ends at its timeoutSeconds is opened again at once: no list, no word."""
+    """A watch that ends at its timeoutSeconds is reopened at once: no list, no log line."""
     w.start()
     for _ in range(3):
         w.sleep(400)
@@ -216,7 +216,7 @@ CUTS = {"clean": Exchange.end, "without-the-last-chunk": Exchange.close, "reset"
 
 @scenario(factor=60, slow=True, variants=CUTS)
 def a_proxy_cuts_idle_watches(w, cut):
-    """Every watch is cut after 55 s: what changed meanwhile arrives without a list."""
+    """Every watch is cut after 55 s: changes in between arrive without a list."""
     w.start()
     for _ in range(6):
         w.sleep(55)
@@ -230,7 +230,7 @@ def a_proxy_cuts_idle_watches(w, cut):
 
 @scenario(variants=CUTS)
 def a_stream_ends_in_the_middle_of_an_event(w, cut):
-    """Half an event is no event: it comes whole in the next watch."""
+    """An incomplete event is ignored: the next watch delivers it completely."""
     def half(x):
         def send(data):
             x.chunk(data[:len(data) // 2])
@@ -248,7 +248,7 @@ def a_stream_ends_in_the_middle_of_an_event(w, cut):
 
 @scenario(factor=40)
 def a_broken_watch_is_followed_by_one_probe(w):
-    """After a connection broke, one LIST of one object tells whether the server is the same."""
+    """After a broken connection, one LIST of one object verifies that the server is the same."""
     w.start()
     for _ in range(3):
         w.sleep(10)
@@ -271,7 +271,7 @@ PROBES = {"500": status(500), "403": status(403, "Forbidden"), "404": status(404
 
 @scenario(factor=60, variants=PROBES)
 def a_probe_that_fails_keeps_nothing_back(w, failing):
-    """The LIST of one object fails: the watch goes on all the same."""
+    """The LIST of one object fails: the watch continues anyway."""
     w.start()
     w.server.on("probe", failing)
     w.server.end_watches(reset)
@@ -282,7 +282,7 @@ def a_probe_that_fails_keeps_nothing_back(w, failing):
 
 @scenario(factor=80)
 def a_probe_that_is_never_answered_keeps_nothing_back(w):
-    """The LIST of one object hangs: the watch goes on within a few minutes."""
+    """The LIST of one object hangs: the watch continues within a few minutes."""
     w.start()
     w.server.on("probe", no_answer)
     w.server.end_watches(reset)
@@ -292,7 +292,7 @@ def a_probe_that_is_never_answered_keeps_nothing_back(w):
 
 @scenario(factor=40, slow=True)
 def a_proxy_holds_the_head_back(w):
-    """The head of a watch comes with its first event, minutes later: that is no failure."""
+    """The head of a watch arrives with its first event, minutes later: this is no failure."""
     def held(x):
         version = x.cluster.version
         while x.cluster.version == version:
@@ -311,7 +311,7 @@ def a_proxy_holds_the_head_back(w):
 # --- silence ------------------------------------------------------------------------------------
 
 def noticed(w, since, within, what):
-    """After how many seconds the program asks for something again."""
+    """The seconds until the program sends another request."""
     w.until(lambda: w.server.count(since=since + 1), within + 300, what)
     took = w.server.asked(since=since + 1)[0].at - since
     w.check(took <= within, f"{what}: only after {took:.0f} s")
@@ -337,7 +337,7 @@ def wait_for_last_bookmark(w, within):
 
 @scenario(factor=60, slow=True)
 def bookmarks_that_stay_away_are_noticed(w):
-    """Bookmarks come each minute, then nothing: after 150 s the watch is given up."""
+    """Bookmarks arrive every minute, then stop: the watch is given up after 150 s."""
     w.server.on("watch", bookmarks_then_silence(w, [60] * 4), times=1)
     w.start()
     last = wait_for_last_bookmark(w, 300)
@@ -348,7 +348,7 @@ def bookmarks_that_stay_away_are_noticed(w):
 
 @scenario(factor=60, variants={"ten-seconds": 10, "thirty-seconds": 30})
 def patience_is_never_too_short(w, interval):
-    """Bookmarks that come often do not make a silence of a minute suspicious."""
+    """Frequent bookmarks do not make a silence of one minute suspicious."""
     w.server.on("watch", bookmarks_then_silence(w, [interval] * 6), times=1)
     w.start()
     last = wait_for_last_bookmark(w, 300)
@@ -357,7 +357,7 @@ def patience_is_never_too_short(w, interval):
 
 @scenario(factor=120, slow=True)
 def one_long_gap_does_not_make_it_patient_for_good(w):
-    """One gap of 200 s between bookmarks, two watches ago: silence is noticed as ever."""
+    """One gap of 200 s between bookmarks, two watches ago: silence is detected as before."""
     def bookmarks(*pauses):
         def answer(x):
             x.head()
@@ -379,7 +379,7 @@ def one_long_gap_does_not_make_it_patient_for_good(w):
 
 @scenario(factor=80, slow=True)
 def silence_is_noticed_the_second_time_too(w):
-    """The server that fell silent once does so again: it is noticed as soon as before."""
+    """The server falls silent a second time: it is detected as early as the first time."""
     w.server.on("watch", silence, times=1)
     w.server.on("watch", bookmarks_then_silence(w, [60] * 4), times=1)
     w.start()
@@ -395,7 +395,7 @@ def silence_is_noticed_the_second_time_too(w):
 @scenario(factor=150, slow=True,
           variants={"after-the-head": silence, "before-the-head": no_answer})
 def watches_that_are_silent_for_good(w, silent):
-    """No watch ever brings anything: after two of them a list, and an error in the log."""
+    """No watch ever delivers anything: after two of them a list, and an error in the log."""
     w.start()
     w.server.on("watch", silent)
     w.server.end_watches()
@@ -409,7 +409,7 @@ def watches_that_are_silent_for_good(w, silent):
 
 @scenario(factor=80, modes=IN_JSON)
 def white_space_is_no_sign_of_life(w):
-    """Blank lines come all the time, but no bookmark any more: it is as good as silence."""
+    """Blank lines arrive continuously, but no bookmarks: this counts as silence."""
     def blank(x):
         x.head()
         for _ in range(4):
@@ -429,7 +429,7 @@ def white_space_is_no_sign_of_life(w):
 
 @scenario(factor=60)
 def a_program_that_stood_still_drops_nothing(w):
-    """Stopped for 160 s while bookmarks came: what is there to be read counts first."""
+    """Stopped for 160 s while bookmarks arrived: the buffered data is read first."""
     w.start()
     w.sleep(125)
     w.program.process.send_signal(signal.SIGSTOP)
@@ -442,11 +442,11 @@ def a_program_that_stood_still_drops_nothing(w):
     w.settles(10)
 
 
-# --- servers that are away ----------------------------------------------------------------------
+# --- unreachable servers ------------------------------------------------------------------------
 
 @scenario(factor=60, slow=True)
 def an_outage_of_five_minutes(w):
-    """The server is away for five minutes: nothing is removed, and it is followed again soon."""
+    """The server is down for five minutes: nothing is removed, and watches recover soon."""
     w.start()
     w.server.go_away()
     w.sleep(300)
@@ -461,7 +461,7 @@ def an_outage_of_five_minutes(w):
 
 @scenario(factor=20)
 def an_outage_of_ten_seconds(w):
-    """A server that restarts is followed again within seconds."""
+    """After a server restart, watches recover within seconds."""
     w.start()
     w.server.go_away()
     w.sleep(10)
@@ -472,7 +472,7 @@ def an_outage_of_ten_seconds(w):
 
 @scenario(factor=40)
 def the_server_comes_later_than_the_program(w):
-    """The server is not there yet when the program starts."""
+    """The program starts before the server."""
     w.server.accepts = False
     w.start(synced=False)
     w.sleep(100)
@@ -485,7 +485,7 @@ def the_server_comes_later_than_the_program(w):
 
 @scenario(factor=40)
 def connections_that_are_reset_at_once(w):
-    """Something accepts and resets: tried again with growing pauses."""
+    """Connections are accepted and reset: retried with growing pauses."""
     w.start()
     w.server.accepts = False
     w.server.end_watches(reset)
@@ -498,7 +498,7 @@ def connections_that_are_reset_at_once(w):
 
 @scenario(factor=60)
 def one_watch_that_works_again_brings_the_others(w):
-    """After an outage nobody waits out a long pause when another watch has just succeeded."""
+    """After an outage, a successful watch cuts the long pauses of the others short."""
     for kind in ("endpoints", "services"):
         w.cluster.put(kind, "web")
     kinds = ("endpoints", "services", "pods", "nodes")
@@ -515,7 +515,7 @@ def one_watch_that_works_again_brings_the_others(w):
     w.check(max(first) - min(first) <= 15, f"the last is {max(first) - min(first):.0f} s later")
 
 
-# --- how a stream may be cut into pieces --------------------------------------------------------
+# --- chunking of a stream -----------------------------------------------------------------------
 
 def by_bytes(x):
     x.stream(send=lambda data: [x.chunk(data[i:i + 1]) for i in range(len(data))])
@@ -553,7 +553,7 @@ IN_LINES = ("crlf", "blank-lines", "nothing-between-events", "indented")
 
 @scenario(variants=PIECES, but={**dict.fromkeys(IN_LINES, IN_JSON), "without-chunks": LISTS})
 def events_may_be_cut_anywhere(w, pieces):
-    """However the bytes of the events are cut and spaced, they are the same events."""
+    """Chunking and white space do not change the events."""
     w.server.on("watch", pieces)
     w.start()
     for _ in range(4):

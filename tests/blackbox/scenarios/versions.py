@@ -1,4 +1,4 @@
-"""Versions that expire, go back or come from the future; lists in pages."""
+"""Expired versions, versions that go back or lie in the future; lists in pages."""
 
 import copy
 
@@ -39,7 +39,7 @@ TEXT_ONLY = {"event-with-code-as-text": IN_JSON}
 
 @scenario(factor=5, variants=GONE, but=TEXT_ONLY)
 def an_expired_version_is_listed_at_once(w, gone):
-    """Each shape of 410 leads to one list without a pause, and nothing is missed."""
+    """Each form of 410 leads to one list without a pause, and no change is missed."""
     w.start()
     began = w.now()
     w.server.on("watch", gone, times=1)
@@ -77,7 +77,7 @@ def after_a_while(x):
                                "after-an-event": after_an_event, "after-a-while": after_a_while},
           but=TEXT_ONLY)
 def versions_that_expire_again_and_again(w, gone):
-    """410 to each watch, whatever came before it: the first list at once, then growing pauses."""
+    """410 to each watch, after any earlier event: the first list at once, then growing pauses."""
     w.start()
     w.server.on("watch", gone)
     w.server.end_watches()
@@ -95,7 +95,7 @@ def versions_that_expire_again_and_again(w, gone):
 
 @scenario(factor=40)
 def lists_that_have_expired_too(w):
-    """Watch and list say 410: the most recent state is asked for, with growing pauses."""
+    """Watch and list get 410: the most recent state is requested, with growing pauses."""
     w.start()
     w.server.on("list page probe watch", status(410, "Expired"))
     w.server.end_watches()
@@ -111,7 +111,7 @@ def lists_that_have_expired_too(w):
 
 @scenario()
 def several_changes_of_one_version(w):
-    """Deletions of a whole collection share a version: none of them is taken for a repetition."""
+    """Deletions of a whole collection share a version: none of them counts as a repetition."""
     def same(event):
         event["object"]["metadata"]["resourceVersion"] = "1003"
     w.server.on("watch", lambda x: x.stream(edit=same))
@@ -125,7 +125,7 @@ def several_changes_of_one_version(w):
 
 @scenario(factor=20)
 def a_real_cache_that_forgets(w):
-    """The server has forgotten everything before now, with deletions and replacements in it."""
+    """The server has dropped its entire history, including deletions and replacements."""
     w.start()
     w.server.go_away()
     w.change()
@@ -155,7 +155,7 @@ def too_large(shape):
 @scenario(variants={shape: too_large(shape) for shape in
                     ("with-cause", "with-cause-without-reason", "message-only")})
 def a_version_from_the_future_of_a_list(w, refusal):
-    """The relist's version is too large for this replica: the most recent state, at once."""
+    """The re-list's version is too large for this replica: the most recent state, at once."""
     w.start()
     w.server.on("list", lambda x: x.answer(504, refusal, {"Retry-After": "1"}),
                 when=lambda request: "resourceVersion" in request.query)
@@ -169,7 +169,7 @@ def a_version_from_the_future_of_a_list(w, refusal):
 
 @scenario(factor=40)
 def a_version_from_the_future_of_a_watch(w):
-    """An ERROR event says that the version is too large: listed again, and then with pauses."""
+    """An ERROR event reports that the version is too large: listed again, and then with pauses."""
     w.start()
     w.server.on("watch", lambda x: (x.head(), x.event("ERROR", too_large("with-cause")), x.end()))
     w.server.end_watches()
@@ -181,12 +181,12 @@ def a_version_from_the_future_of_a_watch(w):
     w.watches_again(75)
 
 
-# --- the past of a server that was restored -----------------------------------------------------
+# --- restored servers ---------------------------------------------------------------------------
 
 @scenario(factor=20, variants={"reset": reset, "cut": Exchange.close})
 def a_restored_server_is_found_out(w, cut):
-    """The store was restored: watches from its future are accepted and bring nothing. One LIST of
-    one object tells, everything is listed again, and the log says so."""
+    """The store was restored: watches from its future are accepted and deliver nothing. One LIST of
+    one object detects it, everything is listed again, and the log reports it."""
     w.start()
     for _ in range(20):
         w.cluster.put("pods", "a")
@@ -222,7 +222,7 @@ def a_restored_server_that_was_away(w):
 
 @scenario(factor=80)
 def a_restored_server_behind_a_proxy(w):
-    """The connection holds while the store goes back: the bookmarks that stay away tell it."""
+    """The store goes back while the connection holds: the missing bookmarks reveal it."""
     w.start()
     for _ in range(20):
         w.cluster.put("pods", "a")
@@ -236,14 +236,15 @@ def a_restored_server_behind_a_proxy(w):
         w.cluster.restore(900)
         w.cluster.put("pods", "b")
         w.cluster.delete("pods", "c")
-    # 150 s after the last bookmark. If the watch ends before, 150 s after the next one has begun.
+    # 150 s after the last bookmark, or, if the watch ends earlier, 150 s after the next one has
+    # begun.
     w.settles(400)
     w.told("older|went back|restored", within=10)
 
 
 @scenario()
 def a_list_from_the_past_is_taken(w):
-    """A list is older than what is known: it is the truth, and the log says so once."""
+    """A list older than the known version: it is authoritative, and logged once."""
     w.start()
     w.cluster.restore(900)
     w.cluster.put("pods", "b")
@@ -256,7 +257,7 @@ def a_list_from_the_past_is_taken(w):
 
 @scenario(factor=40)
 def the_same_server_costs_no_list(w):
-    """A connection breaks, and the server is the same: no list of everything."""
+    """A connection breaks, and the server is the same: no full list."""
     w.start()
     for _ in range(4):
         w.cluster.advance()
@@ -269,7 +270,7 @@ def the_same_server_costs_no_list(w):
 
 @scenario(factor=40)
 def versions_that_are_no_numbers(w):
-    """Versions may be any text: they are handed back as they are, and nothing is called older."""
+    """Versions may be any text: they are sent back unchanged, and never compared."""
     def opaque(item):
         item["metadata"]["resourceVersion"] = "v-" + item["metadata"]["resourceVersion"]
 
@@ -314,7 +315,7 @@ def lists_come_in_pages(w):
 
 @scenario(modes=LISTS)
 def a_position_that_expires_once(w):
-    """A continue token expires in the middle: one list in one piece, without a pause."""
+    """A continue token expires in the middle: one unpaged list, without a pause."""
     many_pods(w)
     w.server.on("page", status(410, "Expired", "continue"), times=1)
     w.start(within=40)
@@ -324,7 +325,7 @@ def a_position_that_expires_once(w):
 
 @scenario(modes=LISTS)
 def a_position_that_expires_before_a_list_fails(w):
-    """The list in one piece fails once: it is asked for in one piece again."""
+    """The unpaged list fails once: it is requested unpaged again."""
     many_pods(w)
     w.server.on("page", status(410, "Expired", "continue"))
     w.server.on("list", status(503), times=1, when=lambda r: "limit" not in r.query)
@@ -335,7 +336,7 @@ def a_position_that_expires_before_a_list_fails(w):
 
 @scenario(modes=LISTS)
 def positions_are_rejected(w):
-    """A proxy answers 400 to each continue token: a list in one piece, also later."""
+    """A proxy answers 400 to each continue token: unpaged lists from then on."""
     many_pods(w)
     w.server.on("page", status(400, "BadRequest", "continue key is not valid"))
     w.start(within=30)
@@ -350,7 +351,8 @@ def positions_are_rejected(w):
                                "closed": lambda x: x.close(), "404": status(404, "NotFound"),
                                "html": plain(200, "<html></html>")}, modes=LISTS)
 def positions_that_never_get_through(w, failing):
-    """Whatever a gateway does to each continue token, lists in one piece work: it finds out."""
+    """A gateway breaks each continue token, but unpaged lists work: the program switches to them.
+    """
     many_pods(w)
     w.server.on("page", failing)
     w.start(within=250)
@@ -384,7 +386,8 @@ def first_page_again(token):
 
 @scenario(modes=LISTS)
 def the_same_position_again_and_again(w):
-    """The server ignores the continue token, but can list in one piece: so it does, soon."""
+    """The server ignores the continue token, but supports unpaged lists: the program soon uses
+    them."""
     many_pods(w)
     w.server.on("list page", first_page_again(lambda x: "again"))
     w.start(within=15)
@@ -393,7 +396,7 @@ def the_same_position_again_and_again(w):
 
 @scenario(modes=LISTS)
 def the_same_position_whatever_is_asked(w):
-    """The server answers the first page for ever: few requests, and the log says why."""
+    """The server always returns the first page: few requests, and the log has the cause."""
 
     def answer(x):
         x.request.query.pop("continue", None)
@@ -412,7 +415,7 @@ def the_same_position_whatever_is_asked(w):
 
 @scenario(factor=10, slow=True, modes=LISTS)
 def two_positions_in_turn(w):
-    """The tokens go in a circle of two: it does not go round for ever."""
+    """The tokens alternate between two: paging ends."""
     tokens = {"": "one", "one": "two", "two": "one"}
 
     def answer(x):
@@ -430,7 +433,7 @@ def two_positions_in_turn(w):
 
 @scenario(factor=10, slow=True, modes=LISTS)
 def new_positions_without_end(w):
-    """Each page has a new token and the same objects: it does not go on for ever."""
+    """Each page has a new token and the same objects: paging ends."""
     w.server.on("list page", first_page_again(lambda x: f"token-{x.request.number}"))
     w.start(synced=False)
     w.sleep(60)
@@ -439,7 +442,7 @@ def new_positions_without_end(w):
 
 @scenario(modes=LISTS)
 def empty_pages_are_followed(w):
-    """A page may be empty and still not be the last."""
+    """An empty page is not necessarily the last one."""
     def answer(x):
         found = x.list_object(limit=500)
         if not x.request.query.get("continue"):
@@ -459,11 +462,11 @@ def empty_pages_are_followed(w):
 
 @scenario(modes=LISTS)
 def the_list_changes_between_pages(w):
-    """The server pages at its current state: what changes between two pages is not missed."""
+    """The server pages at its current state: changes between two pages are not missed."""
     many_pods(w)
 
     def now(x):
-        """The page that begins behind the name in the token, of the state of now."""
+        """The page after the name in the token, from the current state."""
         token = x.request.query.pop("continue", "")
         everything = x.list_object(limit=0)
         behind = [item for item in everything["items"] if item["metadata"]["name"] > token]
@@ -494,7 +497,7 @@ def cut_list(framing):
 
 @scenario(factor=40, variants={framing: cut_list(framing) for framing in FRAMINGS})
 def whole_lists_that_are_always_cut(w, cut):
-    """Lists in one piece do not get through: after three of them it asks for pages."""
+    """Unpaged lists are always cut: after three of them it requests pages."""
     many_pods(w)
     w.start()
     w.server.on("list", cut, when=lambda r: "limit" not in r.query)
@@ -508,7 +511,7 @@ def whole_lists_that_are_always_cut(w, cut):
 
 @scenario(factor=40, modes=LISTS)
 def pages_that_are_always_cut(w):
-    """The second page never gets through, a list in one piece neither: few requests."""
+    """Neither the second page nor an unpaged list ever succeeds: few requests."""
     many_pods(w)
     w.server.on("page", cut_list("length"))
     w.server.on("list", cut_list("length"), when=lambda r: "limit" not in r.query)
@@ -520,7 +523,7 @@ def pages_that_are_always_cut(w):
     w.settles(w.after_outage(75))
 
 
-# --- lists that cannot be right -----------------------------------------------------------------
+# --- implausible lists --------------------------------------------------------------------------
 
 def lose(count):
     """A list without its first objects."""
@@ -533,7 +536,8 @@ def lose(count):
 
 @scenario(variants={"empty": 100, "most-of-it": 70})
 def a_list_that_lost_most_by_mistake(w, lost):
-    """One list lacks more than half of the objects: nothing is removed before a second says so."""
+    """One list lacks more than half of the objects: nothing is removed until a second list confirms
+    it."""
     for number in range(97):
         w.cluster.put("pods", f"pod-{number:02}")
     w.start()
@@ -548,7 +552,7 @@ def a_list_that_lost_most_by_mistake(w, lost):
 
 @scenario(factor=40)
 def most_of_it_was_really_deleted(w):
-    """Most objects are gone: the second list confirms it, and it is shown soon."""
+    """Most objects are deleted: the second list confirms it, and the change appears soon."""
     for number in range(97):
         w.cluster.put("pods", f"pod-{number:02}")
     w.start()
@@ -563,7 +567,7 @@ def most_of_it_was_really_deleted(w):
 
 @scenario(factor=40)
 def everything_was_really_deleted(w):
-    """An empty cluster is shown as one."""
+    """An empty cluster is shown as empty."""
     w.start()
     w.server.go_away()
     for name in "abc":
@@ -575,7 +579,7 @@ def everything_was_really_deleted(w):
 
 @scenario()
 def a_list_without_a_version(w):
-    """A list that names no version is no basis for a watch: told, and asked for again."""
+    """A list without a version is no basis for a watch: reported, and requested again."""
     def answer(x):
         found = x.list_object()
         found["metadata"] = {}
@@ -587,7 +591,7 @@ def a_list_without_a_version(w):
 
 @scenario(modes=LISTS)
 def a_list_of_an_expired_page_chain_is_no_state(w):
-    """The second page is refused for a while: nothing is shown before the list is whole."""
+    """The second page is refused for a while: nothing is shown until the list is complete."""
     many_pods(w)
     w.server.on("page", status(503), times=3)
     w.start(within=60)

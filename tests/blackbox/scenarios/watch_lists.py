@@ -1,4 +1,4 @@
-"""Lists that come as the first events of a watch, and compressed lists."""
+"""Lists delivered as the first events of a watch, and compressed lists."""
 
 import gzip
 
@@ -11,7 +11,7 @@ ALL = "list page probe watch streamed"
 
 @scenario(modes=STREAMS)
 def one_request_lists_and_watches(w):
-    """A server that lists with a watch is asked once, and what changes arrives at once."""
+    """A server with streamed lists gets one request, and changes arrive at once."""
     w.start()
     for _ in range(3):
         w.change()
@@ -23,7 +23,7 @@ def one_request_lists_and_watches(w):
 
 @scenario(modes=STREAMS)
 def a_stream_that_ends_goes_on_as_a_watch(w):
-    """The watch that followed a list ends: the next one begins where it was."""
+    """The watch after a list ends: the next one continues from its version."""
     w.start()
     for _ in range(3):
         w.server.end_watches()
@@ -35,7 +35,8 @@ def a_stream_that_ends_goes_on_as_a_watch(w):
 
 @scenario(modes=STREAMS)
 def an_expired_version_is_listed_again_with_a_watch(w):
-    """410 to a watch: one list with a watch, not older than what is known, removes what is gone."""
+    """410 to a watch: one streamed list, not older than the known version, removes deleted objects.
+    """
     w.start()
     w.server.end_watches(Exchange.reset)
     w.cluster.delete("pods", "b")
@@ -56,7 +57,7 @@ REFUSALS = {
 
 @scenario(variants=REFUSALS, modes=STREAMS)
 def a_server_that_refuses_is_sent_lists(w, refusal):
-    """Refused once, it lists at once in the usual way, and remembers that."""
+    """Refused once, it lists at once in the usual way, and remembers this."""
     w.server.on("streamed", refusal)
     w.start(within=5)
     for _ in range(3):
@@ -73,7 +74,7 @@ def a_server_that_refuses_is_sent_lists(w, refusal):
 
 @scenario(modes=("refused", "ignored"))
 def a_server_without_streams_is_asked_for_one_once(w):
-    """Three relists of a server that refuses or ignores the parameter: each is a LIST at once."""
+    """Three re-lists of a server that refuses or ignores the parameter: each is a LIST at once."""
     w.start()
     for count in range(2, 5):
         w.server.end_watches(Exchange.reset)
@@ -87,7 +88,7 @@ def a_server_without_streams_is_asked_for_one_once(w):
 
 
 def without_the_end(x):
-    """What a server does that knows watches, but not this parameter."""
+    """The behaviour of a server that supports watches, but not this parameter."""
     x.head()
     x.stream(head=False, version=x.initial_events())
 
@@ -106,7 +107,7 @@ IGNORING = {"objects-without-an-end": without_the_end, "changes-only": without_a
 
 @scenario(factor=40, variants=IGNORING, modes=STREAMS)
 def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
-    """Nothing is complete without the end of the list; after ten seconds a LIST tells it."""
+    """Without the end of the list nothing is complete; after ten seconds a LIST delivers it."""
     w.server.on("streamed", ignoring)
     w.start(within=50)
     w.change()
@@ -117,7 +118,7 @@ def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
 
 @scenario(factor=40, modes=STREAMS)
 def changes_do_not_put_off_the_end_for_ever(w):
-    """A server that ignores the parameter, whose objects change all the time: a LIST in time."""
+    """The server ignores the parameter, and its objects change all the time: a LIST in time."""
     def busy(x):
         x.head()
         version = x.initial_events()
@@ -136,7 +137,7 @@ def changes_do_not_put_off_the_end_for_ever(w):
 
 @scenario(factor=80, modes=STREAMS)
 def no_answer_at_all_gives_way_to_a_list(w):
-    """Something holds back the heads of watches: a LIST tells the state after the timeout."""
+    """A gateway delays the heads of watches: a LIST delivers the state after the timeout."""
     w.server.on("streamed", ignores_head_too)
     w.start(within=60, synced=False)
     w.settles(60)
@@ -168,7 +169,7 @@ EARLY = {"clean": ends_early, "reset": breaks_early, "in-an-event": ends_in_an_e
 
 @scenario(variants=EARLY, modes=STREAMS)
 def a_stream_that_always_ends_early(w, early):
-    """Each stream ends before its list does: what it brought is not all, and a LIST follows."""
+    """Each stream ends before its list does: the partial list is dropped, and a LIST follows."""
     w.server.on("streamed", early)
     w.start(within=20)
     w.at_most(2, "streamed")
@@ -186,7 +187,7 @@ REFUSING = {**{str(code): status(code, "Reason", "no") for code in (404, 408, 42
 
 @scenario(factor=10, variants=REFUSING, modes=STREAMS)
 def a_gateway_that_lets_no_stream_through(w, refusal):
-    """Whatever it answers to a watch that is to list: a LIST follows, also where it is a relist."""
+    """Any other response to a streamed-list request: a LIST follows, also for a re-list."""
     w.server.on("streamed", refusal)
     w.start(within=30)
     w.at_most(2, "streamed")
@@ -199,7 +200,7 @@ def a_gateway_that_lets_no_stream_through(w, refusal):
 
 @scenario(factor=10, variants=REFUSING, modes=STREAMS)
 def a_relist_that_does_not_come_as_a_stream(w, refusal):
-    """The first list came with a watch, the second one does not: a LIST follows."""
+    """The first list was streamed, the second one is refused: a LIST follows."""
     w.start()
     w.server.on("streamed", refusal)
     w.server.end_watches(Exchange.reset)
@@ -211,7 +212,7 @@ def a_relist_that_does_not_come_as_a_stream(w, refusal):
 
 @scenario(factor=20, modes=STREAMS)
 def objects_that_come_one_by_one_are_no_list(w):
-    """A server ignores the parameter and has a new object each 20 s: a LIST within a minute."""
+    """A server ignores the parameter and has a new object every 20 s: a LIST within a minute."""
     def slow(x):
         x.head()
         x.initial_events()
@@ -227,7 +228,7 @@ def objects_that_come_one_by_one_are_no_list(w):
 
 @scenario(modes=STREAMS)
 def a_stream_that_breaks_once_is_tried_again(w):
-    """One that ends early is an accident; the next one brings the list."""
+    """A stream ends early once: the next one delivers the list."""
     w.server.on("streamed", breaks_early, times=1)
     w.start(within=10)
     w.at_most(2, "streamed")
@@ -236,7 +237,7 @@ def a_stream_that_breaks_once_is_tried_again(w):
 
 @scenario(modes=STREAMS)
 def most_of_a_streamed_list_is_missing(w):
-    """A list with a watch that lacks most objects is confirmed by a LIST before they go."""
+    """A streamed list without most objects: a LIST confirms it before they are removed."""
     def nearly_nothing(x):
         x.head()
         x.end_of_list()
@@ -282,7 +283,7 @@ LIES = {"the-end-first": end_first, "the-end-twice": end_twice,
 
 @scenario(variants=LIES, modes=STREAMS)
 def a_server_that_gets_it_wrong(w, lie):
-    """Ends in the wrong place, and objects that come again and again, do no harm."""
+    """Misplaced ends of the list and repeated objects are harmless."""
     w.server.on("streamed", lie)
     w.start(within=10)
     w.change()
@@ -293,12 +294,12 @@ def a_server_that_gets_it_wrong(w, lie):
     w.settles(30)
     w.change()
     w.settles(5)
-    w.at_most_a_minute(10, ALL)  # with a probe and a list because of old objects
+    w.at_most_a_minute(10, ALL)  # including a probe and a list because of old objects
 
 
 @scenario(modes=STREAMS)
 def an_end_without_a_version_is_none(w):
-    """A list that does not say how new it is cannot be watched from; a LIST follows in time."""
+    """A list without a version is no basis for a watch; a LIST follows in time."""
     def nowhere(x):
         x.head()
         x.initial_events()
@@ -311,7 +312,7 @@ def an_end_without_a_version_is_none(w):
 
 @scenario(modes=STREAMS)
 def events_between_the_objects_and_their_end(w):
-    """What changes while the list is sent is part of it: changed, and gone."""
+    """Changes during the list belong to it: updates and deletions."""
     def changing(x):
         x.head()
         version = x.initial_events()
@@ -330,7 +331,7 @@ def events_between_the_objects_and_their_end(w):
 # --- compressed lists ---------------------------------------------------------------------------
 
 def packed(pack):
-    """A list that is packed by that function."""
+    """A list compressed by that function."""
     def answer(x):
         data = pack(x.list_bytes())
         x.head(200, {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}, "length", len(data))
@@ -350,7 +351,7 @@ def filled(w):
 
 @scenario(variants={"one-member": gzip.compress, "two-members": two_members}, modes=STREAMS)
 def compressed_lists_are_read(w, pack):
-    """Lists that were asked for compressed; watches that were not."""
+    """Lists are requested compressed; watches are not."""
     filled(w)
     w.server.on("LIST", packed(pack))
     w.start("--gzip", "on")
@@ -366,7 +367,7 @@ def compressed_lists_are_read(w, pack):
 
 
 def bomb(text):
-    """A list with much white space, which packs a thousandfold."""
+    """A list with much white space, which compresses a thousandfold."""
     return gzip.compress(text.replace(b"{", b"{" + b" " * 20_000_000, 1))
 
 
@@ -375,7 +376,7 @@ def bomb(text):
                               "no-gzip": lambda text: text, "bomb": bomb},
           modes=STREAMS, but={"bomb": ("json",)})
 def a_list_that_cannot_be_unpacked(w, pack):
-    """What cannot be unpacked is refused, and the next list is asked for as it is."""
+    """Invalid compressed data is refused, and the next list is requested uncompressed."""
     w.server.on("LIST", packed(pack),
                 when=lambda request: request.headers["accept-encoding"] == "gzip")
     w.start("--gzip", "on", within=20)
@@ -385,7 +386,7 @@ def a_list_that_cannot_be_unpacked(w, pack):
 
 @scenario(variants={"auto": (), "off": ("--gzip", "off")})
 def nothing_compressed_is_asked_for_on_loopback(w, arguments):
-    """There the network is never what takes the time."""
+    """On loopback, the network is never the bottleneck."""
     filled(w)
     w.start(*arguments)
     w.check(all(r.headers["accept-encoding"] == "identity" for r in w.server.asked(ALL)),

@@ -28,8 +28,8 @@
 #include <vector>
 
 // In each callback of each public handle, the host cancels, destroys, replaces and calls the
-// handle. These tests show that nobody uses what is gone, and that nobody waits for itself. Most of
-// them need no checks: AddressSanitizer and the time limit have them.
+// handle. These tests show that no code uses a destroyed object, and that no callback waits for
+// itself. Most of them need no checks: AddressSanitizer and the time limit detect both.
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
@@ -37,7 +37,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// With short pauses, so that all lists and polls come.
+/// With short pauses, so that all lists and polls arrive.
 DiscoveryConfig acting_config(Simulation& s, Role role = Role::pod) {
     DiscoveryConfig config{.watch = plain_lists()};
     config.role = role;
@@ -45,7 +45,7 @@ DiscoveryConfig acting_config(Simulation& s, Role role = Role::pod) {
     return config;
 }
 
-/// A Discoverer with all its callbacks, those of operations included.
+/// A Discoverer with all its callbacks, including those of operations.
 struct ActingDiscoverer {
     explicit ActingDiscoverer(Simulation& s) : sim(s) { handle.emplace(make()); }
     Discoverer make() {
@@ -72,7 +72,7 @@ struct ActingDiscoverer {
     std::optional<Discoverer> handle;
 };
 
-/// A Discoverer that is read.
+/// A Discoverer with a reading host.
 struct ReadDiscoverer {
     explicit ReadDiscoverer(Simulation& s) : sim(s) { handle.emplace(make()); }
     Discoverer make() { return Discoverer(sim.context.get_executor(), acting_config(sim)); }
@@ -97,7 +97,7 @@ struct ReadDiscoverer {
     std::optional<Discoverer> handle;
 };
 
-/// Every token is asked for: what the host does there happens on a strand of the library.
+/// Requires a token for every request: the host's callback runs on a strand of the library.
 struct ActingTokens {
     struct Source final : TokenSource {
         explicit Source(ActingTokens& owner) : host(owner) {}
@@ -218,7 +218,7 @@ struct ActingGroups {
     explicit ActingGroups(Simulation& s) : sim(s) {}
     void begin() {
         watcher = GroupWatcher::acquire(sim.context.get_executor(), resolve(acting_config(sim)));
-        // Another one of the same server has watches of the same strand.
+        // A second watcher of the same server has watches on the same strand.
         DiscoveryConfig named = acting_config(sim);
         named.namespaces = {"default"};
         other = GroupWatcher::acquire(sim.context.get_executor(), resolve(named));
@@ -334,7 +334,7 @@ struct ActingCache {
     std::vector<ObjectCache::Subscription> subscriptions;
 };
 
-/// A source of members that is the host's as well.
+/// A source of members that is a public handle as well.
 struct ActingMembership {
     struct Source final : MemberSource {
         explicit Source(ActingMembership& owner) : host(owner) {}
@@ -430,7 +430,7 @@ struct ActingReloader {
     std::optional<ScrapeConfigReloader> handle;
 };
 
-/// Told of steps; there is no handle but the operation.
+/// Receives the steps of a check; the only handle is the operation.
 struct ActingCheck {
     explicit ActingCheck(Simulation& s) : sim(s) {}
     void begin() {
@@ -455,7 +455,7 @@ struct ActingCheck {
     asio::cancellation_signal signal;
 };
 
-/// A pool, and a scraper that does something to it when it is told of something.
+/// A pool, and a scraper that calls the pool from within its handler.
 struct ActingScraper final : TargetHandler {
     void begin() {
         pool.emplace(config("one"), static_cast<TargetHandler&>(*this));

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-// Callbacks run on several threads here, beside the strands of the library: what a host does to its
-// handle in one of them must not race with what is on its way there. See test_callbacks.cpp.
+// Here, callbacks run on several threads, beside the strands of the library: the host's calls on
+// its handle in one of them must not race with deliveries in progress. See test_callbacks.cpp.
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A context that three threads run, with a simulated server whose pods change all the time.
+/// A context run by three threads, with a simulated server whose pods change all the time.
 struct BusyCluster {
     BusyCluster() : server(context.get_executor()) {
         Environment environment;
@@ -66,8 +66,8 @@ struct BusyCluster {
     std::vector<std::jthread> threads;
 };
 
-/// A handle that its host exchanges in every third callback, and only there: calls of a handle that
-/// is moved or destroyed must not overlap, and callbacks of one handle do not.
+/// A handle that its host replaces in every third callback, and only there: calls on a handle being
+/// moved or destroyed must not overlap, and callbacks of one handle do not.
 template <class Handle>
 struct Exchanging : std::enable_shared_from_this<Exchanging<Handle>> {
     using Make = std::function<std::unique_ptr<Handle>(std::function<void()> on_callback)>;
@@ -163,7 +163,7 @@ TEST_CASE("Callbacks on threads: a Watcher is exchanged in its callbacks", "[thr
 }
 
 TEST_CASE("Callbacks on threads: an ObjectCache is exchanged in its callbacks", "[threads]") {
-    /// A cache, and what follows an object of it.
+    /// A cache, and a follower of one of its objects.
     struct FollowedCache {
         FollowedCache(const asio::any_io_executor& executor, const ObjectCacheConfig& config,
                       const std::function<void()>& on_callback)

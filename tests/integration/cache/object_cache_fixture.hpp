@@ -15,7 +15,7 @@
 
 namespace k8s_sd::test {
 
-/// What async_get() completed with, in words: "token=1", "not found", "aborted"; "" before.
+/// The result of async_get() in words: "token=1", "not found", "aborted"; "" before completion.
 using GetOutcome = std::shared_ptr<std::string>;
 
 inline std::string describe_data(const ObjectPtr& object) {
@@ -64,7 +64,7 @@ struct CachedCluster : Simulation {
         });
         return outcome;
     }
-    /// What a get completes with without time passing; "" if it waits.
+    /// The result of a get without time passing; "" if it waits.
     std::string read(const std::string& name, const std::string& ns = "shop") {
         const GetOutcome outcome = get(name, ns);
         settle();
@@ -78,7 +78,7 @@ struct CachedCluster : Simulation {
         server.remove("secrets", "shop", name);
         settle();
     }
-    /// "present", "absent", ...; "none" if nobody refers to it.
+    /// "present", "absent", ...; "none" without a reference.
     std::string state(const std::string& name) const {
         const auto status = cache->status("shop", name);
         return status ? std::string(to_string(status->state)) : "none";
@@ -94,7 +94,7 @@ struct CachedCluster : Simulation {
         }
         return {};
     }
-    /// Answers requests for the whole collection with 403, those for single objects truly.
+    /// Answers requests for the whole collection with 403, and serves those for single objects.
     void deny_collection() {
         server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
             if (!request.param("fieldSelector").empty()) return std::nullopt;
@@ -111,7 +111,7 @@ inline std::vector<std::string> numbered(const std::string& prefix, std::size_t 
     return names;
 }
 
-/// Follows objects and notes what it is told: "a: token=1", "b: none".
+/// Follows objects and records the notifications: "a: token=1", "b: none".
 struct CacheFollowing {
     explicit CacheFollowing(CachedCluster& c) : cluster(c) {}
     void follow(const std::string& name) {

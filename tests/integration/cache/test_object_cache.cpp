@@ -45,7 +45,7 @@ TEST_CASE("ObjectCache: the first reference starts a watch of the object, the la
     CHECK(c.metrics->cache_references == 0);
     CHECK(c.metrics->cached_objects == 0);
     CHECK(c.metrics->cache_watches == 0);
-    // Nothing is left that would keep a host from ending.
+    // No pending work keeps a host from ending.
     CHECK(c.clock->next_expiry() > c.clock->now() + 24h);
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("ObjectCache: an object can be deleted and created again") {
     CHECK(c.state("db") == "absent");
     c.put("db", "2");
     CHECK(c.read("db") == "token=2");
-    // And while nobody looks.
+    // The same while no host reads the object.
     c.server.accept_connections(false);
     c.server.disconnect_all();
     c.settle();

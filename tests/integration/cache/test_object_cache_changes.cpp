@@ -80,7 +80,7 @@ TEST_CASE("ObjectCache: while the callback runs changes are collected, and the n
     c.settle();
     following.take();
     int rounds = 0;
-    // A slow host: the world goes on while it is called.
+    // A slow host: the cluster changes during the callback.
     following.after = [&] {
         if (rounds++ > 0) return;
         for (int i = 0; i < 50; ++i) {
@@ -125,7 +125,7 @@ TEST_CASE("ObjectCache: an object that is followed is never idle") {
     CHECK(c.state("db") == "present");
     c.advance(2min);
     CHECK(c.state("db") == "idle");
-    // And is watched again when somebody follows it.
+    // The object is watched again once a host follows it.
     c.put("db", "2");
     following.take();
     following.follow("db");

@@ -14,7 +14,7 @@ using Told = std::vector<std::string>;
 
 namespace {
 
-/// A cluster of Secrets s0, s1, ... whose token is their name, and a cache of them.
+/// A cluster of Secrets s0, s1, ... with their names as tokens, and a cache of them.
 struct Collected : CachedCluster {
     explicit Collected(std::size_t threshold = 4, std::size_t secrets = 20)
         : CachedCluster({.collection_threshold = threshold}) {
@@ -26,7 +26,7 @@ struct Collected : CachedCluster {
         }
         settle();
     }
-    /// What a LIST of the first Secrets answers now.
+    /// The body of a LIST of the first Secrets at this moment.
     std::string list_body(std::size_t count) const {
         boost::json::array items;
         for (const auto& name : numbered("s", count)) {
@@ -106,7 +106,7 @@ TEST_CASE("ObjectCache: a host does not notice that the watches change") {
     for (const auto& name : numbered("s", 2)) following.follow(name);
     c.settle();
     CHECK(following.take().size() == 2);
-    // They are synced at every moment, and nobody is told anything.
+    // The objects stay synced at every moment, without any notification.
     const auto always_readable = [&] {
         c.context.restart();
         do {
@@ -133,8 +133,8 @@ TEST_CASE("ObjectCache: an object changes over when both watches know the same o
     following.follow("s0");
     c.refer_more(1, 3);
     following.take();
-    // The list of the collection was made before the last change of an object, and its watch does
-    // not start yet.
+    // The list of the collection is older than the last change of an object, and its watch has not
+    // started yet.
     const std::string stale = c.list_body(5);
     c.put("s0", "new");
     CHECK(following.take() == Told{"s0: token=new"});
@@ -157,7 +157,7 @@ TEST_CASE("ObjectCache: an object changes over when both watches know the same o
 
 TEST_CASE("ObjectCache: watches that hang and disagree with the collection are given up in time") {
     Collected c;
-    // Watches of single objects are never answered, so they know only what they have listed.
+    // The server never answers watches of single objects, so they only have their lists.
     c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
         if (request.param("fieldSelector").empty() || !request.is_watch()) return std::nullopt;
         return sim::Response::never();
@@ -205,7 +205,7 @@ TEST_CASE("ObjectCache: of a collection only what somebody refers to is kept") {
     c.references.pop_back();
     c.settle();
     CHECK(c.metrics->of(Kind::secret).objects == 5);
-    // Also over a relist.
+    // Also across a re-list.
     c.server.accept_connections(false);
     c.server.disconnect_all();
     c.put("s70", "changed");
@@ -283,14 +283,14 @@ TEST_CASE("ObjectCache: where the collection is forbidden the single watches go 
     for (const auto& name : numbered("s", 10)) CHECK(c.read(name) == "token=" + name);
     CHECK(following.take() == Told{"s0: token=s0"});
     CHECK(c.metrics->cache_collection_switches == 0);
-    // It is not asked for again and again.
+    // The collection is not requested repeatedly.
     c.take_requests();
     c.refer_more(10, 5);
     c.advance(9min);
     for (const std::string& request : c.take_requests()) {
         if (contains(request, "LIST")) CHECK_THAT(request, ContainsSubstring("fieldSelector"));
     }
-    // After some time it is, and then it works.
+    // It is retried after some time, and then succeeds.
     c.server.set_intercept({});
     for (int i = 0; i < 3; ++i) {
         for (const auto& name : numbered("s", 15)) CHECK(c.read(name) == "token=" + name);
@@ -398,7 +398,7 @@ TEST_CASE("ObjectCache: a lost collection is left although one object may not be
     Collected c;
     c.refer_more(0, 8);
     CHECK(c.watches() == "collection");
-    // Whichever is probed first is the one that is denied.
+    // Denies the object that is probed first.
     std::string denied;
     c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
         const std::string selector(request.param("fieldSelector"));
@@ -419,7 +419,7 @@ TEST_CASE("ObjectCache: a collection that joins takes over from one that is forb
     c.refer_more(0, 5);
     REQUIRE(c.watches() == "collection");
     bool hold = true;
-    std::string lost;  // where the first collection would go on
+    std::string lost;  // where the first collection would continue
     c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
         if (!request.param("fieldSelector").empty()) return std::nullopt;
         if (!request.is_watch() && hold) return sim::Response::never();
@@ -454,7 +454,7 @@ TEST_CASE("ObjectCache: a collection of which nobody reads anything is stopped")
         c.advance(1min);
     }
     CHECK(c.watches() == "collection");
-    CHECK(c.state("s5") == "present");  // kept along with the one that is read
+    CHECK(c.state("s5") == "present");  // kept together with the object in use
     c.advance(6min);
     CHECK(c.server.open_connections() == 0);
     CHECK(c.state("s0") == "idle");
@@ -477,7 +477,7 @@ TEST_CASE("ObjectCache: an immutable object leaves the collection when it was re
     CHECK(c.metrics->of(Kind::secret).objects == 7);
     c.remove("s0");
     CHECK(c.read("s0") == "token=0");
-    // It does not come back into a later one.
+    // It does not join a later collection.
     c.refer_more(8, 6);
     CHECK(c.watches() == "collection");
     CHECK(c.state("s0") == "immutable");
@@ -489,7 +489,7 @@ TEST_CASE("ObjectCache: 1 000 objects of one namespace need one connection") {
     c.settle();
     CHECK(c.server.open_connections() == 1);
     CHECK(c.read("s999") == "token=s999");
-    // Whatever comes later: at most as many more as the threshold says.
+    // Later references add at most as many connections as the threshold.
     std::size_t most = 0;
     for (const auto& name : numbered("t", 200)) {
         c.put(name, "t");

@@ -25,7 +25,7 @@ TEST_CASE("ObjectCache: an immutable object is no longer watched once it was rea
     c.server.apply(immutable(secret("key", {{"token", "1"}})));
     auto reference = c.refer("key");
     c.settle();
-    CHECK(c.server.open_watches() == 1);  // nobody has read it
+    CHECK(c.server.open_watches() == 1);  // no host has read it
     CHECK(c.read("key") == "token=1");
     CHECK(c.server.open_connections() == 0);
     CHECK(c.state("key") == "immutable");
@@ -36,7 +36,7 @@ TEST_CASE("ObjectCache: an immutable object is no longer watched once it was rea
     CHECK(c.state("key") == "immutable");
     CHECK(c.take_requests().empty());
 
-    // It is looked at now and then, and stays.
+    // Occasional reads keep it cached.
     c.advance(24h);
     CHECK(c.read("key") == "token=1");
     CHECK(c.state("key") == "immutable");
@@ -60,7 +60,7 @@ TEST_CASE("ObjectCache: an immutable object that is created again under its name
     CHECK(c.read("key") == "token=2");
     CHECK(c.state("key") == "immutable");
     CHECK(c.server.open_connections() == 0);
-    // One that is the same needs one list.
+    // An unchanged object costs one list.
     c.take_requests();
     const auto third = c.refer("key");
     CHECK(c.read("key") == "token=2");
@@ -84,7 +84,7 @@ TEST_CASE("ObjectCache: an immutable object that is created again is found withi
     c.remove("key");
     c.advance(16min);
     CHECK(told.back() == "none");
-    // What is absent is watched.
+    // Absent objects are watched.
     c.server.apply(immutable(secret("key", {{"token", "3"}})));
     c.settle();
     CHECK(told.back() == "token=3");
@@ -275,7 +275,7 @@ TEST_CASE("ObjectCache: what was never read from the server is never idle") {
     c.server.set_intercept({});
     for (int i = 0; i < 60 && c.state("db") == "unsynced"; ++i) c.advance(1s);
     CHECK(c.state("db") == "present");
-    // Now it can be.
+    // Now it can become idle.
     c.advance(1min);
     CHECK(c.state("db") == "idle");
 }

@@ -37,10 +37,10 @@ TEST_CASE("ObjectCache: a get can be cancelled, and the watch goes on") {
         c.settle();
         CHECK(outcome.empty());
         signal.emit(type);
-        CHECK(outcome.empty());  // as if by post
+        CHECK(outcome.empty());  // posted
         c.settle();
         CHECK(outcome == "aborted");
-        signal.emit(type);  // too late to mean anything
+        signal.emit(type);  // arrives after cancellation, without effect
     }
     CHECK(c.state("db") == "unsynced");
     c.server.set_intercept({});
@@ -165,7 +165,8 @@ TEST_CASE("ObjectCache: the context may go while everything is under way, and no
         CAPTURE(steps);
         auto c = std::make_unique<Silent>();
         const auto metrics = c->metrics;
-        const auto callback = std::make_shared<int>();  // what a callback of the host holds
+        // stands for objects held by a host's callback
+        const auto callback = std::make_shared<int>();
         if (steps % 2 == 0) c->server.set_intercept({});
         std::vector<ObjectCache::Reference> references;
         auto subscription =
@@ -231,7 +232,7 @@ TEST_CASE("ObjectCache: what a callback holds may ask for the status when cancel
     bool told = false;
     auto subscription = c.cache->subscribe(
         "shop", "db", [&told, held = std::move(asks)](const ObjectPtr&) { told = true; });
-    // Until the value is known, and the host is about to be told.
+    // Until the value is known, and the notification is imminent.
     for (int turn = 0; turn < 1'000 && c.state("db") != "present"; ++turn) {
         c.context.restart();
         c.context.poll_one();

@@ -27,7 +27,7 @@ namespace {
 
 constexpr unsigned objects = 20;
 
-/// A context that four threads run, with a simulated server that has Secrets.
+/// A context run by four threads, with a simulated server with Secrets.
 struct Threads {
     explicit Threads(std::size_t threshold) : server(context.get_executor()) {
         Environment environment;
@@ -118,7 +118,7 @@ TEST_CASE("ObjectCache: references, gets, changes and subscriptions from many th
                         }
                         case 5: (void)t.cache->status(); break;
                         default: {
-                            // One that is referred to meanwhile is always found.
+                            // An object referenced meanwhile is always found.
                             const auto reference = t.cache->add_reference("shop", t.name(i));
                             auto future = t.cache->async_get(reference, asio::use_future);
                             const auto object = as_data_object(future.get());

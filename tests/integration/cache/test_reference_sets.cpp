@@ -18,7 +18,7 @@ struct Referring : CachedCluster {
         sets.set(key, objects);
         settle();
     }
-    /// "s0:1 s1:2": what is referred to, and how often.
+    /// "s0:1 s1:2": the referenced objects and their reference counts.
     std::string referred() const {
         std::string text;
         for (const CachedObjectStatus& object : cache->status().objects) {

@@ -1,5 +1,5 @@
-// What the library leaves behind of a Secret in memory. All memory that it frees is searched, and
-// all that it still has in the end.
+// The traces of a Secret in the library's memory. The tests search all memory that the library
+// frees, and all that it still holds at the end.
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/data_object.hpp"
@@ -27,7 +27,7 @@ using namespace k8s_sd::test;
 
 namespace {
 
-/// Answers each request with the next of some texts, from memory that is not the heap's.
+/// Answers each request with the next text, from memory outside of the heap.
 class Replies final : public Connector {
  public:
     Replies(std::array<std::string_view, 2> texts, std::size_t chunk)
@@ -87,7 +87,7 @@ std::string response(const std::string& body, bool ends,
     return text + "Transfer-Encoding: chunked\r\n\r\n" + size + body + "\r\n";
 }
 
-/// A watch of Secrets, of which all that is allocated and freed is searched.
+/// A watch of Secrets with all its allocations and deallocations searched.
 struct SearchedWatch {
     SearchedWatch(std::array<std::string_view, 2> replies, std::size_t chunk) {
         Environment environment;
@@ -168,7 +168,7 @@ const std::shared_ptr<const api::Secret>& known_to(const SearchedWatcher& search
     return searched.known;
 }
 
-/// Of a list with one Secret, and an event that changes it.
+/// Processes a list with one Secret, and an event that changes it.
 template <class Searched>
 void check_nothing_stays(const std::string& list, const std::string& watch) {
     for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
@@ -207,7 +207,7 @@ TEST_CASE("Secrets leave nothing behind in memory, but in the object itself") {
         "{" + metadata + R"(,"data":{"token":")" + encoded + R"(","more":""}})";
     const std::string watch = response(R"({"type":"MODIFIED","object":)" + changed + "}\n", false);
 
-    // A part is enough, and everything of the secret is made of such parts.
+    // A part suffices, because all traces of the secret consist of such parts.
     memory_search.wanted = {std::string_view(token).substr(0, 24),
                             std::string_view(encoded).substr(0, 32)};
     check_nothing_stays<SearchedWatch>(list, watch);
@@ -219,7 +219,7 @@ TEST_CASE("Secrets in protobuf leave nothing behind in memory, but in the object
     const std::string token =
         "such-a-secret-token-that-is-found-nowhere-else-" + std::string(3000, 'x');
     const Message meta = protobuf_documents::metadata("db", "shop").pair(12, "last-applied", token);
-    // What is not UTF-8 is mended, in a copy.
+    // Invalid UTF-8 is repaired, in a copy.
     const Message secret = object(meta).pair(2, "token", token).text(3, token + "\xFF");
     const Message changed = object(meta).pair(2, "token", token).pair(2, "more", "");
     const std::string type = "application/vnd.kubernetes.protobuf";
@@ -241,7 +241,7 @@ TEST_CASE("Secrets leave nothing behind of a response that cannot be used") {
         R"({"name":"db","namespace":"shop","uid":"u","resourceVersion":"7"},"data":{"token":")" +
         encoded + R"("}},{"metadata":{"name":"e","namespace":"shop"},"data":{"token":")" + encoded;
     const std::string malformed = response(body + "\x01", true);
-    // JSON under another type is read, so this must not begin as JSON.
+    // A JSON body is read under any content type, so this one must not begin like JSON.
     std::string other_type = response("<p>" + body + R"("}}]})", true);
     const std::string json = "application/json";
     other_type.replace(other_type.find(json), json.size(), "text/plain");

@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A discoverer of services and pods, and a cache of 100 Secrets, each with a watch of its own. No
-/// list is answered.
+/// A discoverer of services and pods, and a cache of 100 Secrets with one watch each. The server
+/// answers no list.
 struct Busy : CachedCluster {
     Busy() {
         server.set_intercept([](const sim::Request& request) {
@@ -54,7 +54,7 @@ TEST_CASE("Server budget: a cache and a discoverer together list no more than th
     CHECK(b.metrics->lists_waiting == 103 - 8);
     CHECK(b.server.open_connections() == 8);
 
-    // Those that are given up make room for the next.
+    // Requests that are given up make room for the next.
     b.server.clear_requests();
     b.advance(76s);
     CHECK(b.lists() >= 8);

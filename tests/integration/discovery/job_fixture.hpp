@@ -11,7 +11,7 @@
 
 namespace k8s_sd::test {
 
-/// Two pods and a service, and a host with a manager that runs.
+/// Two pods and a service, and a host with a running manager.
 struct Jobs : Simulation {
     explicit Jobs(sim::TransportFaults faults = {}) : Simulation({}, faults) {
         server.apply(pod({.name = "p1"}));
@@ -39,7 +39,7 @@ struct Jobs : Simulation {
     std::vector<ConfigFailure> apply(const std::vector<Job>& jobs) {
         return host.manager->apply_config(jobs);
     }
-    /// Applies it and lets everything happen that follows without waiting.
+    /// Applies the configuration and runs everything that happens without time passing.
     std::vector<ConfigFailure> settle_with(const std::vector<Job>& jobs) {
         auto failures = apply(jobs);
         settle();
@@ -54,7 +54,7 @@ struct Jobs : Simulation {
         }
         return {};
     }
-    /// Nothing is left of what was discovered, and nothing happens any more.
+    /// No trace of the discovery is left, and no work is pending.
     bool is_quiet() {
         settle();
         std::int64_t left = static_cast<std::int64_t>(server.open_connections()) + metrics->jobs +

@@ -27,7 +27,7 @@ std::string pod_event(const std::string& name, const std::string& version) {
            "\n";
 }
 
-/// Three events, and between them what servers have sent as bookmarks.
+/// Three events, with bookmarks between them as real servers have sent them.
 std::string stream() {
     const std::vector<std::string> bookmarks{
         R"({"kind":"Pod","metadata":{"resourceVersion":"901","creationTimestamp":null},)"
@@ -45,7 +45,7 @@ std::string stream() {
     return text + pod_event("three", "920");
 }
 
-/// Ends a read at a byte of the watch, and lets everything else run before the next one.
+/// Ends a read at a given byte of the watch, and runs everything else before the next one.
 class CuttingConnector final : public Connector {
  public:
     explicit CuttingConnector(std::shared_ptr<Connector> inner) : inner_(std::move(inner)) {}
@@ -86,7 +86,7 @@ class CuttingConnector final : public Connector {
     };
 
     std::shared_ptr<Connector> inner_;
-    std::size_t left_ = 0;  ///< bytes until the cut; 0: there is none
+    std::size_t left_ = 0;  ///< bytes until the cut; 0: no cut
 };
 
 struct CutWatch : Simulation {
@@ -122,7 +122,7 @@ struct CutWatch : Simulation {
 TEST_CASE("Discoverer: events around bookmarks arrive, wherever the server pauses between them") {
     const std::string text = stream();
     for (const Duration pause : {Duration(0), Duration(1s)}) {
-        // Where the bytes are cut does not matter for the pace.
+        // The position of the cut does not matter for the delays.
         const std::size_t step = pause == Duration{} ? 1 : 13;
         for (std::size_t cut = 0; cut <= text.size(); cut += step) {
             CutWatch w(pause);

@@ -87,8 +87,8 @@ TEST_CASE("Discoverer: while the host is busy, changes are collected") {
     std::string happened;
     host.after_diff = [&](const TargetGroupDiff& diff) {
         if (!diff.full) return;
-        // Everything below arrives while this callback runs: the context has one thread, so it
-        // is only read afterwards.
+        // Everything below arrives during this callback: the context has one thread, so it is read
+        // only afterwards.
         for (int i = 0; i < 100; ++i) p.label("p1", std::to_string(i));
         p.label("p2", "x");
         p.server.apply(pod({.name = "p2"}));
@@ -123,7 +123,7 @@ TEST_CASE("Discoverer: a host that does not come to its callbacks gets one diff 
     CHECK(executor.held() == 1);
     executor.release();
     p.settle();
-    CHECK(busy.take_diffs() == "[~pod/default/p1 ~pod/default/p2]");  // as of when it was listed
+    CHECK(busy.take_diffs() == "[~pod/default/p1 ~pod/default/p2]");  // the state at list time
     executor.release();
     p.settle();
     CHECK(busy.take_diffs() == "[-pod/default/p2 ~pod/default/p1]");
@@ -303,7 +303,7 @@ TEST_CASE("Discoverer: the latency of a diff is the time since the first change 
     p.advance(1s);
     CHECK(host.diffs == 2);
     CHECK(p.metrics->delivery_latency.sum() == 6s);
-    // It changes back: there is nothing to tell, and later it is another change that waits.
+    // The change is reverted, so the diff is empty; later another change waits.
     p.label("p1", "2");
     p.settle();
     p.advance(3s);

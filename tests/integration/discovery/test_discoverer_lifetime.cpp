@@ -38,7 +38,7 @@ struct Pods : Simulation {
         return config;
     }
     std::int64_t watchers() const { return metrics->of(Kind::pod).watchers; }
-    /// Nothing is left of what was discovered, and nothing happens any more.
+    /// No trace of the discovery is left, and no work is pending.
     void check_quiet() {
         settle();
         CHECK(watchers() == 0);
@@ -361,7 +361,7 @@ TEST_CASE("Discoverer: the context may be destroyed with everything pending") {
         }
         for (int i = 0; i < steps; ++i) p.context.poll_one();
         discoverers.clear();
-        // Their handlers go with the context.
+        // Their handlers are destroyed with the context.
     }
     CHECK_FALSE(called_back);
     CHECK(alive.use_count() == 1);
@@ -375,7 +375,7 @@ TEST_CASE("Discoverer: the context may be destroyed with real clock and connecto
         environment.logger.level = LogLevel::off;
         install(context, environment);
         DiscoveryConfig config{.watch = plain_lists()};
-        config.api_server.url = "http://127.0.0.1:1";  // refuses, then it sleeps
+        config.api_server.url = "http://127.0.0.1:1";  // the port refuses, then the watch sleeps
         Discoverer discoverer(context.get_executor(), config, [alive](const auto&) {});
         discoverer.async_run([alive](error_code) {});
         while (!discoverer.status().error) context.run_one_for(1s);

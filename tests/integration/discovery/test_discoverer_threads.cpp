@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A context that four threads run, with a simulated server.
+/// A context run by four threads, with a simulated server.
 struct Threads {
     Threads() : server(context.get_executor()) {
         Environment environment;
@@ -62,7 +62,7 @@ struct Threads {
     std::vector<std::thread> threads;
 };
 
-/// What a host knows, read by the test's thread while callbacks write it.
+/// The state of a host, read by the test's thread while callbacks write it.
 struct SharedHost {
     void apply(const TargetGroupDiff& diff) {
         overlaps += running.exchange(true) ? 1 : 0;
@@ -143,7 +143,7 @@ TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that co
     CHECK(overlaps == 0);
 
     discoverers.clear();
-    // The server may see a connection go before the client has counted its watcher out.
+    // The server may see a connection close before the client has decremented its watcher count.
     CHECK(Threads::wait_until([&] {
         std::int64_t left = static_cast<std::int64_t>(t.server.open_connections());
         for (const auto& kind : t.metrics->kinds) {

@@ -15,7 +15,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
-// --- what a job is told --------------------------------------------------------------------------
+// --- deliveries to a job ------------------------------------------------------------------------
 
 TEST_CASE("DiscoveryManager: a job's first diff is its complete state, the later ones changes") {
     Jobs j;
@@ -119,7 +119,7 @@ TEST_CASE("DiscoveryManager: errors take no targets away, and do not touch other
 
 TEST_CASE("DiscoveryManager: groups of one source from two clusters are kept apart") {
     Jobs j;
-    // The same server, but a manager cannot know that two URLs lead to one.
+    // The same server, but a manager cannot know that both URLs lead to it.
     DiscoveryConfig other = j.pods();
     other.api_server.url = "http://other.invalid";
     j.settle_with({{"a", {j.pods(), other}}});
@@ -198,7 +198,7 @@ TEST_CASE("DiscoveryManager: a job's minimum interval collects changes, for that
     slow_config.min_update_interval = 1min;
     j.settle_with(
         {{"quick", {j.pods()}}, {"slow", {j.pods()}, 10s}, {"slower", {slow_config}, 10s}});
-    CHECK(j.host.diffs == 3);  // a first diff waits for nothing
+    CHECK(j.host.diffs == 3);  // a first diff does not wait for the interval
     for (int i = 0; i < 5; ++i) {
         j.label("p1", std::to_string(i));
         j.settle();
@@ -238,7 +238,7 @@ TEST_CASE("DiscoveryManager: an interval may be as long as there are durations")
     j.label("p1", "1");
     j.advance(1000h);
     CHECK(j.host.take_diffs().empty());
-    // Discoverer has the same.
+    // Discoverer has the same test.
     auto config = j.pods();
     config.min_update_interval = Duration::max();
     test::Host host(j.context.get_executor(), config);
@@ -301,13 +301,13 @@ TEST_CASE("DiscoveryManager: while the host is busy, changes are collected") {
     Jobs j;
     j.host.after_diff = [&](const JobDiff& diff) {
         if (!diff.full) return;
-        // The context has one thread: what follows is only read afterwards.
+        // The context has one thread: later events are read only after this callback.
         for (int i = 0; i < 100; ++i) j.label("p1", std::to_string(i));
         j.server.apply(pod({.name = "gone"}));
         j.server.remove("pods", "default", "gone");
     };
     j.settle_with({{"a", {j.pods()}}, {"b", {j.pods()}}});
-    // Reads begin small, so it takes a few to have everything; 200 without collecting.
+    // Reads begin small, so several are needed; without coalescing there would be 200.
     CHECK(j.host.diffs <= 24);
     CHECK(j.host.sources("a") == "p1 p2");
     CHECK(j.host.problems() == "");
@@ -390,7 +390,7 @@ TEST_CASE("DiscoveryManager: a host that does not come to its callbacks gets one
     CHECK(busy.sources("a") == "p1");
     CHECK(busy.problems() == "");
     busy.manager.reset();
-    while (executor.held() > 0) {  // what is held keeps its executor alive
+    while (executor.held() > 0) {  // the held handlers keep their executor alive
         executor.release();
         j.settle();
     }

@@ -53,7 +53,7 @@ TEST_CASE("DiscoveryManager: cancel ends it promptly, and once") {
     j.server.apply(pod({.name = "p3"}));
     j.settle();
     CHECK(j.host.ended() == asio::error::operation_aborted);
-    CHECK(j.host.take_diffs() == "a(full): 1(full)[~p1 ~p2]");  // no last diff: not a change
+    CHECK(j.host.take_diffs() == "a(full): 1(full)[~p1 ~p2]");  // no last diff without a change
     CHECK(j.settle_with({{"b", {Jobs::unusable(), j.pods()}}}).size() == 1);
     CHECK(j.host.manager->status().empty());
     CHECK(j.host.take_diffs().empty());
@@ -321,7 +321,7 @@ TEST_CASE("DiscoveryManager: the context may be destroyed with everything pendin
         manager->apply_config({{"a", {j.pods()}, 5s}, {"b", {j.pods(), j.services()}}});
         for (int i = 0; i < steps; ++i) j.context.poll_one();
         manager.reset();
-        // Its handler goes with the context.
+        // Its handler is destroyed with the context.
     }
     CHECK_FALSE(called_back);
     CHECK(alive.use_count() == 1);
@@ -335,7 +335,7 @@ TEST_CASE("DiscoveryManager: the context may be destroyed with real clock and co
         environment.logger.level = LogLevel::off;
         install(context, environment);
         DiscoveryConfig config{.watch = plain_lists()};
-        config.api_server.url = "http://127.0.0.1:1";  // refuses, then it sleeps
+        config.api_server.url = "http://127.0.0.1:1";  // the port refuses, then the watch sleeps
         std::optional<DiscoveryManager> manager;
         int calls = 0;
         manager.emplace(context.get_executor(), [alive, &calls](const auto&) { ++calls; });
@@ -352,7 +352,7 @@ TEST_CASE("DiscoveryManager: the context may be destroyed with real clock and co
 
 namespace {
 
-/// Runs a manager when it is destroyed, twice: the second time is refused.
+/// Runs a manager during its destruction, twice: the second call is refused.
 struct RunsAtItsEnd {
     explicit RunsAtItsEnd(std::shared_ptr<DiscoveryManager> m) : manager(std::move(m)) {}
     RunsAtItsEnd(RunsAtItsEnd&&) = default;
@@ -363,7 +363,7 @@ struct RunsAtItsEnd {
     }
     void operator()() const {}
 
-    /// What a handler owns may use the manager.
+    /// Objects owned by a handler may use the manager in their destructors.
     struct AsksAtItsEnd {
         explicit AsksAtItsEnd(std::shared_ptr<DiscoveryManager> m) : manager(std::move(m)) {}
         AsksAtItsEnd(AsksAtItsEnd&&) = default;

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A job "a" with the pods; what that took is forgotten.
+/// A job "a" with the pods; resets the records of its setup.
 struct Reload : Jobs {
     Reload() {
         settle_with({{"a", {pods()}}});
@@ -28,7 +28,7 @@ struct Reload : Jobs {
 
 }  // namespace
 
-// --- what is equal goes on -----------------------------------------------------------------------
+// --- unchanged configurations continue ----------------------------------------------------------
 
 TEST_CASE("Reload: the same configuration again changes nothing") {
     Reload j;
@@ -149,7 +149,7 @@ TEST_CASE("Reload: files are read again, and their names decide what is equal") 
     write(j.server.url() + "/");
     j.settle_with({{"a", {config}}});
     CHECK(j.host.take_diffs().empty());
-    // What the files say is followed, and decides nothing.
+    // The manager follows the content of the files, without deciding anything.
     write("http://other.invalid");
     j.settle_with({{"a", {config}}});
     j.advance(std::chrono::seconds(10));
@@ -169,7 +169,7 @@ TEST_CASE("Reload: files are read again, and their names decide what is equal") 
     CHECK(j.host.problems() == "");
 }
 
-// --- what goes -----------------------------------------------------------------------------------
+// --- removals -----------------------------------------------------------------------------------
 
 TEST_CASE("Reload: a job that goes is told what it loses, and its watches end") {
     Reload j;
@@ -199,7 +199,7 @@ TEST_CASE("Reload: a job that goes before the host has heard of it is never ment
     SECTION("not listed") {}
     SECTION("listed, but not delivered") {
         j.server.allow("pods");
-        // Until the snapshot has it; the diff waits in the queue of the context.
+        // Until the snapshot contains it; the diff waits in the queue of the context.
         j.clock->advance(1min);
         while (j.host.manager->snapshot("a")->providers.empty()) {
             j.context.restart();
@@ -233,7 +233,7 @@ TEST_CASE("Reload: a job that comes back later begins anew") {
     CHECK(j.host.problems() == "");
 }
 
-// --- what takes the place of something -----------------------------------------------------------
+// --- replacements -------------------------------------------------------------------------------
 
 TEST_CASE("Reload: the targets of a replaced configuration go when the new one has been listed") {
     Reload j;
@@ -408,7 +408,7 @@ TEST_CASE("Reload: a second configuration keeps what is still served, and forget
     j.settle_with({{"a", {j.services()}}});
     j.settle_with({{"a", {j.config(Role::ingress)}}});
     CHECK(j.status("a").superseded == 1);
-    CHECK(j.metrics->of(Kind::service).watchers == 0);  // it had nothing to keep
+    CHECK(j.metrics->of(Kind::service).watchers == 0);  // it had no state to keep
     j.server.allow("services");
     j.advance(1min);
     CHECK(j.host.take_diffs().empty());
@@ -598,7 +598,7 @@ TEST_CASE("DiscoveryManager: a kubeconfig that names the same server changes not
     CHECK(s.take_requests().empty());
     CHECK(s.metrics->providers == 1);
 
-    // The provider has taken up what the file says.
+    // The provider has loaded the new content of the file.
     s.lead_to("https://first", "token: three");
     s.server.set_token("three");
     host.manager->apply_config(jobs);
@@ -631,7 +631,7 @@ TEST_CASE("DiscoveryManager: a kubeconfig that names another server is followed 
     CHECK(host.sources("a") == "p1 p3");
     CHECK(s.metrics->providers == 1);
     CHECK(s.server.open_watches() == 0);
-    // Who begins now shares what is watched.
+    // A job that begins now shares the existing watches.
     host.manager->apply_config({{"a", {config}}, {"b", {config}}});
     s.settle();
     CHECK(host.sources("b") == "p1 p3");

@@ -164,7 +164,7 @@ TEST_CASE("DiscoveryManager: cancel, and everything else from several threads at
     p.server.apply(pod({.name = "p"}));
     for (int round = 0; round < 20; ++round) {
         std::atomic<int> ended = 0;
-        // A call that had begun may still be running at the end of the round.
+        // At the end of the round a call may still be running.
         const auto calls = std::make_shared<std::atomic<int>>(0);
         DiscoveryManager manager(p.pool.get_executor(), [calls](const JobDiff&) { ++*calls; });
         manager.async_run([&](error_code) { ++ended; });
@@ -240,8 +240,8 @@ TEST_CASE("DiscoveryManager: jobs that work on their diffs in several threads ha
 }
 
 TEST_CASE("DiscoveryManager: a turn may end while the manager and its context go") {
-    // A worker with the last word on a diff must not be the one that destroys the manager, which
-    // needs its context for that.
+    // A worker that releases the last reference to a diff must not destroy the manager, whose
+    // context it would need.
     asio::thread_pool workers{2};
     for (int round = 0; round < 300; ++round) {
         auto context = std::make_unique<asio::io_context>();
@@ -259,7 +259,7 @@ TEST_CASE("DiscoveryManager: a turn may end while the manager and its context go
         manager->apply_config({{"a", {}}});
         for (int i = 0; i < 100 && !told; ++i) context->run_one();
         REQUIRE(told);
-        manager->apply_config({});  // so that the end of the turn has something to do
+        manager->apply_config({});  // so that the end of the delivery has work to do
         *go = true;
         manager.reset();
         context.reset();

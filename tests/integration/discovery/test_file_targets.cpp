@@ -28,7 +28,7 @@ struct FileJobs : Jobs {
         job.file_sd_configs = {config};
         return job;
     }
-    /// What the next look brings.
+    /// The diff after the next scan.
     std::string next() {
         advance(5s);
         return host.take_diffs();
@@ -153,7 +153,7 @@ TEST_CASE("file_sd: targets under a directory that cannot be read stay in Promet
     Job job = f.job({"d/*.json"});
     f.settle_with({job});
     f.host.take_diffs();
-    // More entries than are looked at stand for a directory that does not let itself be read.
+    // A symlink loop stands for a directory that cannot be read.
     std::filesystem::rename(f.directory.path("d"), f.directory.path("e"));
     std::filesystem::create_symlink("d", f.directory.path("d"));  // a loop
     CHECK(f.next() == "");

@@ -30,7 +30,7 @@ struct ListServer {
     std::shared_ptr<TextServer> lists = std::make_shared<TextServer>();
 };
 
-/// A job "a" with the list of a URL, which answers what the test says.
+/// A job "a" with a URL list; the test sets its responses.
 struct ListJobs : ListServer, Simulation {
     ListJobs() : Simulation({}, {}, {}, [this](const auto&) { return lists; }) { host.run(); }
 
@@ -45,7 +45,7 @@ struct ListJobs : ListServer, Simulation {
         failures = host.manager->apply_config({job});
         settle();
     }
-    /// What another answer brings.
+    /// The diff after another response.
     std::string next(const std::string& answer) {
         lists->answers = {answer};
         advance(60s);

@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// "a" with one target, whose label v has that value; without a target for "".
+/// "a" with one target, whose label v has this value; no target for "".
 TargetGroupPtr group(const std::string& source, const std::string& value = "1") {
     std::vector<LabelMap> targets;
     if (!value.empty()) targets.push_back({{"__address__", source}, {"v", value}});
     return TargetGroupMaker().make(source, {}, targets);
 }
 
-/// Jobs with sources of the host.
+/// Jobs with target sources of the host.
 struct Sources : Jobs {
     Job job(const std::string& name, const std::vector<TargetSource>& sources,
             const std::vector<DiscoveryConfig>& configs = {}) {
@@ -302,7 +302,7 @@ TEST_CASE("TargetSource: it outlives the context") {
     {
         Sources s;
         s.settle_with({s.job("a", {source})});
-        source.set({group("x")});  // the strand never comes to it
+        source.set({group("x")});  // the strand never runs it
         s.host.manager.reset();
     }
     source.set({group("y")});

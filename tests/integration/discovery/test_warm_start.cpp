@@ -45,7 +45,7 @@ std::string words_of(const TargetGroupDiff& diff) {
 
 using Told = std::vector<std::string>;
 
-/// A cluster, and hosts that come and go with what they keep in a directory.
+/// A cluster, and hosts that start and stop with snapshots in a directory.
 struct Warm : Simulation {
     sim::PodBuilder pod(const std::string& name, const std::string& ip) {
         return sim::pod("shop", name).ip(ip).container("web", "web:1", 80);
@@ -88,7 +88,7 @@ struct WarmHost {
     Discoverer discoverer;
 };
 
-/// Runs a host until it has written what there is.
+/// Runs a host until it has written its state.
 void write_snapshot(Warm& w, Role role = Role::pod) {
     WarmHost host(w, {}, role);
     w.advance(1min);
@@ -189,7 +189,7 @@ TEST_CASE("WarmStart: the server that answers between two deliveries confirms in
     options.patience = 0s;
     WarmHost host(w, options);
     w.settle();
-    // Which of the two comes first is the server's; the end is the same.
+    // The server determines the order of the two; the result is the same.
     const Told told = host.take();
     CHECK((told == Told{"full +pod/shop/a"} ||
            told == Told{"full unconfirmed +pod/shop/a", "confirms"}));
@@ -303,7 +303,7 @@ TEST_CASE("WarmStart: where nothing changes the file does not become too old") {
         CHECK(w.metrics->snapshots_written >= before + 2);
         CHECK(w.metrics->snapshots_written <= before + 4);
     }
-    // A change does not wait for that.
+    // A change is not delayed by that.
     const std::uint64_t before = w.metrics->snapshots_written;
     w.advance(1min);
     w.server.apply(w.pod("b", "10.0.0.2"));
@@ -334,7 +334,7 @@ TEST_CASE("WarmStart: annotations are not written, unless they are named") {
     CHECK(host.take() == Told{"full unconfirmed +pod/shop/a"});
     w.up();
     w.advance(2min);
-    // What was left out is a difference.
+    // A group missing from the snapshot is a difference.
     CHECK(host.take() == Told{"confirms ~pod/shop/a"});
 }
 
@@ -378,7 +378,7 @@ TEST_CASE("WarmStart: a disk that hangs at the end is waited for, but not long")
     CHECK_FALSE(w.context.stopped());
     w.advance(2s);
     CHECK(w.files->stuck() == 1);
-    // Nothing is left that run() would wait for.
+    // No work is left for run() to wait for.
     w.context.restart();
     w.server.disconnect_all();
     w.settle();
@@ -495,7 +495,7 @@ TEST_CASE("WarmStart: a context that ends first leaves nothing locked") {
         w.advance(1min);
         CHECK(w.metrics->snapshots_written == 1);
         CHECK(w.metrics->snapshot_failures == 0);
-        host.reset();  // and nothing runs any more
+        host.reset();  // and no thread is running any more
     }
 }
 

@@ -23,7 +23,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Two clusters with a pod each, of different addresses, and a directory for snapshots.
+/// Two clusters with one pod each, at different addresses, and a directory for snapshots.
 struct MovingServers : TwoServers {
     MovingServers() {
         server.apply(sim::pod("shop", "a").ip("10.1.1.1").container("web", "web:1", 80));
@@ -44,7 +44,7 @@ struct MovingServers : TwoServers {
         }
         settle();
     }
-    /// How many files have something of the address.
+    /// The number of files that contain the address.
     std::size_t files_with(const std::string& address) const {
         std::size_t count = 0;
         for (const auto& entry : std::filesystem::directory_iterator(snapshots)) {
@@ -58,7 +58,7 @@ struct MovingServers : TwoServers {
     std::string snapshots = directory.path("snapshots");
 };
 
-/// Has the addresses that it was told.
+/// Collects the addresses it receives.
 struct AddressHost {
     explicit AddressHost(MovingServers& s, Duration patience = 5s)
         : discoverer(
@@ -124,9 +124,9 @@ TEST_CASE("WarmStart: nothing is written between a move and the first list at th
     CHECK(s.metrics->snapshots_written == 1);
     s.second.accept_connections(false);
     s.lead_to("https://second");
-    s.advance(65s);  // all have left the first server
+    s.advance(65s);  // all watches have left the first server
     const std::uint64_t written = s.metrics->snapshots_written;
-    s.advance(2h);  // long after the file should have been written again
+    s.advance(2h);  // long after the next write of the file would be due
     CHECK(s.metrics->snapshots_written == written);
     CHECK(host.addresses == Addresses{"10.1.1.1:80"});
 
@@ -139,7 +139,7 @@ TEST_CASE("WarmStart: nothing is written between a move and the first list at th
 }
 
 TEST_CASE("WarmStart: who ends amid a move writes nothing of two servers") {
-    // The pods are listed at the new server, and the nodes are not.
+    // The pods are listed at the new server, but the nodes are not.
     MovingServers s;
     s.server.apply(sim::node("n1"));
     s.second.apply(sim::node("n1"));
@@ -176,7 +176,7 @@ TEST_CASE("WarmStart: the file is that of the server that is named when it is to
     s.lead_to("https://first");
     AddressHost host(s, 30s);
     s.settle();
-    // Nobody is reached, so the kubeconfig is looked at each 5 s.
+    // No server is reachable, so the kubeconfig is read every 5 s.
     s.lead_to("https://second");
     s.advance(1min);
     CHECK(host.addresses == Addresses{"10.2.2.2:80"});

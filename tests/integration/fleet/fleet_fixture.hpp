@@ -39,14 +39,14 @@ struct Agent {
     Membership membership;
 
  private:
-    /// Comes to its end after the agent, which is destroyed before.
+    /// Set at the end of the operation, which outlives the agent.
     const std::shared_ptr<std::optional<error_code>> ended_ =
         std::make_shared<std::optional<error_code>>();
 };
 
 using Views = std::vector<std::string>;
 
-/// The pods of a headless Service "agents" of the namespace "monitoring", as its slices have them.
+/// The pods of a headless Service "agents" in the namespace "monitoring", as in its slices.
 struct Pods : Simulation {
     enum State { ready, not_ready, terminating };
 
@@ -80,7 +80,7 @@ struct Pods : Simulation {
         return service_members(context.get_executor(), "agents", where());
     }
 
-    /// Connections break, and there are no new ones.
+    /// Breaks all connections and refuses new ones.
     void down() {
         server.accept_connections(false);
         server.disconnect_all();

@@ -30,7 +30,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// A fleet whose members keep their view in a directory each.
+/// A fleet in which each member keeps its view in a directory.
 struct KeptFleet : Pods {
     MembershipConfig config(const std::string& self = "agent-0") {
         MembershipConfig config;
@@ -39,7 +39,7 @@ struct KeptFleet : Pods {
         config.snapshot_directory = directory;
         return config;
     }
-    /// Runs a member until its view is on the disk.
+    /// Runs a member until its view is written to disk.
     void write_view(const std::string& self = "agent-0") {
         Agent agent(*this, config(self));
         settle();
@@ -99,7 +99,7 @@ TEST_CASE("Membership: who restarts while the API server is away has its share a
     CHECK_THAT(agent.membership.status().snapshot,
                ContainsSubstring("the view is that of before the restart, "));
 
-    // Nobody has been seen, so nobody is to give anything up for it.
+    // No other member has been seen, so none may have to give up targets.
     agent.membership.set_synced();
     s.advance(1h);
     CHECK_FALSE(agent.membership.ready());
@@ -176,7 +176,7 @@ TEST_CASE("Membership: the view is written at each change, and again at a quarte
     s.advance(1s);
     CHECK(s.metrics->snapshots_written == 3);
 
-    // A program that goes by a view while the API server is away still goes by it.
+    // A program that relies on a stored view while the API server is unreachable keeps using it.
     s.down();
     s.advance(1h);
     CHECK(s.metrics->snapshots_written == 7);
@@ -236,7 +236,7 @@ TEST_CASE("Membership: a file that is not as it was written is ignored, with one
         const std::string begin = "the fleet view in " + s.directory + " is ignored: ";
         CHECK(lines.front().starts_with(begin));
 
-        // It is no obstacle for the next one, if that is possible.
+        // The ignored file does not prevent a new one, if the directory is usable.
         s.server.accept_connections(true);
         s.advance(2min);
         CHECK(agent.view() == "agent-0 agent-1");
@@ -332,7 +332,7 @@ TEST_CASE("Membership: the view of another fleet, member or number of replicas i
     leases.source = lease_members(s.context.get_executor(),
                                   {.fleet = "agents", .self = "agent-0", .where = s.where()});
     CHECK(view(leases) == "none");
-    // None of them has a file, which is nothing to talk about.
+    // None of them has a file, which is not worth a log line.
     CHECK(s.metrics->snapshots_ignored == 0);
     CHECK(view(s.config()) == "agent-0 agent-1");
 }
@@ -355,7 +355,7 @@ TEST_CASE("Membership: what cannot be written is told once, and again when it ca
     Agent agent(s, s.config());
     s.settle();
     REQUIRE(s.take_log().empty());
-    // Nothing can take the place of a directory that is not empty.
+    // A file cannot replace a directory that is not empty.
     const std::string file = s.file();
     fs::rename(file, s.parent.path("kept"));
     fs::create_directories(file + "/in-the-way");
@@ -477,7 +477,7 @@ struct MovingFleet : TwoServers {
         }
         settle();
     }
-    /// What a program that starts now goes by.
+    /// The view used by a program that starts now.
     std::string remembered() {
         Agent agent(*this, config());
         advance(1s);

@@ -19,7 +19,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Members that know each other by Leases.
+/// Members that discover each other by Leases.
 struct Leased : Simulation {
     explicit Leased(sim::ApiServerOptions options = {}) : Simulation(std::move(options)) {}
 
@@ -122,7 +122,7 @@ TEST_CASE("lease_members: who does not renew any more is gone when its Lease has
     CHECK(s.view("a") == "a b c");
     s.advance(20s);
     CHECK(s.view("a") == "a c");
-    // It comes back under its name, and takes its Lease over.
+    // It returns under its name, and takes over its Lease.
     s.begin("b");
     s.advance(15s);
     CHECK(s.view("a") == "a b c");
@@ -162,7 +162,7 @@ TEST_CASE("lease_members: a member that died long ago is not back when the serve
         s.advance(1s);
         REQUIRE(s.view("a") == "a");
     }
-    // Who begins now waits until it is known who is dead.
+    // A new member waits until the dead members are known.
     s.begin("c");
     for (int i = 0; i < 60; ++i) {
         s.advance(1s);

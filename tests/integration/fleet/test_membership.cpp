@@ -186,7 +186,7 @@ TEST_CASE("Membership: that this member is missing is an alarm, which says where
     CHECK(s.take_log().size() == 1);
     s.advance(1min);
     CHECK(agent.view() == "agent-1");
-    // The view is as it is seen, and something is still wrong.
+    // The view equals the observed members, but a problem remains.
     CHECK(agent.hold() == "self_missing");
     CHECK(s.metrics->fleet_alarms == 1);
     s.put("agent-0", Pods::not_ready);

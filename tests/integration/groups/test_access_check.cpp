@@ -30,7 +30,7 @@ namespace {
 
 using Addresses = std::vector<asio::ip::address>;
 
-/// Answers when the test says so, or at once.
+/// Resolves names when the test decides, or at once.
 class NameDesk final : public Resolver {
  public:
     void async_resolve(const std::string&, Handler handler) override {
@@ -43,7 +43,7 @@ class NameDesk final : public Resolver {
     std::vector<Handler> waiting;
 };
 
-/// A server, a context that leads to it, and one check.
+/// A server, a context that connects to it, and one check.
 struct Check {
     explicit Check(sim::ApiServerOptions options = {})
         : server(context.get_executor(), with_clock(std::move(options))) {
@@ -146,7 +146,7 @@ TEST_CASE("Access check: where all is fine there is a line for each step") {
     CHECK(c.server.open_watches() == 0);
     CHECK(c.server.open_connections() == 0);
     CHECK(c.clock->next_expiry() == TimePoint::max());
-    // Real requests, and each is short.
+    // The requests are real, and each is short.
     for (const auto& record : c.server.requests()) {
         const sim::Request& request = record.request;
         if (request.path == "/version") continue;

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Three namespaces of interest and one that is not, with a pod in each.
+/// Three selected namespaces and another one, with a pod in each.
 struct Namespaces : Simulation {
     Namespaces() : Simulation(json_server()) {
         for (const char* ns : {"a", "b", "c", "other"}) server.apply(web(ns));
@@ -44,7 +44,8 @@ struct Namespaces : Simulation {
         settle();
         return host;
     }
-    /// Answers lists and watches of all namespaces with an error, those of one with the truth.
+    /// Answers lists and watches of all namespaces with an error, and serves those of one
+    /// namespace.
     void refuse(unsigned status, const std::string& path = "/api/v1/pods") {
         server.set_intercept([status, path](const sim::Request& request) {
             std::optional<sim::Response> answer;
@@ -130,7 +131,7 @@ TEST_CASE("Cluster-wide: objects of other namespaces are neither kept nor counte
     CHECK(n.pods().updated == 0);
     CHECK(n.pods().removed == 0);
     n.server.compact();
-    n.server.disconnect_all();  // and a list of everything brings none of them either
+    n.server.disconnect_all();  // and a list of all namespaces returns none of them either
     n.advance(30s);
     CHECK(host->take_diffs().empty());
     CHECK(n.pods().objects == 3);
@@ -162,7 +163,7 @@ TEST_CASE("Cluster-wide: where it is refused, each namespace is watched, without
     CHECK(n.pods().watchers == 3);
     CHECK(n.take_log().empty());
 
-    // Remembered, also by a role that begins later.
+    // The refusal is remembered, also for a role that begins later.
     const auto services = n.host(n.config(3, Role::service));
     host.reset();
     n.settle();
@@ -199,7 +200,7 @@ TEST_CASE("Cluster-wide: when the permission is revoked, the namespaces take ove
     n.server.apply(pod({.name = "new", .ns = "c"}));
     n.server.remove("pods", "b", "brief");
     n.advance(60s);
-    // Only what is true: nothing is removed and added again.
+    // Only real changes: nothing is removed and added again.
     std::string diffs = host->take_diffs();
     for (const char* part : {"~pod/a/web", "~pod/c/new", "-pod/b/brief"}) {
         CHECK(contains(diffs, part));
@@ -237,7 +238,7 @@ TEST_CASE("Cluster-wide: what was known stays until its namespace is listed") {
     CHECK(host->take_diffs() == "[~pod/a/web]");
     CHECK(host->groups.size() == 3);
     const DiscovererStatus status = host->discoverer->status();
-    CHECK(status.synced);  // the complete state was told
+    CHECK(status.synced);  // the complete state was delivered
     CHECK(status.error == errc::forbidden);
     n.server.set_intercept({});
     n.advance(60s);
@@ -253,7 +254,7 @@ TEST_CASE("Cluster-wide: a permission that was missed for a moment changes nothi
     n.server.fail_next(sim::Response::failure(403, "Forbidden", "the authorizer is away"), 2);
     n.server.disconnect_all();
     n.advance(60s);
-    // The list is one of a single object, which tells the server's version.
+    // The first list returns one object and serves to read the server's version.
     CHECK(n.requests() == Texts{"LIST /api/v1/pods", "WATCH /api/v1/pods"});
     CHECK(n.pods().lists == 1);
     CHECK(n.pods().watchers == 1);
@@ -351,7 +352,7 @@ TEST_CASE("Cluster-wide: a configuration that is applied again asks again, once 
     n.settle();
     n.requests();
     n.server.set_intercept({});
-    // However often: what was refused a moment ago is not asked for each time.
+    // With any number of attempts: a recently refused request is not repeated each time.
     for (int i = 0; i < 10; ++i) {
         host.manager->apply_config({job});
         n.advance(1s);

@@ -23,7 +23,7 @@ struct Generated {
 
 std::string name(const char* prefix, std::size_t i) { return prefix + std::to_string(i); }
 
-/// A host of one role, what it was told last, and what was generated for it.
+/// A host of one role, its latest diff, and the generated groups.
 struct Dependants : Simulation {
     void run(Role role, const AttachMetadata& attach = {}, std::size_t max_targets = 100'000) {
         DiscoveryConfig config;
@@ -80,7 +80,7 @@ TEST_CASE("Dependants: a pod's change makes the targets of its own endpoint agai
     CHECK(d.changes().added == std::vector<std::size_t>{40});
     CHECK(d.changes().removed == std::vector<std::size_t>{40});
     CHECK(d.changes().kept.size() == 99);
-    CHECK(before.begin()->second->size() == 100);  // the host has the old one, too
+    CHECK(before.begin()->second->size() == 100);  // the host keeps the old one, too
 
     SECTION("pods that change in one turn are one group") {
         for (const std::size_t i : {3U, 40U, 99U}) d.server.apply(d.pod(i, {{"v", "3"}}));
@@ -119,7 +119,7 @@ TEST_CASE("Dependants: a service's labels are the group's and make no targets ag
     CHECK(d.take() == Generated{1, 0});
     CHECK(d.changes().kept.size() == 10);
     CHECK(d.updated.at(0).group->labels().get("__meta_kubernetes_service_label_team") == "a");
-    // Whether there is one decides about the labels of pods elsewhere.
+    // The existence of the service decides about the labels of pods elsewhere.
     d.server.remove("services", "default", "web");
     CHECK(d.take() == Generated{1, 10});
     d.server.apply(d.pod(3, {{"v", "2"}}));
@@ -181,7 +181,7 @@ TEST_CASE("Dependants: a node behind an endpoint reaches the targets of that end
     d.server.apply(node("n2", {{"zone", "b"}}));
     CHECK(d.take() == Generated{1, 4});
     CHECK(d.changes().added == std::vector<std::size_t>{2, 7, 12, 17});
-    d.server.apply(node("n4"));  // that was not there
+    d.server.apply(node("n4"));  // a node that did not exist
     CHECK(d.take() == Generated{1, 4});
     CHECK(d.host->complaints.empty());
 }

@@ -23,7 +23,7 @@ namespace {
 constexpr AttachMetadata attach_everything{
     .node = true, .namespace_ = true, .deployment = true, .job = true, .cronjob = true};
 
-/// A service with two pods on two nodes, and what controls them.
+/// A service with two pods on two nodes, and the controllers of the pods.
 struct Cluster : Simulation {
     Cluster() {
         server.apply(namespace_object("default", {{"team", "one"}}));
@@ -67,7 +67,7 @@ struct Cluster : Simulation {
 
 std::string plural(Kind kind) { return std::string(to_string(kind)); }
 
-/// Writes down what it is told.
+/// Records its notifications.
 struct Recorder final : GroupWatcher::Observer {
     void on_ready(const std::shared_ptr<const TargetGroupDiff>& complete) override {
         told += "ready ";
@@ -133,7 +133,7 @@ TEST_CASE("GroupWatcher: an error of one kind takes nothing away") {
         CHECK(host.diffs == 1);
         CHECK(host.discoverer->status().error == errc::forbidden);
         CHECK(host.discoverer->status().synced);
-        c.server.compact();  // and what it lists again is the same
+        c.server.compact();  // and the next list is identical
         c.server.allow(to_string(failing));
         c.advance(60s);
         CHECK(host.diffs == 1);
@@ -211,12 +211,12 @@ TEST_CASE("GroupWatcher: other objects reach the targets at once, and those only
     CHECK(host.take_diffs() == "[~" + web + "]");
     CHECK(c.take_generated() == 1);
 
-    // A namespace reaches all of its groups.
+    // A change of a namespace affects all of its groups.
     c.server.apply(namespace_object("default", {{"team", "two"}}));
     c.settle();
     CHECK(host.take_diffs() == "[~endpointslice/default/other ~" + web + "]");
     CHECK(c.take_generated() == 2);
-    // Objects that nobody asked for reach none.
+    // Unreferenced objects affect no group.
     c.server.apply(pod({.name = "stranger"}));
     c.server.apply(node("n9"));
     c.server.apply(service("unrelated"));
@@ -373,7 +373,7 @@ TEST_CASE("GroupWatcher: more groups than are made in one turn are all made") {
     c.take_generated();
     c.server.apply(node("n1", {{"zone", "new"}}));
     c.settle();
-    CHECK(c.take_generated() == 2501);  // all but p2, which is on another node
+    CHECK(c.take_generated() == 2501);  // all but p2, on another node
     for (const auto& [source, group] : host.groups) {
         if (source == "pod/default/p2") continue;
         REQUIRE(group->merged(0).at("__meta_kubernetes_node_label_zone") == "new");
@@ -400,7 +400,7 @@ TEST_CASE("GroupWatcher: configured namespaces are watched one by one") {
                   return request.find(path) != std::string::npos;
               }) == 2);
     }
-    // One namespace is missing the permission: the other one's pods wait for it.
+    // Without permission in one namespace, the pods of the other one wait for it.
     CHECK(host.discoverer->status().watches.size() == 3);
 }
 

@@ -1,5 +1,5 @@
-// Replicas with a share of the objects each, on servers that know shardSelector, do not know it, or
-// refuse it: what is asked for, and that each has its own objects and no other.
+// Replicas with one share of the objects each, on servers that support, do not support or refuse
+// shardSelector: their requests, and that each has exactly its own objects.
 
 #include "k8s_sd/object_share.hpp"
 #include "support/contains.hpp"
@@ -29,7 +29,7 @@ namespace {
 using Sources = std::set<std::string>;
 using Texts = std::vector<std::string>;
 
-/// A server with pods "p0" to "p19", and hosts that have a share of them.
+/// A server with pods "p0" to "p19", and hosts that each have a share of them.
 struct Shares : Simulation {
     explicit Shares(Gate gate = Gate::on) {
         for (int i = 0; i < 20; ++i) server.apply(pod({.name = "p" + std::to_string(i)}));
@@ -47,7 +47,7 @@ struct Shares : Simulation {
         settle();
         return host;
     }
-    /// The sources of what is in the share now.
+    /// The sources in the share at this moment.
     Sources expected(const ObjectShare& share) const {
         Sources sources;
         for (const boost::json::object& object : server.list("pods")) {
@@ -57,7 +57,7 @@ struct Shares : Simulation {
         }
         return sources;
     }
-    /// "LIST", "WATCH", "LIST 1/2" for a request with the first half of all hashes, and so on.
+    /// "LIST", "WATCH", or "LIST 1/2" for a request with the first half of all hashes, and so on.
     Texts requests() {
         Texts texts;
         for (const sim::RequestRecord& record : server.requests()) {
@@ -72,7 +72,7 @@ struct Shares : Simulation {
         server.clear_requests();
         return texts;
     }
-    /// Answers requests with a shardSelector as a server does that cannot read it.
+    /// Answers requests with a shardSelector like a server that cannot parse it.
     void refuse(unsigned status = 500) {
         server.set_intercept([status](const sim::Request& request) {
             std::optional<sim::Response> answer;
@@ -296,7 +296,7 @@ TEST_CASE("Shares: a server that refuses the parameter is asked without it at on
     REQUIRE(log.size() == 1);
     CHECK(contains(log.front(), "/api/v1/pods: the server refuses the parameter shardSelector"));
 
-    // It is known now, and nobody asks again for an hour.
+    // The result is remembered, and not requested again for an hour.
     const auto b = s.host(s.config(s.second));
     CHECK(s.requests() == Texts{"LIST", "WATCH"});
     CHECK(s.server.open_watches() == 1);
@@ -445,7 +445,7 @@ TEST_CASE("Shares: metadata is attached from objects of any share") {
     Shares s;
     s.server.apply(R"({"kind":"Node","apiVersion":"v1",)"
                    R"("metadata":{"name":"n1","labels":{"zone":"z"}}})");
-    // Of nodes themselves the replica has none.
+    // The replica has no nodes of its own.
     DiscoveryConfig config = s.config(s.first);
     config.attach_metadata.node = true;
     const auto a = s.host(config);

@@ -1,4 +1,4 @@
-// What jobs that differ ask the server for, exactly, and what each of them is told.
+// The exact requests of different jobs to the server, and the notifications of each job.
 
 #include "support/contains.hpp"
 #include "support/host.hpp"
@@ -67,7 +67,7 @@ struct Jobs : Simulation {
         std::sort(texts.begin(), texts.end());
         return texts;
     }
-    /// Answers requests to that path that have no selector with an error.
+    /// Answers requests for that path without a selector with an error.
     void refuse(const std::string& path, unsigned status = 403) {
         server.set_intercept([path, status](const sim::Request& request) {
             std::optional<sim::Response> answer;
@@ -209,7 +209,7 @@ TEST_CASE("Shared watches: attach options and dialects share what does not depen
         }
     }
     j.settle();
-    // Services, endpoints and nodes have labels that differ from dialect to dialect.
+    // Labels of services, endpoints and nodes depend on the dialect.
     Texts expected;
     for (const char* method : {"LIST", "WATCH"}) {
         for (const char* plural : {"endpoints", "endpoints", "namespaces", "nodes", "nodes", "pods",
@@ -353,7 +353,7 @@ TEST_CASE("Shared watches: while a list is under way, the jobs that were there g
     const auto y = j.host(j.config("app=y"));
     CHECK(y->diffs == 0);
     CHECK(y->discoverer->status().error);
-    CHECK(x->discoverer->status().error);  // of the watch that is to serve both
+    CHECK(x->discoverer->status().error);  // of the watch that will serve both
     CHECK(x->discoverer->status().synced);
     j.server.apply(pod({.name = "new", .ns = "a", .labels = {{"app", "x"}}}));
     j.settle();
@@ -368,7 +368,7 @@ TEST_CASE("Shared watches: while a list is under way, the jobs that were there g
 }
 
 TEST_CASE("Shared watches: an object whose labels change for ever is seen by whom it is for") {
-    constexpr std::size_t selectors = 17;  // have more subsets than there are numbers for them
+    constexpr std::size_t selectors = 17;  // have more subsets than the type has numbers
     constexpr std::size_t subsets = std::size_t{1} << selectors;
     Jobs j;
     const Texts all_keys = [] {

@@ -54,7 +54,7 @@ std::string text_of(const TargetGroupDiff& diff) {
     return text;
 }
 
-/// A handle of a host that reads, and what it has read.
+/// A handle of a reading host, and the results of its reads.
 template <class Handle, class Config>
 struct ReadingHost {
     explicit ReadingHost(Read& read) : handle(read.context.get_executor(), read.config<Config>()) {}
@@ -82,7 +82,7 @@ TEST_CASE("reading: the complete state comes first, then what has changed since,
     read.server.apply(pod({.name = "a"}));
     ReadingWatcher pods(read);
     read.settle();
-    CHECK(read.server.requests().empty());  // nobody has read yet
+    CHECK(read.server.requests().empty());  // no read has started yet
     pods.next();
     read.settle();
     CHECK(pods.take() == Lines{"full +a"});

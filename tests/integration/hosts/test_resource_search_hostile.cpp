@@ -22,7 +22,7 @@ namespace {
 using sim::Request;
 using sim::Response;
 
-/// A server with widgets, of which some discovery documents are not what they should be.
+/// A server with widgets and some invalid discovery documents.
 struct HostileSearch : Simulation {
     using Answer = std::function<std::optional<Response>(const std::string& path)>;
 
@@ -43,7 +43,7 @@ struct HostileSearch : Simulation {
     HostileSearch(const HostileSearch&) = delete;
     HostileSearch& operator=(const HostileSearch&) = delete;
 
-    /// What is wrong, ten minutes on.
+    /// The status message ten minutes later.
     std::string message() {
         advance(10min);
         CHECK(objects == 0);
@@ -51,7 +51,7 @@ struct HostileSearch : Simulation {
         CHECK(watcher->status().error);
         return watcher->status().message;
     }
-    /// The most requests in a minute of the next half an hour, when pauses have their full length.
+    /// The maximum number of requests in any minute of the next half hour, at full pause length.
     std::size_t most_requests_a_minute() {
         std::size_t most = 0;
         for (int minute = 0; minute < 30; ++minute) {
@@ -61,7 +61,7 @@ struct HostileSearch : Simulation {
         }
         return most;
     }
-    /// Once the server is well, it is found within a minute.
+    /// Once the server recovers, the resource is found within a minute.
     bool recovers() {
         server.set_intercept({});
         advance(1min + 10s);
@@ -82,7 +82,7 @@ Response document_of(std::string body, std::string type = "application/json") {
     return response;
 }
 
-/// That answer in place of one document.
+/// The response in place of one document.
 HostileSearch::Answer in_place_of(std::string_view document, const Response& response) {
     return [document, response](const std::string& path) -> std::optional<Response> {
         if (path != document) return std::nullopt;

@@ -43,7 +43,7 @@ struct Watched : Simulation {
     }
 };
 
-/// "full +a +b", "-a +c", "a: n1 -> n2": what a watcher of pods says.
+/// "full +a +b", "-a +c", "a: n1 -> n2": the notifications of a pod watcher.
 struct PodWatcher {
     PodWatcher(Watched& w, const WatcherConfig& config, Watcher<api::Pod>::Predicate counts = {})
         : watcher(

@@ -18,7 +18,7 @@ using namespace k8s_sd::test;
 
 namespace {
 
-/// A watcher, with all that it told.
+/// A watcher, with all its notifications.
 template <class T>
 struct DataWatcher {
     DataWatcher(Simulation& sim, WatcherConfig config = {}, bool protobuf = true)

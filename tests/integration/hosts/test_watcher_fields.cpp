@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// A document in which each field of a struct has a value that is not its empty one.
+/// A document in which each field of a struct has a non-empty value.
 struct FullDocument {
     template <class Rows>
     static json::object of(const Rows& rows) {
@@ -54,7 +54,7 @@ struct FullDocument {
     }
 };
 
-/// What a watcher has of the only object that there is.
+/// The only object, as a watcher delivers it.
 template <class T>
 std::string watched_text(Simulation& sim, bool protobuf) {
     WatcherConfig config;

@@ -43,7 +43,8 @@ struct AnyResource : Simulation {
     }
 };
 
-/// "full +shop/a {…}", "shop/a {…} -> {…}", "-shop/a": what a watcher says, with the contents.
+/// "full +shop/a {…}", "shop/a {…} -> {…}", "-shop/a": the notifications of a watcher, with the
+/// contents.
 struct GenericWatcher {
     GenericWatcher(AnyResource& any, const WatcherConfig& config)
         : watcher(any.context.get_executor(), config,
@@ -298,7 +299,7 @@ TEST_CASE("Watcher<Generic>: a resource that comes later is found within a minut
     CHECK(status.error == errc::not_found);
     CHECK_THAT(status.message, ContainsSubstring("no \"Widget\"") &&
                                    ContainsSubstring("is its CustomResourceDefinition there"));
-    // Gentle: no more than two requests a minute once it takes long.
+    // At most two requests a minute once the failure lasts.
     CHECK(any.server.requests().size() < 75);
     any.server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
     any.server.apply(widget("a", 1));
@@ -441,8 +442,8 @@ sim::Response document(std::string body, unsigned status = 200) {
 
 constexpr int most_asked = 600;
 
-/// A server whose discovery documents name the resource differently each time, and that has none
-/// of these.
+/// A server whose discovery documents name a different resource each time, and that serves none of
+/// them.
 struct FickleServer : Simulation {
     explicit FickleServer(std::size_t names) {
         server.set_intercept(

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A context that three threads run, with a simulated server.
+/// A context run by three threads, with a simulated server.
 struct WatchingThreads {
     WatchingThreads() : server(context.get_executor()) {
         Environment environment;
@@ -106,7 +106,7 @@ TEST_CASE("Watcher: while threads run its context, others read its store and its
 TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
     std::atomic<bool> stop = false;
     std::atomic<int> told = 0;
-    WatchingThreads t;  // its threads end before what they call uses is gone
+    WatchingThreads t;  // its threads end before the objects used by its callbacks are destroyed
     std::vector<std::thread> hosts;
     for (int h = 0; h < 3; ++h) {
         hosts.emplace_back([&, h] {
@@ -144,7 +144,7 @@ TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, 
     std::atomic<int> told = 0;
     std::atomic<int> waited = 0;
     std::atomic<int> ended = 0;
-    WatchingThreads t;  // its threads end before what they call uses is gone
+    WatchingThreads t;  // its threads end before the objects used by its callbacks are destroyed
     for (int round = 0; round < 20; ++round) {
         Watcher<api::Pod> watcher(t.context.get_executor(), t.config());
         watcher.set_status_callback([&](const DiscovererStatus&) { ++told; });

@@ -29,7 +29,7 @@ Addresses addresses(const std::vector<std::string>& texts) {
     return result;
 }
 
-/// Answers when the test says so.
+/// Resolves names when the test decides.
 class DeskResolver final : public Resolver {
  public:
     void async_resolve(const std::string& host, Handler handler) override {
@@ -194,7 +194,7 @@ TEST_CASE("TCP stream: a name is looked up once for all who wait") {
         CHECK(outcomes[i].ec == asio::error::host_not_found);
         CHECK(outcomes[i].text == "cannot resolve a.example: host not found (authoritative)");
     }
-    begin(9, "a.example");  // the answer is not kept
+    begin(9, "a.example");  // the response is not cached
     CHECK(desk->asked.size() == 3);
     streams.clear();
     net.drain();
@@ -212,7 +212,8 @@ TEST_CASE("TCP stream: who waits for a lookup is work of the context until it is
     net.drain();
     CHECK(net.connected.ec == asio::error::operation_aborted);
 
-    // Nobody waits for the answer any more, so the next one asks anew, but takes it if it comes.
+    // No caller waits for the response any more, so the next one starts a new lookup, but uses the
+    // old response if it arrives.
     net.client = net.make_client({}, "a.example");
     net.connected = {};
     net.client->async_connect(net.on_connect(net.connected));
@@ -242,14 +243,14 @@ TEST_CASE("TCP stream: lookups that hang are two for a name at most") {
     }
     CHECK(desk->asked.size() == 2);
 
-    // Who comes later is served by the first answer.
+    // A later caller is served by the first response.
     begin();
     std::swap(desk->waiting[0], desk->waiting[1]);
     desk->answer({}, addresses({"127.0.0.1"}));
     CHECK(succeeds());
     CHECK(desk->asked.size() == 2);
 
-    // One still hangs; the others ask anew.
+    // One lookup still hangs; the other callers start new ones.
     for (std::size_t asked = 3; asked < 6; ++asked) {
         begin();
         CHECK(desk->asked.size() == asked);
@@ -274,7 +275,7 @@ TEST_CASE("TCP stream: a lookup that never answers does not hold up the end of i
         CHECK_FALSE(alive.expired());
     }
     CHECK(alive.expired());
-    desk->answer({}, addresses({"127.0.0.1"}));  // its context is gone
+    desk->answer({}, addresses({"127.0.0.1"}));  // its context is destroyed
 }
 
 TEST_CASE("TCP stream: a resolver that throws is a failure to connect") {
@@ -293,7 +294,7 @@ TEST_CASE("TCP stream: a resolver that throws is a failure to connect") {
 }
 
 TEST_CASE("TCP stream: lookups of several threads end with their context or before") {
-    // Answers come from other threads while contexts go.
+    // Responses arrive from other threads while contexts are destroyed.
     for (int round = 0; round < 30; ++round) {
         Loopback net;
         net.client = net.make_client({}, "localhost");
@@ -304,7 +305,7 @@ TEST_CASE("TCP stream: lookups of several threads end with their context or befo
     }
 }
 
-/// Descriptors of this process that children would inherit.
+/// The descriptors of this process that children would inherit.
 std::size_t inherited_sockets() {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

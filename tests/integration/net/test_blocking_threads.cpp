@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// As in the library, it is never destroyed: a thread may still be on its way out.
+/// As in the library, it is never destroyed: a thread may still be exiting.
 BlockingThreads& threads(std::size_t most_threads, std::size_t most_waiting) {
     static std::vector<BlockingThreads*>& all = *new std::vector<BlockingThreads*>;
     return *all.emplace_back(new BlockingThreads(most_threads, most_waiting));
@@ -92,7 +92,7 @@ TEST_CASE(
     called.get_future().wait();
 }
 
-#ifndef __SANITIZE_THREAD__  // it forbids threads in such a child
+#ifndef __SANITIZE_THREAD__  // ThreadSanitizer forbids threads in such a child
 TEST_CASE("BlockingThreads: a forked child does not wait for the threads of its parent") {
     auto& one = threads(1, 1);
     std::promise<void> gate, began;

@@ -19,7 +19,7 @@ namespace {
 using test::Loopback;
 using test::Outcome;
 
-/// A port of 127.0.0.1 that nobody listens on.
+/// A port of 127.0.0.1 without a listener.
 std::string closed_port() {
     asio::io_context io;
     const asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
@@ -157,7 +157,8 @@ TEST_CASE("TCP stream: after close a success that was already queued is operatio
     Outcome written, read;
     net.server->async_write(asio::buffer("ab", 2), net.on_io(written));
     REQUIRE_FALSE(*net.read(*net.client, asio::buffer(buffer)).ec);
-    // The second byte is here, so the read succeeds in the call and only its handler is left.
+    // The second byte has arrived, so the read succeeds immediately and only its handler is
+    // pending.
     asio::post(net.strand, [&] {
         net.client->async_read_some(asio::buffer(buffer), net.on_io(read));
         net.client->close();

@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::TemporaryDirectory;
 
-/// Reads in threads, which a gate stops first.
+/// File reads in threads, held back by a gate.
 class GatedCalls final : public FileCalls {
  public:
     bool run(std::function<void()> call) override {

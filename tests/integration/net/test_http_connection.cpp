@@ -24,11 +24,12 @@ namespace {
 using namespace std::chrono_literals;
 using asio::error::operation_aborted;
 
-/// What the streams of a test have in common: what the server sends, a stream after the other.
+/// Shared state of a test's streams: the server's bytes, one stream after the other.
 struct Wire {
     asio::io_context io;
     std::vector<std::string> answers;  ///< to the requests of the next streams
-    /// How many turns late a closed stream aborts its read; a late one writes into its buffer.
+    /// The number of polls until a closed stream aborts its read; a late abort writes into its
+    /// buffer.
     int turns_to_abort = 0;
 };
 
@@ -38,7 +39,7 @@ void later(asio::io_context& io, int turns, std::function<void()> call) {
     });
 }
 
-/// Answers a request with the next text of the wire; more can be pushed into it.
+/// Answers a request with the next text of the wire; a test can push more bytes.
 class ScriptedStream final : public ByteStream {
  public:
     explicit ScriptedStream(Wire& wire) : wire_(wire) {}
@@ -67,7 +68,7 @@ class ScriptedStream final : public ByteStream {
             abort();
         });
     }
-    /// Where the request is, or was.
+    /// The position of the request in the written bytes.
     std::string_view written() const {
         return {static_cast<const char*>(written_.data()), written_.size()};
     }
@@ -112,7 +113,7 @@ class ScriptedConnector final : public Connector {
     Wire& wire_;
 };
 
-/// One response as it is told.
+/// One response, as delivered to its sink.
 struct Answer final : ResponseSink {
     void on_head(const ResponseHead& h) override { heads.push_back(h); }
     error_code on_body(std::string_view bytes) override {
@@ -204,7 +205,7 @@ TEST_CASE("HttpConnection: an open connection serves its own target only") {
     f.settle();
     CHECK(two.body == "two");
     CHECK(f.connector->made == 1);
-    // It may have another client certificate.
+    // The new target may have another client certificate.
     f.target = std::make_shared<ConnectTarget>();
     f.get(three);
     f.settle();
@@ -282,7 +283,7 @@ TEST_CASE("HttpConnection: a head of bare LF, or without a blank behind the stat
     CHECK(answer.body == "one");
     REQUIRE(answer.heads.size() == 1);
     CHECK(answer.heads[0].status == 200);
-    // Another reader may see other responses in it: none is waited for.
+    // A different HTTP reader may see several responses in it: no further response is awaited.
     f.answers = {with_length("two")};
     f.get(next);
     f.settle();
@@ -480,7 +481,7 @@ TEST_CASE("HttpConnection: what was there before a late timer counts") {
     f.get(answer);
     f.settle();
     SECTION("the host kept the executor busy; then bytes are read") {
-        f.advance(60s);  // the timer comes first
+        f.advance(60s);  // the timer expires first
         CHECK_FALSE(answer.ec);
         f.push("x");
         f.advance(1s);
@@ -504,7 +505,7 @@ TEST_CASE("HttpConnection: what was there before a late timer counts") {
     CHECK(answer.ec == errc::idle_timeout);
 }
 
-/// Throws, or makes no stream, where it is told to.
+/// Throws, or returns no stream, on request.
 class ThrowingConnector final : public Connector {
  public:
     enum class At { make, make_none, connect, write, read, nowhere };

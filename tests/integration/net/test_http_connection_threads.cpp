@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using asio::ip::tcp;
 using Strand = asio::strand<asio::io_context::executor_type>;
 
-/// Answers each connection over and over, with a body or with the beginning of one.
+/// Answers each connection repeatedly, with a complete or a truncated body.
 class Session : public std::enable_shared_from_this<Session> {
  public:
     Session(std::unique_ptr<ByteStream> stream, int number)
@@ -79,7 +79,7 @@ struct Server {
     int accepted = 0;
 };
 
-/// Asks again and again; every third answer does not come to its end.
+/// Sends requests repeatedly; every third response is aborted.
 struct Client final : ResponseSink, std::enable_shared_from_this<Client> {
     Client(asio::io_context& io, std::shared_ptr<Connector> connector,
            std::shared_ptr<const ConnectTarget> t)

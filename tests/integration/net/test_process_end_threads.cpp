@@ -15,7 +15,7 @@ using namespace k8s_sd;
 
 namespace {
 
-/// Everything that a thread of a configuration may use: yaml-cpp, RE2 and OpenSSL.
+/// All libraries that a configuration thread may use: yaml-cpp, RE2 and OpenSSL.
 constexpr const char* demanding_config = R"yaml(
 scrape_configs:
 - job_name: &name all
@@ -28,7 +28,7 @@ scrape_configs:
       __meta_(.+)
 )yaml";
 
-/// Calls `main` in a child of this process; returns how that has ended.
+/// Calls `main` in a child process; returns the child's wait status.
 int status_of_child(const std::function<void()>& main) {
     const pid_t child = fork();
     if (child == 0) {
@@ -51,7 +51,7 @@ void read_again_and_again(const std::shared_ptr<std::atomic<unsigned>>& rounds) 
 
 }  // namespace
 
-// ThreadSanitizer does not follow a child that starts threads.
+// ThreadSanitizer does not support a child process that starts threads.
 #ifndef __SANITIZE_THREAD__
 TEST_CASE("the end of a process: exit() while configurations are being read is safe at any time") {
     for (unsigned attempt = 0; attempt < 60; ++attempt) {

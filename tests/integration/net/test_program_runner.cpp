@@ -77,7 +77,7 @@ TEST_CASE("ProgramRunner: a program without a slash is looked for in PATH") {
     const ScopedVariable path("PATH",
                               "relative::/nowhere:" + scripts.path("bin") + ":/usr/bin:/bin");
     CHECK(run(program("k8s-sd-login")).output == "found\n");
-    // A folder of that name, and a file that must not be executed, are passed over.
+    // Skips a folder of that name, and a file that is not executable.
     std::filesystem::create_directories(scripts.path("bin/k8s-sd-folder"));
     scripts.write("bin/k8s-sd-plain", "echo");
     for (const char* name : {"k8s-sd-missing", "k8s-sd-folder", "k8s-sd-plain"}) {
@@ -124,7 +124,7 @@ TEST_CASE("ProgramRunner: tells exit statuses and signals, with the beginning of
 
 TEST_CASE("ProgramRunner: a program has no input, no terminal, no descriptor of the host, and "
           "default signals") {
-    // A host that forgets to close what it opens, ignores signals and blocks others.
+    // The host forgets to close a descriptor, ignores signals and blocks others.
     const int leaked = ::open("/dev/zero", O_RDONLY);
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
@@ -139,7 +139,7 @@ TEST_CASE("ProgramRunner: a program has no input, no terminal, no descriptor of 
     INFO(result.output);
     CHECK(contains(result.output, "/dev/null\n0 1 10 2 session\n"));  // 10 is the shell's script
     CHECK(contains(result.output, "SigBlk:0000000000000000SigIgn:"));
-    // glibc has two signals of its own above these.
+    // glibc reserves two signals above these.
     CHECK((std::stoull(result.output.substr(result.output.size() - 16), nullptr, 16) &
            0x7fffffff) == 0);
 }
@@ -205,7 +205,7 @@ TEST_CASE("ProgramRunner: nobody wants it any more: it is killed at once") {
 TEST_CASE("ProgramRunner: one that nobody wants before it began is not begun") {
     const Scripts scripts;
     const std::string path = scripts.script("echo > " + scripts.path("ran") + "; sleep 0.2");
-    // More than run at a time.
+    // More than may run at the same time.
     std::vector<std::promise<Result>> promises(20);
     std::vector<std::shared_ptr<void>> running;
     for (auto& promise : promises) {
@@ -231,7 +231,7 @@ TEST_CASE("ProgramRunner: a host that ignores SIGCHLD gets what is printed all t
     CHECK(result.end == End::exited);
     CHECK(result.code == 0);
     CHECK(result.output == "printed\n");
-    // And what it left behind is killed.
+    // And its leftover child is killed.
     const std::string number = scripts.read("number");
     CHECK(wait_until([&] { return !is_running(number.substr(0, number.size() - 1)); }));
 }

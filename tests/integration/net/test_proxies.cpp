@@ -65,7 +65,7 @@ struct Behind : Loopback {
     std::shared_ptr<asio::ssl::context> context() const {
         return server_context(server_ca.server({"127.0.0.1"}));
     }
-    /// How connecting ends, where no server is reached.
+    /// The outcome of connecting, if no server is reached.
     Outcome fail(std::unique_ptr<ByteStream> unconnected) {
         connected = {};
         client = std::move(unconnected);
@@ -242,7 +242,7 @@ TEST_CASE("Proxy: one that is none, or not there, is told as such") {
     }
 }
 
-/// Knows no name.
+/// Resolves no name.
 class NoNames final : public Resolver {
  public:
     void async_resolve(const std::string&, Handler handler) override {
@@ -285,7 +285,7 @@ TEST_CASE("Proxy: its certificate must be for its host and of a trusted authorit
 
 TEST_CASE("Proxy: a client certificate is for the server, not for the proxy") {
     const CertificateAuthority ca, users("users");
-    // A proxy that demands one gets none.
+    // A proxy that requires a client certificate gets none.
     Behind net({.tls = server_context(ca.server({"127.0.0.1"}), users.certificate())});
     const Identity user = users.client("me");
     TlsConfig tls;
@@ -365,7 +365,7 @@ struct NoSink final : ResponseSink {
     error_code on_body(std::string_view) override { return {}; }
 };
 
-/// The problem of a request that ends when the clock goes on.
+/// The error text of a request that ends as the clock advances.
 std::string timeout_problem(Behind& net, const std::shared_ptr<const ConnectTarget>& to) {
     const auto clock = std::make_shared<test::ManualClock>();
     HttpConnection connection(net.strand, net.connector, clock);

@@ -30,7 +30,7 @@ TEST_CASE("Server traffic: places stay within the limit on many threads") {
             }
             ++served;
             --running;
-            if (++w.rounds % 3 == 0) next(w);  // this one is withdrawn by the next assignment
+            if (++w.rounds % 3 == 0) next(w);  // the next assignment withdraws this request
             if (w.rounds < 200) next(w);
         });
     };

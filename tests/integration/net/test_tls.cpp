@@ -39,7 +39,7 @@ struct Handshake : Loopback {
     bool ok() const { return !*connected.ec; }
 };
 
-/// The text of the failed handshake with this certificate under this name; "" when it succeeds.
+/// The error text of the failed handshake with this certificate under this name; "" on success.
 std::string rejection(const std::string& ca, const Identity& server,
                       const std::string& server_name) {
     ClientTls tls = client_tls(trusting(ca), server_name);
@@ -141,7 +141,7 @@ TEST_CASE("TLS client: takes certificates for any use, as Go does") {
     CHECK_FALSE(rejected({.usage = "clientAuth"}).empty());
     CHECK_FALSE(rejected({.usage = "codeSigning"}).empty());
     CHECK_FALSE(rejected({.usage = "anyExtendedKeyUsage", .key_usage = "cRLSign"}).empty());
-    // Nothing else is overlooked.
+    // No other violation is ignored.
     const Identity server = ca.special({"127.0.0.1"}, {.usage = "anyExtendedKeyUsage"});
     CHECK_FALSE(rejection(CertificateAuthority("another"), server, "127.0.0.1").empty());
     CHECK_FALSE(rejection(ca, server, "127.0.0.2").empty());
@@ -163,7 +163,7 @@ TEST_CASE("TLS client: takes RSA keys of 1024 bits, as Go does, and no smaller o
     CHECK(taken.ok());
     const Identity tiny = ca.special({"127.0.0.1"}, {.rsa_bits = 768});
     CHECK_FALSE(Handshake(client_tls(config), server(tiny)).ok());
-    // Another authority, or another name, is still another one.
+    // Another authority or another name is still refused.
     const CertificateAuthority other("another");
     CHECK_FALSE(Handshake(client_tls(trusting(other.certificate())), server(small)).ok());
     CHECK_FALSE(Handshake(client_tls(config, "127.0.0.2"), server(small)).ok());
@@ -215,7 +215,7 @@ TEST_CASE("TLS client: a hostile certificate of another CA stays short and print
         CHECK(text.size() < 500);
         for (const char c : text) CHECK((c >= 0x20 && c < 0x7f));
     }
-    // A name is not valid for what stands before a NUL in it.
+    // A name with an embedded NUL does not match its prefix.
     CHECK_FALSE(
         rejection(ca, ca.server({std::string("foo.example\0.evil", 17)}), "foo.example").empty());
 }
@@ -226,7 +226,7 @@ TEST_CASE("TLS client: thousands of names in a certificate are no problem") {
     for (int i = 0; i < 3000; ++i) names.push_back("name-" + std::to_string(i) + ".example");
     CHECK(rejection(ca, ca.server(names), "name-2999.example") == "");
     CHECK(rejection(ca, ca.server(names), "other.example").size() < 400);
-    // A chain of more than 100 KiB is not read.
+    // Limits the certificate chain to 100 KiB.
     for (int i = 0; i < 3000; ++i) names.push_back(std::string(40, 'x') + std::to_string(i));
     CHECK_FALSE(rejection(ca, ca.server(names), "name-2999.example").empty());
 }
@@ -264,7 +264,7 @@ TEST_CASE("TLS client: insecure_skip_verify accepts any certificate") {
     CHECK(Handshake(client_tls(config), server_context(ca.server({"foo.example"}, -1))).ok());
 }
 
-/// What the server is told in the client's hello.
+/// The content of the client's hello, as the server sees it.
 struct Hello {
     std::string alpn;
     std::string server_name;
@@ -349,7 +349,7 @@ TEST_CASE("TLS client: shows its certificate when the server demands one") {
         config.cert = user.certificate;
         config.key = user.key;
     };
-    /// What a server of TLS 1.3 thinks of it, the client learns with its first read.
+    /// With TLS 1.3, the client learns the server's verdict with its first read.
     const auto verdict = [&] {
         Handshake h(client_tls(config), context);
         char byte = 0;
@@ -386,7 +386,7 @@ TEST_CASE("TLS client: shows its certificate when the server demands one") {
         const Handshake none(client_tls(config), context);
         const std::string missing = "refuses the handshake: a client certificate may be";
         CHECK(contains(none.connected.text, missing));
-        // What is not verified is not the reason.
+        // Without verification, the verification cannot be the reason.
         config.ca = "";
         config.insecure_skip_verify = true;
         CHECK(contains(Handshake(client_tls(config), context).connected.text, missing));

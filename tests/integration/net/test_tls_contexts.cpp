@@ -28,12 +28,12 @@ using test::ManualClock;
 using test::server_context;
 using test::TemporaryDirectory;
 
-/// Contexts whose files are read when the test says so, and time that the test moves.
+/// Contexts with file reads under the test's control, and a manual clock.
 struct Contexts {
     explicit Contexts(Logger logger = Logger{LogLevel::off, {}, {}})
         : contexts(std::make_shared<TlsContexts>(clock, files, std::move(logger))) {}
 
-    /// Null, with the problem, when there is none.
+    /// Null with the problem, if the context could not be created.
     TlsContexts::Context get(const TlsConfig& config, Duration later = {}) {
         clock->advance(later);
         result = nullptr;
@@ -56,7 +56,7 @@ struct Contexts {
     std::string problem;
 };
 
-/// Why no context can be made of it; "" when one can.
+/// The reason why no context can be created; "" on success.
 std::string problem_of(const TlsConfig& config) {
     Contexts contexts;
     contexts.get(config);
@@ -137,7 +137,7 @@ TEST_CASE("TlsContexts: a broken certificate among others is skipped, and told o
         CHECK(contexts.get(config, 2s));
         CHECK(logged.size() == 1);
         directory.write("ca.crt", broken);
-        CHECK(contexts.get(config, 2s));  // what was read before
+        CHECK(contexts.get(config, 2s));  // the previous content
         CHECK(logged.size() == 2);
     }
 }
@@ -225,7 +225,7 @@ TEST_CASE("TlsContexts: looks at files once per second and keeps the old context
     config.ca_file = directory.path("ca.crt");
     CHECK_FALSE(contexts.get(config));
 
-    // Nothing is remembered of a failure: the file may appear at any time.
+    // Failures are not cached: the file may appear at any time.
     directory.write("ca.crt", CertificateAuthority("first").certificate());
     const auto first = contexts.get(config);
     directory.write("ca.crt", "");
@@ -252,7 +252,7 @@ TEST_CASE(
     CHECK_FALSE(contexts.get(config));
     directory.write("ca.crt", CertificateAuthority("first").certificate());
     contexts.get(config, 1s);
-    CHECK(log.empty());  // a problem is reported by who is told
+    CHECK(log.empty());  // the caller reports the problem
 
     const std::string file = "CA file " + config.ca_file;
     const std::string serves = "; going on with what was read before";
@@ -283,7 +283,7 @@ TEST_CASE("TlsContexts: a certificate and its key rotate as a pair") {
     const auto first = contexts.get(config);
     REQUIRE(first);
 
-    // The certificate is new, and the key still old: the old pair goes on to serve.
+    // The certificate is new, but the key is old: the old pair stays in use.
     directory.write("tls.crt", after.certificate);
     for (int i = 0; i < 3; ++i) CHECK(contexts.get(config, 1s) == first);
     REQUIRE(log.size() == 1);
@@ -299,7 +299,7 @@ TEST_CASE("TlsContexts: a certificate and its key rotate as a pair") {
     REQUIRE(log.size() == 2);
     CHECK(contains(log[1], "usable again"));
 
-    // The other way round, and half a file.
+    // The reverse case, and a truncated file.
     directory.write("tls.key", before.key);
     CHECK(contexts.get(config, 1s) == second);
     directory.write("tls.crt", before.certificate.substr(0, 100));
@@ -339,7 +339,7 @@ TEST_CASE("TlsContexts: files that hang are told of after 10 s, and what was rea
     contexts.files->asked = 0;
     CHECK_FALSE(contexts.get(config, 1s));
     CHECK(contexts.problem == "not called");
-    CHECK(contexts.get(config) == first);  // others do not wait for somebody's look
+    CHECK(contexts.get(config) == first);  // a pending read does not block other callers
     contexts.clock->advance(10s);
     contexts.settle();
     for (int i = 0; i < 3; ++i) CHECK(contexts.get(config, 1min) == first);  // at once
@@ -446,7 +446,7 @@ TEST_CASE("system_connector: close ends a connect behind whose server's files a 
     net.client->async_connect(net.on_connect(net.connected));
     CHECK(files->stuck() == 1);
     net.client->close();
-    // Nothing is left that the context has to do.
+    // No work is left for the context.
     CHECK(net.io.run_for(5s) > 0);
     CHECK(net.io.stopped());
     CHECK(net.connected.ec == asio::error::operation_aborted);
@@ -469,7 +469,7 @@ TEST_CASE("system_connector: close ends a connect whose files hang, and so does 
         CHECK(net.io.run_for(20ms) == 0);
         SECTION("close") {
             net.client->close();
-            net.drain();  // nothing is left to wait for
+            net.drain();  // no pending work
             CHECK(net.connected.ec == asio::error::operation_aborted);
         }
         SECTION("destruction") {
@@ -487,7 +487,7 @@ TEST_CASE("system_connector: close ends a connect whose files hang, and so does 
         CHECK(files->asked == 1);
     }
     CHECK(alive.expired());
-    files->answer();  // its context is gone
+    files->answer();  // its context is destroyed
 }
 
 TEST_CASE("system_connector: without TLS it is plain TCP") {

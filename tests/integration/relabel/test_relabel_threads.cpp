@@ -32,7 +32,7 @@ TEST_CASE("Relabelling: several threads may use one Relabeler") {
 }
 
 TEST_CASE("Relabelling: several threads may compile and drop equal rules") {
-    // They share the compiled expressions, which come and go here.
+    // The threads share the compiled expressions, which are created and destroyed here.
     const auto work = [](bool& good) {
         for (int i = 0; i < 300 && good; ++i) {
             const std::string regex = "(x+)(y*)" + std::to_string(i % 7) + "?";

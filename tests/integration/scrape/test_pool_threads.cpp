@@ -36,7 +36,7 @@ struct PoolOnStrand {
     PoolOnStrand(asio::thread_pool& threads, const ScrapeConfig& config)
         : strand(asio::make_strand(threads)), pool(config, scraper) {}
 
-    /// Asks on the strand.
+    /// Calls the function on the strand.
     template <class Ask>
     auto ask(Ask ask) {
         return asio::post(strand, std::packaged_task<decltype(ask(*this))()>(
@@ -119,8 +119,8 @@ struct ThreadedHost {
     asio::strand<asio::thread_pool::executor_type> strand = asio::make_strand(threads);
     sim::ApiServer server{threads.get_executor()};
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
-    std::map<std::string, std::shared_ptr<PoolOnStrand>> jobs;  // of the strand
-    std::optional<DiscoveryManager> manager;                    // of the strand
+    std::map<std::string, std::shared_ptr<PoolOnStrand>> jobs;  // accessed on the strand only
+    std::optional<DiscoveryManager> manager;                    // accessed on the strand only
 };
 
 /// False if that takes unreasonably long.

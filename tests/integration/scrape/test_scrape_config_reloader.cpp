@@ -26,7 +26,7 @@ using k8s_sd::test::TemporaryDirectory;
 
 namespace {
 
-/// With the jobs from "a" to this one, so that a later one only adds jobs.
+/// With the jobs from "a" to this one, so that a later version only adds jobs.
 std::string file_with(const std::string& last) {
     std::string jobs;
     for (char job = 'a'; job <= last.at(0); ++job) {
@@ -39,7 +39,7 @@ const std::string& last_job(const ScrapeConfigUpdate& update) {
     return update.config->jobs.back().scrape.job_name;
 }
 
-/// A file that is followed; take() tells what came of it since the last time.
+/// A followed file; take() returns the updates since the last call.
 struct Followed : Simulation {
     explicit Followed(Duration interval = 5s) {
         directory.write("p.yml", file_with("a"));
@@ -200,7 +200,7 @@ TEST_CASE("ScrapeConfigReloader: follows the files that scrape_config_files name
     CHECK(jobs == std::vector<std::size_t>{1, 2, 3, 1});
 }
 
-// --- what takes something from known jobs
+// --- removals from known jobs
 // ---------------------------------------------------------
 
 namespace {
@@ -225,7 +225,7 @@ scrape_configs:
       team: red
 )yaml";
 
-/// A host that applies what it is given.
+/// A host that applies each received configuration.
 struct Applying : Simulation {
     explicit Applying(const std::string& text, Duration interval = 5s) {
         write(text);
@@ -288,7 +288,7 @@ TEST_CASE("ScrapeConfigReloader: a job is kept if the second look finds other by
     f.write(file_with("c"));
     f.advance(5s);
     CHECK(f.names() == Names{"a", "b", "c"});
-    // The host can forget what it was told of removals.
+    // The host can forget earlier removals.
     CHECK(f.updates.back().config);
     CHECK(f.updates.back().removed.empty());
 }
@@ -344,13 +344,13 @@ TEST_CASE("ScrapeConfigReloader: a file that lists no jobs is refused once there
     f.advance(1min);
     CHECK(f.names() == Names{"a", "b"});
     CHECK(f.updates.back().checks == 1);
-    // A host that begins with it has nothing to lose.
+    // A host that starts with it has no state to lose.
     Applying first(empty);
     first.reloader->start();
     first.settle();
     REQUIRE(first.updates.size() == 1);
     CHECK(first.updates[0].config);
-    // Whoever wants no jobs says so.
+    // An explicit empty list removes all jobs.
     f.write("scrape_configs: []\n");
     f.advance(10s);
     CHECK(f.names().empty());
@@ -403,7 +403,7 @@ TEST_CASE("ScrapeConfigReloader: a job with a mistake is left out, not removed")
     REQUIRE(f.updates.size() == 2);
     CHECK(f.updates[1].config->failures.size() == 1);
     CHECK(f.updates[1].removed.empty());
-    // It is still one that the host may have.
+    // The host may still have it.
     f.write(file_with("a"));
     f.advance(5s);
     CHECK(f.updates.back().removed == Names{"b"});
@@ -428,7 +428,7 @@ TEST_CASE("ScrapeConfigReloader: keys that take no targets, and new jobs, need n
     CHECK(f.updates.size() == 4);
 }
 
-// --- where files are slow
+// --- slow files
 // -------------------------------------------------------------------------
 
 TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not looked at twice") {
@@ -455,7 +455,7 @@ TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not loo
 TEST_CASE(
     "ScrapeConfigReloader: a look that takes longer than 10 s is told, and so is what it shows") {
     Followed f;
-    boost::asio::io_context pool;  // slow each time
+    boost::asio::io_context pool;  // slow on each call
     Seen seen;
     ScrapeConfigReloader reloader(
         f.context.get_executor(), f.path, {}, 5s,
@@ -507,7 +507,7 @@ TEST_CASE("ScrapeConfigReloader: check() during a look makes another one") {
     CHECK(f.files->stuck() == 1);
     f.files->answer();
     f.settle();
-    // Each is told: who has asked meanwhile waits for what the second one shows.
+    // Each call completes: a call made meanwhile waits for the second read.
     CHECK(f.take() == Seen{"a", "a"});
     CHECK(f.files->asked == 2);
 }
@@ -533,7 +533,7 @@ TEST_CASE("ScrapeConfigReloader: an update names the checks that came before its
     CHECK(reloader.check() == 1);
     look();
     CHECK(seen == decltype(seen){{"read", 0}});
-    // What has not changed is told, too: somebody waits for it.
+    // An unchanged file is reported, too, because a call waits for it.
     look();
     CHECK(seen == decltype(seen){{"read", 0}, {"read", 1}});
     std::filesystem::remove(f.path);
@@ -638,7 +638,7 @@ TEST_CASE("ScrapeConfigReloader: a large file does not hold up the host") {
     bool done = false;
     ScrapeConfigReloader reloader(context.get_executor(), path, {}, 0s,
                                   [&](const ScrapeConfigUpdate& update) {
-                                      // Where the machine is busy it takes more than 10 s.
+                                      // On a busy machine it takes more than 10 s.
                                       if (!update.config) return;
                                       done = update.config->jobs.size() == 20'000;
                                       context.stop();
@@ -656,5 +656,5 @@ TEST_CASE("ScrapeConfigReloader: a large file does not hold up the host") {
     again();
     context.run();
     CHECK(done);
-    CHECK(free_turns > 3);  // it went on meanwhile
+    CHECK(free_turns > 3);  // the executor kept running
 }

@@ -83,7 +83,7 @@ scrape_configs:
   - {source_labels: [__param_target], target_label: instance}
 )yaml";
 
-/// A scraper with a pool for each job. take() tells what happened since the last time.
+/// A scraper with a pool per job. take() returns the events since the last call.
 struct Scraper : Simulation {
     struct Handler final : TargetHandler {
         void stop(TargetId, const ScrapeTargetPtr& target, StopReason) noexcept override {
@@ -249,7 +249,7 @@ TEST_CASE("scrape pipeline: another server for a job keeps the targets that both
     Scraper s;
     s.apply(recipes);
     for (const auto& [name, job] : s.jobs) s.take(name);
-    // The simulation leads every name to the same server, so all targets are in both.
+    // The simulation resolves every name to the same server, so both have all targets.
     s.apply(replaced(recipes, "role: pod, api_server: \"http://sim.invalid\"",
                      "role: pod, api_server: \"http://other.invalid\""));
     CHECK(s.jobs.at("annotated-pods")->pool.active_count() == 1);

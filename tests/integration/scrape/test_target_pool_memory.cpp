@@ -57,7 +57,7 @@ std::set<std::string> addresses(const TargetPool& pool) {
     return result;
 }
 
-/// Everything of a pool that can be seen.
+/// The entire observable state of a pool.
 auto state_of(const TargetPool& pool) {
     const ShareCounts shared = pool.share_counts();
     return std::tuple(addresses(pool), pool.dropped_count(), pool.failed_count(), pool.config(),
@@ -65,8 +65,8 @@ auto state_of(const TargetPool& pool) {
                       pool.next_handover());
 }
 
-/// Makes the change with one more allocation each time, until it is enough: before that, nothing
-/// has happened. Returns how often it failed.
+/// Repeats the change with one more allowed allocation each time, until it succeeds; failures must
+/// not change the state. Returns the number of failures.
 template <class Change>
 int change_with_little_memory(TargetPool& pool, Counter& counter, Change change) {
     const auto before = state_of(pool);

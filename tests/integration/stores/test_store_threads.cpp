@@ -25,9 +25,9 @@ namespace {
 
 constexpr int pairs = 60;
 
-/// Each batch moves pairs of objects from one version to the next one, and the key of each version
-/// with them: so in any generation both objects of a pair are there or none is, with one version,
-/// and the version's key leads to exactly the two.
+/// Each batch moves pairs of objects, and the key of their version, to the next version: in any
+/// generation, either both objects of a pair exist, with the same version, or neither does, and the
+/// version's key finds exactly these two.
 class PairWriter {
  public:
     explicit PairWriter(const Store<StoredObject>& store) : writer_(store) {}
@@ -58,7 +58,7 @@ class PairWriter {
     int version_ = 0;
 };
 
-/// How many things a snapshot says that cannot be.
+/// The number of contradictions within a snapshot.
 int contradictions(const Snapshot<StoredObject>& snapshot, const Index<StoredObject>& index,
                    const std::string& pair) {
     const StoredPtr& left = snapshot.find(pair, "left");
@@ -69,7 +69,7 @@ int contradictions(const Snapshot<StoredObject>& snapshot, const Index<StoredObj
     return both.size() == 2 && both[0] != both[1] ? 0 : 1;
 }
 
-/// What a reader does all the time; returns the contradictions.
+/// One iteration of a reader; returns the number of contradictions.
 int read_once(const Store<StoredObject>& store, const Index<StoredObject>& index,
               const std::string& pair) {
     const auto snapshot = store.snapshot();
@@ -170,8 +170,8 @@ TEST_CASE("Store: any thread may wait, and be cancelled, while the first state c
         std::atomic<int> told = 0;
         const auto wait = [&](asio::io_context& io) {
             asio::cancellation_signal signal;
-            // Bound, because the executor of others is shared with fences, which ThreadSanitizer
-            // does not understand.
+            // Bound, because the default executor uses fences, which ThreadSanitizer does not
+            // support.
             const auto tell = [&] {
                 return asio::bind_executor(io.get_executor(), [&](error_code) { ++told; });
             };

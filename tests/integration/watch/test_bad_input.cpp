@@ -23,7 +23,7 @@ using sim::Response;
 
 namespace {
 
-/// What constructing a discoverer says; "" if it works.
+/// The error text of constructing a discoverer; "" on success.
 std::string refusal(const DiscoveryConfig& config) {
     asio::io_context context;
     return config_error([&] { Discoverer(context.get_executor(), config, [](const auto&) {}); });
@@ -35,7 +35,7 @@ DiscoveryConfig valid() {
     return config;
 }
 
-/// A host with two pods, and one thing that goes wrong.
+/// A host with two pods, and a single failure.
 struct Trouble : Simulation {
     explicit Trouble(ApiServerConfig api_server = {}, const WatchOptions& watch = {}) {
         DiscoveryConfig config = valid();
@@ -54,7 +54,7 @@ struct Trouble : Simulation {
     std::uint64_t count(Metrics::Counter Metrics::PerKind::*counter) const {
         return metrics->of(Kind::pod).*counter;
     }
-    /// The cause is there: a status, one log line, a counter, and the targets stay.
+    /// While the cause persists: a status, one log line, a counter, and the targets stay.
     void check_trouble(error_code expected, const std::string& text,
                        Metrics::Counter Metrics::PerKind::*counter) {
         advance(90s);
@@ -70,7 +70,7 @@ struct Trouble : Simulation {
         CHECK(host->groups.size() == 2);
         CHECK(status().synced);
     }
-    /// The cause is gone: it recovers by itself.
+    /// Once the cause is gone, the watch recovers by itself.
     void check_recovery() {
         server.apply(pod({.name = "c"}));
         advance(90s);
@@ -87,7 +87,7 @@ struct Trouble : Simulation {
     std::optional<Host> host;
 };
 
-/// Loopback sockets and real time, for what is about TLS.
+/// Loopback sockets and real time, for tests of TLS.
 struct RealServer {
     explicit RealServer(const sim::ApiServerOptions& options)
         : server(context.get_executor(), options) {
@@ -180,7 +180,8 @@ TEST_CASE("Bad input: a configuration in YAML says where it is wrong") {
         return config_error([&] { parse_sd_config(yaml, LabelDialect::prometheus, "sd.yaml"); });
     };
     CHECK(contains(error("role: pods\n"), "sd.yaml:1: role"));
-    CHECK(contains(error("role: pods\n"), "endpointslice"));  // what is allowed
+    // the message lists the accepted values
+    CHECK(contains(error("role: pods\n"), "endpointslice"));
     CHECK(contains(error("role: pod\nnamespace:\n  names: [a]\n"), "sd.yaml:2: namespace"));
     CHECK(contains(error("role: pod\nselectors: [\n"), "sd.yaml:"));
     CHECK(contains(error("role: pod\napi_server: http://a\nkubeconfig_file: b\n"),
@@ -298,8 +299,8 @@ TEST_CASE("Bad input: an object of the wrong shape among good ones") {
     const std::vector<std::string> log = t.take_log();
     REQUIRE(log.size() == 1);
     CHECK(contains(log[0], "default/bad"));
-    CHECK(contains(log[0], "status"));  // where it is wrong
-    // The object is mended.
+    CHECK(contains(log[0], "status"));  // the message names the position
+    // The object is repaired.
     t.server.apply(pod({.name = "bad"}));
     t.settle();
     CHECK(t.host->groups.size() == 3);

@@ -9,13 +9,13 @@
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 
-// An observer may drop its watcher in each of its calls, and is not called again.
+// An observer may destroy its watcher in each of its calls, and is not called afterwards.
 
 namespace {
 
 enum class Call { change, synced, batch_end, status, wants, audience, makes_up };
 
-/// Drops the watcher in the n-th call of one kind, and counts the calls behind that.
+/// Destroys the watcher in the n-th call of one kind, and counts later calls.
 class Leaver final : public WatchObserver {
  public:
     Leaver(Simulation& simulation, Call call, int after, const WatchOptions& options)
@@ -45,11 +45,11 @@ class Leaver final : public WatchObserver {
         return 0;
     }
     bool makes_up_for(error_code) override {
-        return called(Call::makes_up);  // true only where the watcher is gone
+        return called(Call::makes_up);  // true only if the watcher was destroyed
     }
 
  private:
-    /// \returns whether the watcher is no more
+    /// \returns whether the watcher was destroyed
     bool called(Call call) {
         if (gone()) {
             ++late_calls;
@@ -70,7 +70,7 @@ constexpr const char* bad_event =
     R"("resourceVersion":"90000"},"status":{"podIP":7}}})"
     "\n";
 
-/// All that makes calls: lists, events, bad objects, removals, failures and their ends.
+/// Triggers every kind of call: lists, events, bad objects, removals, failures and recoveries.
 void play(Simulation& simulation) {
     sim::ApiServer& server = simulation.server;
     simulation.settle();

@@ -40,7 +40,7 @@ bool wants_protobuf(const Request& request) {
     return contains(std::string(*request.header("Accept")), "vnd.kubernetes.protobuf");
 }
 
-/// A server that answers in JSON what is not prescribed, and a watch.
+/// A server that answers in JSON by default, and a watch.
 struct Encodings : Simulation {
     explicit Encodings(Kind kind = Kind::pod, WatchOptions options = plain_lists())
         : probe(*this, {kind, {}, {}, {}}, options) {
@@ -56,14 +56,14 @@ struct Encodings : Simulation {
         server.clear_requests();
         return texts;
     }
-    /// What is to come of requests for protobuf.
+    /// Answers requests for protobuf with this function.
     void answer_protobuf(const std::function<std::optional<Response>(const Request&)>& respond) {
         server.set_intercept([respond](const Request& request) -> std::optional<Response> {
             return wants_protobuf(request) ? respond(request) : std::nullopt;
         });
     }
     std::uint64_t fallbacks() { return metrics->of(Kind::pod).json_fallbacks; }
-    /// The words of the only line about the encoding.
+    /// The text of the only line about the encoding.
     std::string fallback_line() {
         std::string found;
         for (const std::string& line : take_log()) {
@@ -178,7 +178,7 @@ TEST_CASE("Encodings: a server that refuses protobuf is asked for JSON at once, 
     CHECK_FALSE(f.probe.status().error);
     CHECK(f.fallbacks() == 1);
     CHECK(contains(f.fallback_line(), "HTTP " + std::to_string(status)));
-    // Later lists and watches do not try again so soon.
+    // Later lists and watches do not retry so soon.
     f.server.disconnect_all();
     f.advance(30s);
     for (const std::string& request : f.take_accepted()) CHECK_FALSE(contains(request, "protobuf"));
@@ -206,7 +206,7 @@ TEST_CASE("Encodings: a body that is not the protobuf it claims to be is asked f
     f.answer_protobuf([broken](const Request&) { return answer(broken); });
     f.probe.start();
     if (f.fallbacks() == 0) {
-        // It may also look as if it were cut off, which says nothing about the encoding.
+        // It may also look truncated, which is no evidence about the encoding.
         CHECK(f.probe.status().error == errc::truncated_response);
         return;
     }
@@ -241,7 +241,7 @@ TEST_CASE("Encodings: what is not served any better in JSON is a failure as ever
     const auto others = std::count_if(later.begin(), later.end(), [](const std::string& request) {
         return contains(request, "protobuf");
     });
-    CHECK(others <= 3);  // it has its turn among the forms of the list
+    CHECK(others <= 3);  // it is tried like the other forms of the list
     CHECK(f.fallbacks() == 1);
     f.server.set_intercept({});
     f.advance(60s);

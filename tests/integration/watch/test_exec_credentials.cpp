@@ -27,7 +27,7 @@ namespace {
 
 const std::string planted = "Pl4nted-Secr3t-0f-This-Test";
 
-/// Watches of a real server whose credentials come from a script.
+/// Watches of a real server with credentials from a script.
 struct ExecHost {
     struct Watch final : WatchObserver {
         explicit Watch(const std::shared_ptr<ApiClient>& client) {
@@ -81,7 +81,7 @@ struct ExecHost {
                                [](const Watch& w) { return w.synced; });
         });
     }
-    /// What the first watch says that it fails of.
+    /// The first error that a watch reports.
     std::string run_until_problem() {
         CHECK(run_until([&] { return !watches.front().problem.empty(); }));
         return watches.front().problem;

@@ -15,7 +15,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 namespace protobuf = k8s_sd::test::protobuf_documents;
 
-// A list gets through if any form of it does: streamed, in pages, in one piece, in either encoding.
+// A list succeeds if any form of it does: streamed, in pages, in one piece, in either encoding.
 
 namespace {
 
@@ -41,7 +41,7 @@ struct Forms : Simulation {
         probes.back()->start();
         return *probes.back();
     }
-    /// What becomes of requests of that form.
+    /// Answers requests of that form with the response.
     void answer(bool (*form)(const Request&), const Response& response) {
         server.set_intercept([form, response](const Request& request) {
             return form(request) ? std::optional(response) : std::nullopt;
@@ -52,7 +52,7 @@ struct Forms : Simulation {
         for (const auto& record : server.requests()) found += form(record.request) ? 1U : 0U;
         return found;
     }
-    /// The watch has lived for minutes, then its version has expired, and c is new.
+    /// The watch has been open for minutes, then its version expires, and c is new.
     void expire() {
         advance(6min);
         server.clear_requests();
@@ -96,8 +96,8 @@ TEST_CASE("Forms of lists: a gateway that lets no streamed list through delays t
         CHECK_FALSE(probe.status().error);
         CHECK(f.count(is_streamed) <= 2);
         f.server.clear_requests();
-        if (!failure.headers.empty()) continue;  // a single refusal that asked for patience
-        f.watch(Kind::service);                  // it knows
+        if (!failure.headers.empty()) continue;  // a single refusal with Retry-After
+        f.watch(Kind::service);                  // the client remembers it
         CHECK(f.count(is_streamed) == 0);
     }
 }
@@ -118,7 +118,7 @@ TEST_CASE("Forms of lists: a relist has another form, too") {
 TEST_CASE("Forms of lists: what is not served in one piece comes in pages, and the reverse") {
     const bool pages_fail = GENERATE(false, true);
     for (const Response& failure : failures()) {
-        if (failure.status == 404) continue;  // says that the API is not there
+        if (failure.status == 404) continue;  // means that the API does not exist
         CAPTURE(failure.status, failure.hang, failure.drop, failure.body);
         Forms f;
         f.server.set_intercept([&](const Request& request) -> std::optional<Response> {
@@ -148,7 +148,7 @@ TEST_CASE("Forms of lists: what refuses protobuf is asked for JSON, whatever it 
         CHECK(f.metrics->of(Kind::pod).json_fallbacks == 1);
         f.server.clear_requests();
         f.watch();
-        CHECK(f.count(asks_for_protobuf) == 0);  // it knows
+        CHECK(f.count(asks_for_protobuf) == 0);  // the client remembers it
         f.advance(1min);
         f.server.apply(pod({.name = "c"}));
         f.settle();
@@ -180,7 +180,7 @@ TEST_CASE("Forms of lists: a host that is busy while a streamed list comes does 
     Forms f(sim::ApiServerOptions{.initial_events_end = false, .protobuf = false});
     const WatchProbe& probe = f.watch();
     CHECK(probe.synced == 0);
-    // The end of the list is sent while nothing can be read.
+    // The end of the list arrives while reads are blocked.
     f.server.send_to_watches("pods", R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":)"
                                      R"({"resourceVersion":")" +
                                          f.server.resource_version() +
@@ -195,7 +195,7 @@ TEST_CASE("Forms of lists: a host that is busy while a streamed list comes does 
     CHECK(f.server.requests().size() == 1);
 }
 
-// --- bodies that are not what their heads say
+// --- bodies that contradict their heads
 // -----------------------------------------------------
 
 TEST_CASE("Forms of lists: the content type may be missing or another one, the first byte tells") {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Watches whose token is in a file that hangs when the test says so.
+/// Watches with a token file that hangs on the test's command.
 struct HangingToken : Simulation {
     explicit HangingToken(int count = 1) {
         server.set_token("one");
@@ -66,7 +66,7 @@ TEST_CASE("Hanging files: an open watch is undisturbed, the next one has the tok
     CHECK(sim.take_log() ==
           std::vector<std::string>{sim.problem + "; going on with the value read before"});
 
-    for (int i = 0; i < 3; ++i) {  // nobody waits for it again
+    for (int i = 0; i < 3; ++i) {  // no caller waits for it again
         sim.server.end_watches();
         sim.advance(1min);
         CHECK(sim.all_follow("e" + std::to_string(i)));

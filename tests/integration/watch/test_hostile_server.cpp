@@ -34,7 +34,7 @@ TEST_CASE("URLWatcher: a watch that is answered with a list backs off and says s
     CHECK(probe.status().error == errc::malformed_response);
     sim.take_requests();
     sim.advance(60s);
-    // 30 s is the longest wait; without backoff there would be hundreds.
+    // 30 s is the maximum pause; without backoff there would be hundreds of requests.
     CHECK(sim.take_requests().size() < 20);
     CHECK(probe.names() == std::set<std::string>{"a"});
     sim.server.set_intercept({});

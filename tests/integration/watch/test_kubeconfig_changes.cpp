@@ -27,7 +27,7 @@ namespace {
 using Lines = std::vector<std::string>;
 using Names = std::set<std::string>;
 
-/// Two clusters, and a watch that a kubeconfig leads to the first.
+/// Two clusters, and a watch whose kubeconfig names the first.
 struct TwoClusters : TwoServers {
     explicit TwoClusters(const ServerLimits& limits = {}) : TwoServers(limits) {
         server.set_token("one");
@@ -112,7 +112,7 @@ TEST_CASE("A changed kubeconfig: another server is listed within 65 s, and the o
     sim.advance(2s);
     CHECK(sim.watch->names() == Names{"z"});
     CHECK(sim.take_requests().empty());
-    // All that was known is gone: a second list confirms it.
+    // All known objects are gone: a second list confirms it.
     CHECK(sim.requests_of_second() == Lines{"LIST", "LIST", "WATCH"});
     CHECK(sim.lists(ListReason::shrunken) == 1);
     CHECK_FALSE(sim.watch->status().error);

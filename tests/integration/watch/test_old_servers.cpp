@@ -22,8 +22,7 @@ using Texts = std::vector<std::string>;
 using Names = std::set<std::string>;
 using Versions = std::vector<std::string>;
 
-/// A server that may have the EndpointSlices in an older version, or not at all, and a watch of
-/// them.
+/// A server that has EndpointSlices in an older version or not at all, and a watch of them.
 struct OldServer : Simulation {
     explicit OldServer(Versions versions = {"v1"}, Kind kind = Kind::endpointslice)
         : probe(*this, {kind, {}, {}, {}}), plural(to_string(kind)) {
@@ -35,7 +34,7 @@ struct OldServer : Simulation {
         plural == "ingresses" ? server.apply(ingress(name, "host"))
                               : server.apply(slice(name, "svc", {}));
     }
-    /// How often that was asked for.
+    /// The number of requests with this part.
     std::size_t count(const std::string& part) {
         const auto requests = server.requests();
         return static_cast<std::size_t>(
@@ -48,7 +47,7 @@ struct OldServer : Simulation {
     const std::string plural;
 };
 
-/// What the server says of the slices' group.
+/// Whether it requests the discovery document of the slices' group.
 bool is_discovery(const sim::Request& request) {
     return request.path.starts_with("/apis/discovery.k8s.io") &&
            !request.path.ends_with("/endpointslices");
@@ -66,7 +65,7 @@ TEST_CASE("Old servers: what only v1beta1 has is found by discovery, at once") {
     const Texts requests = s.take_requests();
     REQUIRE(requests.size() == 5);
     CHECK(requests[0] == "LIST " + group + "/v1/" + s.plural + "?limit=500");
-    // That the group has v1 says nothing: the first v1 of Ingresses' group had no Ingresses.
+    // A group version v1 proves nothing: the first v1 of the Ingress group had no Ingresses.
     CHECK(requests[1] == "LIST " + group + "/v1");
     CHECK(requests[2] == "LIST " + group + "/v1beta1");
     CHECK(requests[3] == "LIST " + group + "/v1beta1/" + s.plural + "?limit=500");
@@ -88,7 +87,7 @@ TEST_CASE("Old servers: v1 is used again as soon as there is one") {
     s.advance(20min);
     CHECK(s.count(present) == 1);
     CHECK(s.count("/v1beta1/") >= 2);
-    // Each time a watch is opened again it may be there.
+    // Each reopened watch retries, since the API may exist by then.
     const std::size_t asked = s.server.requests().size();
     CHECK(asked <= 16);
     SECTION("beside the older one") { s.serve({"v1", "v1beta1"}); }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// One host that watches the pods of many namespaces, each by itself.
+/// One host with a separate watch for each of many namespaces.
 struct Fleet : Simulation {
     explicit Fleet(const WatchOptions& options = plain_lists()) {
         DiscoveryConfig config{.watch = plain_lists()};
@@ -48,15 +48,15 @@ TEST_CASE("Recovery: what waits for a server wakes up when another watch finds t
     REQUIRE(f.host->groups.size() == 30);
     f.server.accept_connections(false);
     f.server.disconnect_all();
-    f.advance(5min);  // all wait for half a minute to a minute by now
+    f.advance(5min);  // all pauses are half a minute to a minute by now
     f.change_all();
     f.server.accept_connections(true);
     f.server.clear_requests();
-    while (f.server.requests().empty()) f.advance(100ms);  // the first one tries again
+    while (f.server.requests().empty()) f.advance(100ms);  // the first watch retries
     f.advance(6s);
     CHECK(f.host->groups.size() == 60);
     CHECK_FALSE(f.host->discoverer->status().error);
-    CHECK(f.metrics->of(Kind::pod).lists == 30);  // nobody had to list
+    CHECK(f.metrics->of(Kind::pod).lists == 30);  // no watch had to list
 }
 
 TEST_CASE("Recovery: news of a server that works makes nobody who fails for himself retry faster") {
@@ -106,7 +106,7 @@ TEST_CASE("Recovery: a server that was restored is listed after a probe, and tha
     probe.start();
     sim.advance(1min);
     sim.take_requests();
-    // The same pods but one, as of long ago: the next versions were used before.
+    // The same pods except one, in an old state: the next versions were used before.
     std::string items;
     for (int i = 1; i < 20; ++i) {
         auto item = *sim.server.get("pods", "default", "p" + std::to_string(i));
@@ -117,7 +117,7 @@ TEST_CASE("Recovery: a server that was restored is listed after a probe, and tha
         items + "]}";
     sim.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
         if (request.is_watch() && request.param("resourceVersion") != "3")
-            return sim::Response::never();  // accepted and silent, as a real one
+            return sim::Response::never();  // accepted and silent, like a real server
         if (request.is_watch()) return std::nullopt;
         sim::Response list;
         list.content_type = "application/json";

@@ -55,7 +55,7 @@ struct SlowCredentials : Simulation {
         for (const Watch& watch : watches) count += watch.synced;
         return count;
     }
-    /// Answers the source's caller, as a source does: on the strand.
+    /// Completes the pending calls, on the strand as a source does.
     void answer(const std::string& value) {
         asio::post(context, [this, value] { desk->answer(value); });
         settle();
@@ -114,7 +114,7 @@ TEST_CASE("URLWatcher: a token that stays refused is an error, and asked for wit
     sim.start();
     sim.answer("Bearer old");
     CHECK(sim.desk->asked == 2);
-    CHECK_FALSE(sim.watches.front().watcher->status().error);  // there may be a new one
+    CHECK_FALSE(sim.watches.front().watcher->status().error);  // the token may have been renewed
     sim.answer("Bearer old");
     CHECK(sim.watches.front().watcher->status().error == errc::unauthorized);
     CHECK(sim.refused() == 1);

@@ -39,7 +39,7 @@ class SilentConnector final : public Connector {
     };
 };
 
-/// A server whose time a test can stop: it then sends neither bookmarks nor the end of a watch.
+/// A server whose clock a test can stop: it then sends neither bookmarks nor the end of a watch.
 struct FrozenServer : Simulation {
     explicit FrozenServer(bool bookmarks, WatchOptions options = plain_lists())
         : FrozenServer(bookmarks, options, std::make_shared<ManualClock>()) {}
@@ -57,14 +57,14 @@ struct FrozenServer : Simulation {
         options.clock = std::move(own);
         return options;
     }
-    /// Time passes on both sides.
+    /// Advances the time of both sides.
     void advance_both(Duration time) {
         for (Duration done{}; done < time; done += 1s) {
             server_clock->advance(1s);
             advance(1s);
         }
     }
-    /// How long it takes until the watch is opened again.
+    /// The time until the watch is reopened.
     Duration silence() {
         const TimePoint start = clock->now();
         while (take_requests().empty()) {
@@ -280,7 +280,7 @@ TEST_CASE("Timing: the pauses between failures double up to the longest, and sta
     WatchOptions options = plain_lists();
     options.backoff_min = 1s;
     options.backoff_max = 16s;
-    options.page_size = 0;  // other forms of the list follow sooner
+    options.page_size = 0;  // other forms of the list follow earlier
     options.protobuf = false;
     Simulation sim;
     std::vector<TimePoint> attempts;
@@ -308,7 +308,7 @@ TEST_CASE("Timing: the pauses between failures double up to the longest, and sta
     sim.settle();
     sim.take_requests();
     sim.advance(2s);
-    CHECK(sim.take_requests().size() == 2);  // for the version, and to watch
+    CHECK(sim.take_requests().size() == 2);  // one for the version, one to watch
 }
 
 TEST_CASE("Timing: watchers that failed together do not come back together") {

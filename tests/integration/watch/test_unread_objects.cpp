@@ -1,5 +1,5 @@
-// What becomes of objects that cannot be read: what was known of them stays until it is known to be
-// gone, and the status names them.
+// Unreadable objects: their last known state stays until they are known to be deleted, and the
+// status names them.
 
 #include "integration/watch/url_watcher_faults.hpp"
 #include "support/contains.hpp"
@@ -22,7 +22,7 @@ WatchOptions small_objects(bool protobuf, bool streamed) {
     return options;
 }
 
-/// Three pods, and a watcher that takes small ones only.
+/// Three pods, and a watcher that accepts only small ones.
 struct SmallObjects : Simulation {
     SmallObjects(bool protobuf, bool streamed)
         : probe(*this, {}, small_objects(protobuf, streamed)) {

@@ -226,7 +226,7 @@ TEST_CASE("URLWatcher: a relist brings the true differences only") {
     sim.server.compact();
     sim.server.accept_connections(true);
     sim.advance(1600ms);
-    if (count == 0) {  // it loses so much that a second list has to confirm it
+    if (count == 0) {  // the list has lost so much that a second one has to confirm it
         CHECK(probe.take_changes().empty());
         sim.advance(2s);
     }

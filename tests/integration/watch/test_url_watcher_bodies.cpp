@@ -287,7 +287,7 @@ TEST_CASE("URLWatcher: watches that fail again and again make one log line") {
     }
     SECTION("with a refusal, while lists work") {
         f.answer_watches(Response::failure(400, "BadRequest", "unknown parameter"));
-        lines = 2;  // and that it polls
+        lines = 2;  // one more line: that it polls
     }
     SECTION("with a web page") { f.answer_watches(body("<html>", "text/html")); }
     f.server.disconnect_all();

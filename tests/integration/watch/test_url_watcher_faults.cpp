@@ -139,7 +139,7 @@ TEST_CASE("URLWatcher: a refusal is explained, keeps the objects and is tried ag
     CHECK(status.error == c.expected);
     CHECK(contains(status.message, f.server.url() + "/api/v1/pods: "));
     CHECK(contains(status.message, "HTTP " + std::to_string(c.code)));
-    // An API server gives a reason, without which it is none.
+    // An API server states a reason; a 403 without one is not from an API server.
     const bool is_one = with_body || c.code != 403;
     CHECK(contains(status.message, is_one ? c.advice : "no answer of a Kubernetes API server"));
     CHECK(contains(status.message, "why it was refused") == with_body);

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Answers every connection with the same bytes, whatever is asked.
+/// Answers every connection with the same bytes, for any request.
 class RawServer {
  public:
     RawServer(asio::io_context& context, std::string bytes, bool endless = false)

@@ -1,4 +1,4 @@
-// What servers and what stands before them are known to do, one by one.
+// Known misbehaviour of servers and of gateways in front of them, one by one.
 
 #include "integration/watch/url_watcher_faults.hpp"
 #include "support/certificates.hpp"
@@ -42,7 +42,7 @@ std::string managed_fields(std::size_t size) {
     return R"(,"managedFields":[{"manager":")" + std::string(size, 'm') + R"("}])";
 }
 
-/// Counts the connections that are made through another connector.
+/// Counts the connections made through another connector.
 class CountingConnector final : public Connector {
  public:
     explicit CountingConnector(std::shared_ptr<Connector> inner) : inner_(std::move(inner)) {}
@@ -69,7 +69,7 @@ struct Counted : Simulation {
     std::optional<WatchProbe> probe;
 };
 
-/// Another environment of the process while it lives.
+/// Sets an environment variable of the process during its lifetime.
 class EnvironmentVariable {
  public:
     EnvironmentVariable(const char* name, const char* value) : name_(name) {
@@ -85,7 +85,7 @@ class EnvironmentVariable {
     std::optional<std::string> before_;
 };
 
-/// A watcher of a server that listens on 127.0.0.1; time is real.
+/// A watcher of a server listening on 127.0.0.1; time is real.
 struct OverSockets final : private WatchObserver {
     explicit OverSockets(sim::ApiServerOptions options = {})
         : server(context.get_executor(), std::move(options)) {
@@ -183,7 +183,7 @@ TEST_CASE("URLWatcher: of a relist of 10 000 objects only the differences are ch
     const auto relist = [&](auto&& meanwhile) {
         probe.take_changes();
         sim.take_requests();
-        sim.advance(600s);  // the list before is long ago
+        sim.advance(600s);  // the previous list was long ago
         sim.server.end_watches();
         sim.settle();
         meanwhile();
@@ -206,7 +206,7 @@ TEST_CASE("URLWatcher: of a relist of 10 000 objects only the differences are ch
     CHECK(contains(changes, "+new"));
 }
 
-// --- answers that are errors ---------------------------------------------------------------------
+// --- error responses ----------------------------------------------------------------------------
 
 TEST_CASE(
     "URLWatcher: a 504 for a version from the future is no reason to wait, though it says so") {
@@ -459,7 +459,7 @@ TEST_CASE("URLWatcher: a complete list counts, even if TLS ends without a good-b
     config.tls.ca = ca.certificate();
     s.start(config);
     CHECK(s.run_until([&] { return s.synced == 1; }));
-    CHECK(s.has("x") == !cut);  // the list after the one that was cut has the truth
+    CHECK(s.has("x") == !cut);  // the list after the cut one is correct
     CHECK(s.has("a") == cut);
 }
 
@@ -479,7 +479,7 @@ TEST_CASE("URLWatcher: a gateway that cuts every watch after 50 seconds costs no
         c.server.end_watches();
     }
     const Texts requests = c.take_requests();
-    // Without any sign of life a list tells, four times an hour, that nothing was missed.
+    // Without any sign of life, a list verifies four times an hour that no event was missed.
     CHECK(count(requests, "LIST") <= (bookmarks ? 0 : 100 * 50 / 900));
     CHECK(count(requests, "WATCH") >= 95);
     CHECK(requests.size() <= 110);
@@ -506,7 +506,7 @@ TEST_CASE("URLWatcher: a server that ends watches with events in them is followe
     }
     const Texts requests = c.take_requests();
     CHECK(count(requests, "LIST") == 0);
-    // Either the watch lives for a second, or there is a pause.
+    // Either the watch stays open for a second, or a pause follows.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(each * rounds).count();
     CHECK(requests.size() <= static_cast<std::size_t>(seconds) * 5 / 4 + 5);
     CHECK_FALSE(c.probe->status().error);

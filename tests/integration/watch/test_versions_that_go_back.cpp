@@ -59,7 +59,7 @@ TEST_CASE("Versions that go back: what a restored server has is known, whatever 
     f.server.send_to_watches("pods", bookmark_at("1"));
     f.settle();
     CHECK(lists == 1);
-    CHECK(f.probe.names() == Names{"a", "b", "backup"});  // this list lost much
+    CHECK(f.probe.names() == Names{"a", "b", "backup"});  // this list has lost many objects
     f.advance(2s);
     CHECK(f.probe.names() == Names{"backup"});
     CHECK(f.probe.status().resource_version == "1");
@@ -74,9 +74,9 @@ TEST_CASE("Versions that go back: an object from before the watch is followed by
     f.advance(3s);
     CHECK(f.counters().probes == 1);
     CHECK(f.counters().version_regressions == 0);
-    CHECK(f.counters().lists == 2);  // what would have come behind it may be as old
+    CHECK(f.counters().lists == 2);  // later events may be equally old
     CHECK(f.probe.names() == Names{"a", "b"});
-    // These are the ways of this server.
+    // This server always behaves like this.
     f.server.send_to_watches("pods", event_at("ADDED", "other", "1"));
     f.advance(3s);
     CHECK(f.probe.names() == Names{"a", "b", "other"});

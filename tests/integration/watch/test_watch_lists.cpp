@@ -11,7 +11,7 @@ using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 using sim::Response;
 
-// Lists that come as the first events of a watch, and compressed lists, of the simulated server.
+// Streamed lists and compressed lists of the simulated server.
 
 namespace {
 
@@ -28,7 +28,7 @@ struct Watched : Simulation {
         probe.emplace(*this, WatchQuery{}, options);
         probe->start();
     }
-    /// The watch ends, its version has expired, and b is gone.
+    /// The watch ends, its version expires, and b is deleted.
     void expire() {
         server.end_watches();
         settle();
@@ -66,7 +66,7 @@ TEST_CASE("Watch-lists: the watch that follows begins where the stream ended") {
     const std::string version = w.server.apply(pod({.name = "d"}));
     w.settle();
     w.take_requests();
-    w.advance(1min);  // what ends at once is reopened after a pause
+    w.advance(1min);  // a watch that ends at once is reopened after a pause
     w.server.end_watches();
     w.advance(1s);
     const auto requests = w.server.requests();

@@ -18,7 +18,7 @@ using sim::Response;
 using Texts = std::vector<std::string>;
 using Names = std::set<std::string>;
 
-/// Two pods, and a watcher of them; every test ends with a check that it has recovered.
+/// Two pods, and a watcher of them; every test ends with a check of recovery.
 struct Faults : Simulation {
     explicit Faults(WatchOptions options = plain_lists(), const ApiServerConfig& api_server = {},
                     sim::TransportFaults faults = {})
@@ -27,7 +27,7 @@ struct Faults : Simulation {
     }
     void start() {
         probe.start();
-        advance(2s);  // the watch has lived long enough to be taken for good
+        advance(2s);  // the watch has been open long enough to count as working
         probe.take_changes();
         take_requests();
         take_log();
@@ -39,7 +39,7 @@ struct Faults : Simulation {
             return request.is_watch() ? std::optional(response) : std::nullopt;
         });
     }
-    /// Time passes, faults are over: it must have everything, and follow what happens.
+    /// Time passes without faults: the watcher must have the complete state, and follow changes.
     void check_recovered() {
         server.set_intercept({});
         server.accept_connections(true);

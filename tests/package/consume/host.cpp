@@ -1,5 +1,5 @@
-// A host that only discovers. Built by each of the projects beside it, which differ in how they
-// find the library.
+// A host that only discovers. Each of the neighbouring projects builds it, and finds the library in
+// a different way.
 #include "simulation.hpp"
 
 #include <iostream>

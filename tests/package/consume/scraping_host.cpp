@@ -1,4 +1,4 @@
-// A host that relabels what it discovers, so that it needs k8s_sd::scrape.
+// A host that relabels its discovered targets, so it needs k8s_sd::scrape.
 #include "simulation.hpp"
 
 #include <iostream>

@@ -22,7 +22,7 @@ README_LINES = 120
 WIDE = ("docs/programs/k8s-sd/*.md",)
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 # The rows of "Where is …?" in docs/internals/architecture.md: the files of each subject, and a text
-# that shows that they are right. Paths are below DETAIL; one file of a pattern has the text.
+# that confirms the row. Paths are below DETAIL; one file of a pattern has the text.
 DETAIL = "include/k8s_sd/detail/"
 WHERE_IS_ROWS = 25  # at most
 WHERE_IS = {
@@ -83,7 +83,7 @@ def text_of(path):
 
 
 def anchors(document):
-    """The anchors GitHub makes of a document's headings."""
+    """The anchors that GitHub generates for a document's headings."""
     headings = re.findall(r"^#+ (.*)$", text_of(document), re.MULTILINE)
     return {"#" + re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
@@ -163,7 +163,7 @@ def wrong_answers(root):
 
 
 def tutorial_problems(root):
-    """The tutorial shows its CMakeLists.txt and its headers as they are."""
+    """The tutorial shows its CMakeLists.txt and its headers unchanged."""
     page = text_of(root / "docs/guide/tutorial.md")
     folder = root / "docs/snippets/tutorial"
     files = [folder / "CMakeLists.txt", *folder.glob("**/*.[ch]pp")]

@@ -13,14 +13,14 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 TEST_CASE = re.compile(r'^TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', re.MULTILINE)
 ROW = re.compile(r"^\| ([FM])(\d+) \|(.*)\|$", re.MULTILINE)
 REASON = re.compile(r"(does not apply|not yet): \S")
-# The failures that are known, and what a scripted server should have done; there may be more.
+# The numbers of known failures and of cases for a scripted server; there may be more.
 LEAST_ROWS = {"F": 75, "M": 38}
 SUITES = ("unit", "integration", "property", "sim", "conformance", "differential")
 NAMED = re.compile(f"`((?:{'|'.join(SUITES)}|blackbox): [^`]+)`")
 
 
 def test_cases(root):
-    """The names that ctest has; a name may be several literals, one behind the other."""
+    """The names known to ctest; a name may consist of several adjacent literals."""
     for suite in SUITES:
         for source in (root / "tests" / suite).rglob("*.cpp"):
             for literals in TEST_CASE.findall(source.read_text(encoding="utf-8")):
@@ -29,7 +29,7 @@ def test_cases(root):
 
 
 def scenarios(root):
-    """With each variant, and without: that means all of them. In whatever modes they are played."""
+    """With each variant, and without, for all of them. Modes are not part of the name."""
     listed = subprocess.run([sys.executable, "-B", root / "tests/blackbox/run.py", "--list"],
                             check=True, capture_output=True, text=True).stdout
     for line in listed.splitlines():

@@ -12,14 +12,14 @@ import textwrap
 
 PREFIX = "__meta_kubernetes_"
 LITERAL = re.compile(r'"(__meta_kubernetes_[a-z0-9_]+)')
-# A family ends with "_" in the code; the document writes a placeholder behind it.
+# In the code a family ends with "_"; the document adds a placeholder.
 NAME = re.compile(r"__meta_kubernetes_[a-z0-9_]+")
 KIND = re.compile(r'ROW\((\w+), "(\w+)"')
 SOURCE = re.compile(r'\{"([a-z_]+)", Kind::(\w+),\s*"((?:[^"\\]|\\.)*)"\}')
 OWNER = re.compile(r'\{"([a-z_]+)", Kind::(\w+)\}')
 FAMILY = re.compile(r'\{"([a-z_]+)", "([a-zA-Z.]+)"\}')
 TRAITS = re.compile(r"RoleTraits<Role::(\w+)> \{.*?LabelRow labels\[\] = \{(.*?)^    \};", re.S | re.M)
-# A text may be several literals.
+# A text may consist of several literals.
 TEXT = r'((?:"[^"\\]*"\s*)+)'
 ROW = re.compile(r'\{"([a-z_<>]+)", (group|target), (both|prometheus|victoriametrics),\s*'
                  + TEXT + r",\s*" + TEXT + r"\}")
@@ -41,7 +41,7 @@ def wrapped(text):
 
 
 def names_of(row_name):
-    """With the companion that says whether there is such a key."""
+    """Including the companion label that marks the presence of such a key."""
     names = [row_name]
     for family in ("label_<key>", "annotation_<key>"):
         if row_name.endswith("_" + family):
@@ -108,8 +108,8 @@ def complaints(root):
     for name in sorted(made - told):
         yield f"docs/guide/labels.md lacks {name}"
     for name in sorted(told - made):
-        yield f"docs/guide/labels.md names {name}, which no role makes"
-    # Each role's object has a namespace; that is no entry.
+        yield f"docs/guide/labels.md names {name}, but no role makes it"
+    # Each role's object has a namespace; this label has no entry.
     for name in sorted(made - {PREFIX + "namespace"} - set(origins_in_code(root))):
         yield f"label_origin.ipp lacks {name}"
     wanted = lists_in_code(root)

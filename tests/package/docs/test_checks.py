@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of failures.md and labels.md fail where they should: they get mistakes.
+"""The checks of failures.md and labels.md detect deliberate mistakes.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
@@ -25,7 +25,7 @@ class FailuresTest(unittest.TestCase):
         return list(check_failures.problems_of(document, self.tests))
 
     def expect(self, text, proof):
-        """With that proof in a row of its own."""
+        """With that proof in a separate row."""
         self.expect_of(text, f"| F1 | It breaks. | It goes on. | {proof} |\n")
 
     def expect_of(self, text, document):
@@ -80,7 +80,7 @@ class FailuresTest(unittest.TestCase):
 
 
 class LabelsTest(unittest.TestCase):
-    """In a copy of what the check reads."""
+    """In a copy of the files that the check reads."""
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -120,7 +120,8 @@ class LabelsTest(unittest.TestCase):
         self.change("include/k8s_sd/detail/roles/ingress.hpp",
                     '"__meta_kubernetes_ingress_host"', '"__meta_kubernetes_ingress_new"')
         self.expect("docs/guide/labels.md lacks __meta_kubernetes_ingress_new",
-                    "docs/guide/labels.md names __meta_kubernetes_ingress_host, which no role makes",
+                    "docs/guide/labels.md names __meta_kubernetes_ingress_host, "
+                    "but no role makes it",
                     "label_origin.ipp lacks __meta_kubernetes_ingress_new")
 
     def test_a_row_that_cannot_be_read_is_found(self):

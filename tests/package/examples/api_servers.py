@@ -1,5 +1,5 @@
-"""API servers that can be written to: a simulated one, and a real one where the programs etcd and
-kube-apiserver are installed or in the folder $K8S_SD_PEERS."""
+"""Writable API servers: a simulated one, and a real one if the programs etcd and kube-apiserver are
+installed or in the folder $K8S_SD_PEERS."""
 
 import contextlib
 import json
@@ -19,18 +19,18 @@ TOKEN = "token-of-the-test"
 
 
 class Missing(Exception):
-    """There is no such server here."""
+    """No such server is available here."""
 
 
 class ApiServer:
-    """Where it is, how programs reach it, and requests of JSON."""
+    """The server's URL, the options of programs to reach it, and JSON requests."""
 
     def __init__(self, url, options=()):
         self.url = url
         self.options = ["--api-server", url, *options]
 
     def request(self, method, path, body=None, content_type="application/json"):
-        """Status and answer."""
+        """Status and response."""
         request = urllib.request.Request(
             self.url + path, method=method, data=body and json.dumps(body).encode(),
             headers={"Content-Type": content_type, "Authorization": "Bearer " + TOKEN})

@@ -1,4 +1,5 @@
-"""A headless Chromium that a test drives: the DevTools protocol over a pipe, nothing else."""
+"""A headless Chromium under a test's control: the DevTools protocol over a pipe, without other
+dependencies."""
 
 import base64
 import contextlib
@@ -19,7 +20,7 @@ WHY_NOT = "needs a browser: apt-get install chromium-headless-shell"
 
 
 class Browser:
-    """One page of it. What the page asks for and complains of is kept."""
+    """One browser page. Records the page's requests and complaints."""
 
     def __init__(self, width=1280, height=800, dark=False):
         self.folder = tempfile.mkdtemp(prefix="browser")
@@ -102,7 +103,7 @@ class Browser:
         self.wait("!window.isOld && document.readyState === 'complete'")
 
     def js(self, expression):
-        """The value of an expression, or of what it promises."""
+        """The value of an expression, or of its promise."""
         result = self.send("Runtime.evaluate", expression=expression, returnByValue=True,
                            awaitPromise=True)
         if "exceptionDetails" in result:
@@ -110,7 +111,7 @@ class Browser:
         return result["result"].get("value")
 
     def wait(self, expression):
-        """Until the expression is true."""
+        """Waits until the expression is true."""
         end = time.monotonic() + PATIENCE
         while not self.js(f"Boolean({expression})"):
             if time.monotonic() > end:
@@ -122,7 +123,7 @@ class Browser:
         self.send("Input.insertText", text=text)
 
     def press(self, key):
-        """A key as somebody presses it, e.g. "j" or "Enter"."""
+        """Presses a key, e.g. "j" or "Enter"."""
         codes = {"Enter": 13, "Escape": 27, "Tab": 9}
         event = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper()))}
         if key == "Enter":
@@ -137,19 +138,19 @@ class Browser:
         self.js(f"document.querySelector({json.dumps(selector)}).click()")
 
     def forgive(self, path, status):
-        """The browser complains of each answer that is no success; this one was wanted."""
+        """Excuses an expected error status, about which the browser complains."""
         def wanted(entry):
             return (isinstance(entry, dict) and f"/{path}" in entry.get("url", "") and
                     f"status of {status} " in entry.get("text", ""))
         self.complaints = [one for one in self.complaints if not wanted(one)]
 
     def heap(self):
-        """Bytes that the page's script holds."""
+        """The heap size of the page's script in bytes."""
         self.send("HeapProfiler.collectGarbage")
         return self.send("Runtime.getHeapUsage")["usedSize"]
 
     def tree(self):
-        """What somebody hears who does not see: role, name and whether it can have the focus."""
+        """The accessibility tree: role, name and whether the element can have the focus."""
         nodes = self.send("Accessibility.getFullAXTree")["nodes"]
         for node in nodes:
             if node.get("ignored"):

@@ -1,5 +1,5 @@
-"""Which collector OpenTelemetry's Target Allocator gives a target to, written from its description
-and with an XXH64 of its own: a second opinion on what k8s-sd does."""
+"""OpenTelemetry's Target Allocator's choice of a collector for a target, written from its
+description and with a separate XXH64: an independent check of k8s-sd."""
 
 import bisect
 import math

@@ -1,4 +1,4 @@
-"""Runs the example programs. The folder with them is in $K8S_SD_EXAMPLES."""
+"""Runs the example programs from the folder $K8S_SD_EXAMPLES."""
 
 import contextlib
 import os
@@ -8,14 +8,14 @@ import tempfile
 import threading
 
 FOLDER = os.environ["K8S_SD_EXAMPLES"]
-# Of the log of k8s-sd.
+# Log timestamps of k8s-sd.
 TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
 USUAL_EVENT = r"k8s-sd: (applied: |ends: |job .*: its list is complete, )"
 PATIENCE = 60  # seconds; only a failing test waits that long
 
 
 def environment():
-    """Nothing that could lead a program to a real cluster."""
+    """An environment that cannot lead a program to a real cluster."""
     hidden = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     return {**kept, "HOME": "/nonexistent"}
@@ -26,14 +26,15 @@ def command(program, arguments):
 
 
 def run(program, *arguments, variables=None):
-    """Runs it to its end, with more environment variables. Returns what subprocess.run() does."""
+    """Runs a program to its end, with additional environment variables. Returns the result of
+    subprocess.run()."""
     return subprocess.run(command(program, arguments), text=True,
                           env={**environment(), **(variables or {})},
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
 
 
 class Running:
-    """A program that runs until it is told to end; its lines are read as they come."""
+    """A running program; its lines are read as they arrive."""
 
     def __init__(self, program, *arguments, patience=PATIENCE):
         self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
@@ -61,7 +62,7 @@ class Running:
         return self.process.stderr.readline().rstrip("\n")
 
     def error_line(self):
-        """The next line of standard error that tells of no usual event, without its time."""
+        """The next line of standard error with a warning or an error, without its time."""
         while True:
             line = re.sub(TIME, "", self.log_line())
             if not re.match(USUAL_EVENT, line):

@@ -31,7 +31,7 @@ inline void echo(const HttpServer::Request& request, const HttpServer::Respond& 
                                 std::string(request.query)));
 }
 
-/// A server in a thread of its own.
+/// A server in a separate thread.
 class Running {
  public:
     explicit Running(HttpServer::Handler handler = echo, const HttpLimits& limits = {},
@@ -63,7 +63,7 @@ class Client {
  public:
     explicit Client(const Running& server) : socket_(io_) { socket_.connect(server.endpoint()); }
 
-    /// Without a word.
+    /// Closes the connection without a response.
     void leave() { socket_.close(); }
     tcp::socket& socket() { return socket_; }
     void send(const std::string& text) { asio::write(socket_, asio::buffer(text)); }
@@ -79,7 +79,7 @@ class Client {
         }
         return take(size);
     }
-    /// All that comes until the server ends the connection.
+    /// All bytes until the server closes the connection.
     std::string rest() {
         boost::system::error_code ec;
         asio::read(socket_, asio::dynamic_buffer(read_), ec);

@@ -1,4 +1,4 @@
-"""What a fleet asks of an API server, of a simulated one and, where there is one, of a real one."""
+"""A fleet's requests to an API server: a simulated one and, if available, a real one."""
 
 import re
 import signal
@@ -28,7 +28,7 @@ def page(url):
 
 
 def received_bytes(server, *options):
-    """Of the list of pods."""
+    """The received bytes of the list of pods."""
     with running("discover", *server.options, *options, "--listen", "127.0.0.1:0",
                  "--output", "text") as program:
         url = program.error_line().rpartition(" ")[2]
@@ -38,7 +38,7 @@ def received_bytes(server, *options):
 
 
 class Leases:
-    """For a server that `self.server()` starts."""
+    """For a server started by `self.server()`."""
 
     def test_a_member_renews_a_lease_and_says_goodbye(self):
         with self.server() as server, file_with(JOB, "config.yml") as config, running(
@@ -70,7 +70,7 @@ class SimulatedServer(Leases, unittest.TestCase):
     def test_a_server_that_does_not_know_shares_sends_everything(self):
         with self.server() as server:
             whole = received_bytes(server)
-            # The cluster changes meanwhile.
+            # The cluster changes in between.
             self.assertGreater(received_bytes(server, "--object-share", "0/4"), whole / 2)
 
 
@@ -134,7 +134,7 @@ class RealServer(Leases, unittest.TestCase):
 
 
 class _Entered:
-    """A context whose end is somebody else's."""
+    """A context manager exited by its owner."""
 
     def __init__(self, server):
         self.server = server

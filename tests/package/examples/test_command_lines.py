@@ -1,4 +1,5 @@
-"""The command lines of all example programs are alike. Without scraping there are fewer programs."""
+"""The command lines of all example programs share their conventions. Without scraping there are
+fewer programs."""
 
 import os
 import re
@@ -12,7 +13,7 @@ LARGE = ("discover", "k8s-sd", "relabel", "scraper")
 PROGRAMS = [name for name in (*SMALL, "many_jobs", *LARGE)
             if os.path.exists(os.path.join(FOLDER, name))]
 
-# An option of each program that takes a value, and the options that it cannot do without.
+# An option with a value for each program, and its required options.
 VALUE_OPTION = {"many_jobs": "--steps", "discover": "--jobs", "relabel": "--dialect",
                 "scraper": "--scrapes", "k8s-sd": "--hold"}
 NEEDED = {"relabel": ["--rules", "x"], "scraper": ["--sim"], "k8s-sd": ["--sim"]}
@@ -46,7 +47,7 @@ class CommandLines(unittest.TestCase):
             self.assertRegex(result.stdout, f"(?m)^  {name} ")
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
         self.assertNotRegex(result.stdout, "(?m)[ \t]$")
-        # It needs nothing else, and nothing else keeps it from being shown.
+        # Help needs no other option, and no other option prevents it.
         self.assertEqual(run(program, option, "x", "--help").stdout, result.stdout)
 
     @for_each_program

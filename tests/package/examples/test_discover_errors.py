@@ -1,4 +1,4 @@
-"""What discover says and returns when it cannot do its work."""
+"""Messages and exit status of discover when it fails."""
 
 import contextlib
 import http.server
@@ -13,7 +13,7 @@ from harness import file_with, run
 
 @contextlib.contextmanager
 def closed_port():
-    """A port that nobody listens on: it is bound, so nobody else gets it."""
+    """A port without a listener: it is bound, so no other process gets it."""
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         yield reserved.getsockname()[1]
@@ -28,7 +28,7 @@ def silent_port():
 
 @contextlib.contextmanager
 def answering_port(status, content_type, body, seen=None):
-    """Answers everything like that. The headers of the requests are added to `seen`."""
+    """Answers every request with this response. Appends the request headers to `seen`."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             if seen is not None:
@@ -51,7 +51,7 @@ def answering_port(status, content_type, body, seen=None):
 
 
 def refusing_port(status, reason):
-    """Answers everything as an API server that refuses it."""
+    """Answers every request with an API server's refusal."""
     body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status,
                        "reason": reason, "message": "pods: no"}).encode()
     return answering_port(status, "application/json", body)

@@ -1,4 +1,4 @@
-"""What discover prints, in each format, and how it ends."""
+"""The output of discover in each format, and its exit status."""
 
 import json
 import re

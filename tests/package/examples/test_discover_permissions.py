@@ -1,4 +1,4 @@
-"""What discover says about permissions: the roles that it prints, and its check of a cluster."""
+"""The permission reports of discover: the printed roles, and the check of a cluster."""
 
 import json
 import os
@@ -108,7 +108,7 @@ class Check(unittest.TestCase):
 
     def test_what_cannot_work_is_refused(self):
         for arguments in (["--check", "--print-rbac"], ["--check", "--namespace", "A"],
-                          ["--check"],  # there is no server
+                          ["--check"],  # without a server
                           ["--sim", "--check", "--once"], ["--sim", "--check", "--jobs", "2"],
                           ["--sim", "--check", "--output", "quiet"],
                           ["--print-rbac", "--output", "json"], ["--print-rbac", "--sim"],

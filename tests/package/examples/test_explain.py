@@ -1,4 +1,4 @@
-"""discover --explain says where labels come from."""
+"""discover --explain names the origin of labels."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""Programs share the targets of a cluster, and keep them over restarts."""
+"""Programs divide the targets of a cluster, and keep them across restarts."""
 
 import os
 import re
@@ -72,7 +72,7 @@ class Fleet(unittest.TestCase):
         self.assertIn("only roles pod, node and service have shares", refused.stderr)
 
     def test_each_namespace_has_one_member_where_roles_join_kinds(self):
-        # Nobody listens there; what would be scraped is told by labels.
+        # Nothing listens there; labels show the targets to be scraped.
         rules = """
   relabel_configs:
   - {target_label: __address__, replacement: "127.0.0.1:1"}
@@ -187,7 +187,7 @@ class Snapshots(unittest.TestCase):
                 with running("discover", "--api-server", server,
                              "--snapshot-dir", folder) as program:
                     program.line_with(r"targets of \d+ objects now")
-                    # What there is is written when it ends.
+                    # The program writes its state when it ends.
                     self.assertEqual(program.signal(signal.SIGTERM), 0)
                 deadline = time.monotonic() + 10
                 while not os.path.isdir(folder) or not os.listdir(folder):
@@ -222,7 +222,7 @@ class Snapshots(unittest.TestCase):
 
 
 def listening_port(pid):
-    """The API server's of `scraper --sim`: the first socket that listens."""
+    """The port of the API server in `scraper --sim`: the first listening socket."""
     inodes = {}
     for fd in sorted(os.listdir(f"/proc/{pid}/fd"), key=int):
         try:

@@ -20,8 +20,8 @@ using Progress = HttpRequestReader::Progress;
 constexpr std::size_t head_bytes = 1000;
 constexpr std::size_t body_bytes = 100;
 
-/// What a server takes these bytes for: "GET host /target body" or a status for each request, up
-/// to the first refusal; "..." if one is not complete.
+/// A server's interpretation of these bytes: "GET host /target body" or a status for each request,
+/// up to the first refusal; "..." if one is incomplete.
 std::vector<std::string> requests_in(const std::vector<std::string_view>& pieces) {
     std::vector<std::string> requests;
     boost::beast::flat_buffer buffer;
@@ -48,7 +48,7 @@ std::vector<std::string> requests_in(const std::vector<std::string_view>& pieces
     return requests;
 }
 
-/// The same however the bytes come: at once, in two pieces, byte by byte.
+/// The same for any chunking: at once, in two pieces, byte by byte.
 std::vector<std::string> requests_in(const std::string& bytes) {
     const std::string_view all = bytes;
     const auto requests = requests_in(std::vector<std::string_view>{all});
@@ -104,16 +104,16 @@ TEST_CASE("HttpRequestReader: what a proxy could frame otherwise is refused, and
           "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
           "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
           "Content-Length: 5\r\nTransfer-Encoding: xchunked\r\n",
-          // lengths that are none, or two
+          // invalid lengths, or two
           "Content-Length: 5\r\nContent-Length: 6\r\n",
           "Content-Length: 5\r\nContent-Length: 5\r\n", "Content-Length: 5, 5\r\n",
           "Content-Length: +5\r\n", "Content-Length: -5\r\n", "Content-Length: 0x5\r\n",
           "Content-Length: 5 5\r\n", "Content-Length:\r\n",
           "Content-Length: 99999999999999999999999\r\n",
-          // lines that some join and others do not
+          // folded lines, which some servers join and others do not
           "X: a\r\n Content-Length: 5\r\n", "X: a\r\n\tContent-Length: 5\r\n",
           "Transfer-Encoding:\r\n chunked\r\n", "X: a\r\n \r\n",
-          // names that some take for others
+          // names that some servers normalise
           "Content-Length : 5\r\n", "Content-Length\t: 5\r\n", "Transfer-Encoding : chunked\r\n",
           ": a\r\n", "X\r\n", "X: a\nContent-Length: 5\r\n", "X: a\rContent-Length: 5\r\n"}) {
         INFO(headers);
@@ -232,7 +232,7 @@ TEST_CASE("HttpRequestReader: the authority of an absolute target takes the plac
         INFO(bad);
         CHECK(target(bad) == Requests{"400"});
     }
-    // Host has to be right all the same.
+    // Host must be valid nevertheless.
     CHECK(requests_in("GET http://a/ HTTP/1.1\r\n\r\n") == Requests{"400"});
     CHECK(requests_in("GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n") == Requests{"400"});
     CHECK(requests_in("GET http://a/ HTTP/1.0\r\n\r\n") == Requests{"GET a / "});
@@ -272,7 +272,7 @@ TEST_CASE("HttpRequestReader: a head and a body are bounded, however they come")
     CHECK(requests_in("GET /" + std::string(head_bytes, 'x')) == Requests{"431"});
     CHECK(requests_in(with("Host: a\r\nX: " + std::string(head_bytes, 'x') + "\r\n")) ==
           Requests{"431"});
-    // A parser that takes field after field sees no long head.
+    // A parser that limits single fields does not notice a long head.
     std::vector<std::string_view> lines{"GET / HTTP/1.1\r\n"};
     for (int i = 0; i < 1000; ++i) lines.emplace_back("X: y\r\n");
     CHECK(requests_in(lines) == Requests{"431"});

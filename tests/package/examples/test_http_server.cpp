@@ -144,13 +144,13 @@ TEST_CASE("HttpServer: what is between and behind the chunks of a body is bounde
         for (int i = 0; i < 1'000 && !ec; ++i) {
             asio::write(client.socket(), asio::buffer(endless), ec);
         }
-        // Without a bound nothing is answered before the end.
+        // Without a limit, no response is sent before the end of the request.
         client.socket().shutdown(tcp::socket::shutdown_send, ec);
         return client.rest();
     };
     CHECK(answer("5;a=", std::string(1000, 'x')).starts_with("HTTP/1.1 413"));
     CHECK(answer("0\r\n", "Trailer: x\r\n").starts_with("HTTP/1.1 413"));
-    // Long ones that are within the bound do no harm.
+    // Long targets within the limit are accepted.
     Client client(server);
     for (int i = 0; i < 3; ++i) {
         client.send(head + "5;a=" + std::string(900, 'x') + "\r\n12345\r\n0\r\n\r\n");
@@ -203,7 +203,7 @@ TEST_CASE("HttpServer: a client that waits is told to send the body") {
         CHECK(client.head().starts_with("HTTP/1.1 200 OK\r\n"));
         CHECK(client.body(5) == "hello");
     }
-    // Its final answer is known already.
+    // The final response is known already.
     client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
                 "Content-Length: 9999999\r\n\r\n");
     CHECK(client.rest().starts_with("HTTP/1.1 413 "));
@@ -308,7 +308,7 @@ TEST_CASE("HttpServer: who has never asked makes room for others, the oldest fir
     next.send(get("/next"));
     next.head();
     CHECK(next.body(10) == "GET /next?");
-    // Both have asked now.
+    // Both have sent their requests now.
     CHECK(Client(server).rest().starts_with("HTTP/1.1 503"));
     asked.send(get("/"));
     CHECK(asked.head().starts_with("HTTP/1.1 200"));

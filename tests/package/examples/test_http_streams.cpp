@@ -18,12 +18,13 @@ using Text = HttpServer::Text;
 
 Text piece_of(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
-/// What a test knows of a stream that the server owns: what was asked for, and whether it lives.
+/// The test's view of a stream owned by the server: the pending request for a piece, and its
+/// lifetime.
 class Tap {
  public:
     using OnPiece = HttpServer::Stream::OnPiece;
 
-    /// Waits until the next piece is asked for.
+    /// Waits until the server requests the next piece.
     OnPiece asked() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return static_cast<bool>(asked_); });
@@ -71,7 +72,7 @@ class Tap {
     bool ended_ = false;
 };
 
-/// Gives as much as the reader takes.
+/// Supplies as much as the reader takes.
 class Flood : public HttpServer::Stream {
  public:
     struct Seen {
@@ -193,7 +194,7 @@ TEST_CASE("HttpServer: who reads nothing of a stream is given up, and nothing pi
     Client client(server);
     client.send(get("/"));
     seen.ended.get_future().wait();
-    // What fits into the sockets.
+    // The socket buffers limit the number of pieces.
     CHECK(seen.pieces < 1000);
 }
 

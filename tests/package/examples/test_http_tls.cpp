@@ -25,7 +25,7 @@ namespace {
 using namespace http_loopback;
 namespace ssl = asio::ssl;
 
-/// A folder with a certificate that vouches for itself, and its key.
+/// A folder with a self-signed certificate and its key.
 class Certificate {
  public:
     explicit Certificate(long seconds = 86'400) : seconds_(seconds) {
@@ -80,7 +80,7 @@ class TlsRunning {
     Running server_;
 };
 
-/// Trusts everybody.
+/// Accepts any certificate.
 class TlsClient {
  public:
     explicit TlsClient(const TlsRunning& running) {
@@ -94,7 +94,7 @@ class TlsClient {
         read_.erase(0, size);
         return text;
     }
-    /// To the end of the connection.
+    /// Until the end of the connection.
     std::string rest(boost::system::error_code& ec) {
         asio::read(stream_, asio::dynamic_buffer(read_), ec);
         return std::exchange(read_, {});
@@ -108,7 +108,7 @@ class TlsClient {
     std::string read_;
 };
 
-/// As many pieces as there are, all at once.
+/// All pieces at once.
 class Pieces : public HttpServer::Stream {
  public:
     Pieces(int count, std::size_t size) : left_(count), size_(size) {}
@@ -121,7 +121,7 @@ class Pieces : public HttpServer::Stream {
     const std::size_t size_;
 };
 
-/// Has nothing to say, and tells of its end.
+/// Never supplies a piece, and reports its destruction.
 class Silence : public HttpServer::Stream {
  public:
     explicit Silence(std::promise<void>& ended) : ended_(ended) {}
@@ -145,7 +145,7 @@ TEST_CASE("HttpServer: TLS carries request after request, also if they come at o
     client.send("GET /four HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     boost::system::error_code ec;
     CHECK(client.rest(ec).ends_with("GET /four?"));
-    // The end is said in TLS, not only by TCP.
+    // The end is signalled by TLS, not only by TCP.
     CHECK(ec == asio::error::eof);
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("HttpServer: handshakes are few at a time, and the oldest one ends for
     client.send(get("/"));
     CHECK(client.until("GET /?").ends_with("GET /?"));
     CHECK(slow.rest().empty());
-    // Who has shaken hands is not counted any more.
+    // A connection after its handshake no longer counts.
     TlsClient first(running);
     TlsClient second(running);
     first.send(get("/"));
@@ -271,7 +271,7 @@ TEST_CASE("RenewedTls: the shortest of a chain counts, and the longest of those 
     CHECK(notes[0].ends_with(": no certificate of a client is accepted"));
     std::ofstream(files.client_ca, std::ios::app) << text(files.cert);
     CHECK(support::RenewedTls(files).notes(end + 1).empty());
-    // 7 days, where a quarter is more.
+    // 7 days, because a quarter would be more.
     CHECK(support::RenewedTls(files).notes(end + 92 * day - 1).empty());
     CHECK(support::RenewedTls(files).notes(end + 93 * day).size() == 2);
 }

@@ -50,7 +50,7 @@ TEST_CASE("append_json: a parser takes whatever becomes of any bytes") {
     for (int round = 0; round < 2000; ++round) {
         std::string text;
         for (auto i = random() % 12; i > 0; --i) text += static_cast<char>(random() % 256);
-        // What was no UTF-8 is some now.
+        // The text was invalid UTF-8, and the output is valid.
         const std::string read(boost::json::parse(json(text)).as_string());
         CHECK(boost::json::parse(json(read)).as_string() == read);
     }

@@ -1,4 +1,4 @@
-"""k8s-sd serves lists of targets to agents: whole ones, or none with the reason."""
+"""k8s-sd serves lists of targets to agents: complete ones, or none with the reason."""
 
 import concurrent.futures
 import contextlib
@@ -29,7 +29,7 @@ scrape_configs:
   kubernetes_sd_configs: [{role: service}]
 """
 UNREACHABLE = JOBS.replace("role: pod", "role: pod, api_server: 'http://127.0.0.1:1'")
-# Nothing changes by itself.
+# A cluster without changes.
 STATIC = """
 scrape_configs:
 - job_name: one
@@ -38,7 +38,7 @@ scrape_configs:
 
 
 def replace(path, text):
-    """As an editor does it: the file is never half written."""
+    """Replaces the file atomically, as an editor does."""
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
     os.rename(path + ".new", path)
@@ -77,7 +77,7 @@ class Server:
         return int(text.split(f"\nk8s_sd_bridge_{line} ")[1].split("\n")[0])
 
     def wait_for(self, path, wanted):
-        """Until the status, or the text, is this."""
+        """Waits for this status or text."""
         end = time.monotonic() + PATIENCE
         while wanted not in self.text(path):
             assert time.monotonic() < end, self.text(path)
@@ -92,7 +92,7 @@ def serving(*options):
 
 @contextlib.contextmanager
 def serving_file(text, *options):
-    """Also the path of the configuration."""
+    """Also returns the path of the configuration."""
     with file_with(text, "p.yml") as path, \
             serving("--config", path, "--check-interval", 3600, *options) as server:
         yield server, path
@@ -223,7 +223,7 @@ class Lists(unittest.TestCase):
 class Completeness(unittest.TestCase):
     def test_an_incomplete_list_is_refused_with_the_reason(self):
         with serving_file(UNREACHABLE, "--sim", "--hold", 0.05) as (server, _):
-            # The other jobs do not care.
+            # The other jobs are unaffected.
             self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))
             for path in ("/sd/pods", "/sd/pods/targets", "/sd/pods?shard=0&shards=2"):
                 server.wait_for(path, 503)
@@ -282,12 +282,12 @@ class Completeness(unittest.TestCase):
             client.recv(1)
             os.kill(server.program.process.pid, signal.SIGTERM)
             end = time.monotonic() + PATIENCE
-            # Nobody is let in any more.
+            # New connections are refused.
             while True:
                 try:
                     socket.create_connection(("127.0.0.1", server.port)).close()
                 except (ConnectionRefusedError, ConnectionResetError):
-                    # Reset: it was in the queue of the listener when that was closed.
+                    # Reset: the connection was still in the accept queue of the closed listener.
                     break
                 self.assertLess(time.monotonic(), end)
             self.assertIsNone(server.program.process.poll())
@@ -466,7 +466,7 @@ class Restarts(unittest.TestCase):
                     before = server.targets("/sd/node/targets")
                     self.assertTrue(before)
                     self.assertEqual(server.metric('job_unconfirmed{job="node"}'), 0)
-                    # What there is is written when it ends.
+                    # The program writes its state when it ends.
                     self.assertEqual(server.program.signal(signal.SIGTERM), 0)
             with serving(*options, "--snapshot-after", 0) as server:
                 self.assertEqual(server.targets("/sd/node/targets"), before)

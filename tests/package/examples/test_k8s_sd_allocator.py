@@ -1,4 +1,5 @@
-"""k8s-sd takes the place of OpenTelemetry's Target Allocator: a collector asks as its receiver does."""
+"""k8s-sd replaces OpenTelemetry's Target Allocator: the test requests its API as a collector's
+receiver does."""
 
 import gzip
 import contextlib
@@ -43,7 +44,7 @@ scrape_configs:
 - job_name: nothing
   static_configs: []
 """
-# Addresses that become one: two ports of one thing.
+# Several addresses become one target: two ports of one service.
 SAME = """
 scrape_configs:
 - job_name: one
@@ -54,12 +55,12 @@ scrape_configs:
 
 
 def receiver_path(job, collector):
-    """As the receiver makes it, of Go's url.QueryEscape."""
+    """As the receiver builds it, with Go's url.QueryEscape."""
     return f"/jobs/{urllib.parse.quote_plus(job)}/targets?collector_id={collector}"
 
 
 def is_mapping(text):
-    """What a receiver takes for a configuration, whatever the status."""
+    """Whether a receiver accepts the text as a configuration, regardless of the status."""
     try:
         return isinstance(yaml.safe_load(text), dict) or not text.strip()
     except yaml.YAMLError:
@@ -68,7 +69,7 @@ def is_mapping(text):
 
 class Collectors(unittest.TestCase):
     def addresses(self, server, job, collector):
-        """As a receiver reads its list."""
+        """The list, as a receiver reads it."""
         status, headers, body = server.ask(receiver_path(job, collector))
         self.assertEqual((status, headers["Content-Type"]), (200, "application/json"), body)
         addresses = []
@@ -130,7 +131,7 @@ class Collectors(unittest.TestCase):
                 first, last = self.addresses(server, "one", "collector-0")
                 self.assertEqual(last, "c:2")
                 shown.add(first)
-                # The one that is shown goes: the other one takes its place.
+                # The shown target disappears, and the other one replaces it.
                 replace(path, order.replace(f"'{first}'", "'d:2'"))
                 self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
                 wanted = sorted({"a:1", "b:1", "c:2", "d:2"} - {first})
@@ -181,7 +182,7 @@ class Collectors(unittest.TestCase):
             status, text = server.text("/jobs/node/targets?collector_id=collector-0")
             self.assertEqual(status, 503)
             self.assertIn("the pods of the collectors have not been listed yet", text)
-        # Also where everything else is known.
+        # Also if everything else is known.
         with serving_file(SAME, "--api-server", "http://127.0.0.1:1", "--collector-selector",
                           "app=x", "--collector-namespace", "x") as (server, _):
             server.wait_for("/sd/one/targets", 200)
@@ -242,7 +243,7 @@ class Collectors(unittest.TestCase):
     @unittest.skipUnless(yaml, "needs python3-yaml")
     def test_no_answer_but_the_configuration_can_be_taken_for_one(self):
         get = "GET /scrape_configs HTTP/1.1\r\nHost: {}\r\n\r\n"
-        # Requests as they are sent, by the status of the answer.
+        # Requests as raw bytes, by the status of the response.
         table = [(400, "no request\r\n\r\n"), (400, "GET /\r\n\r\n"),
                  (400, get.replace("1.1", "x")), (400, get.replace("/scrape", "scrape")),
                  (400, get.replace("configs", "configs?%").format("localhost")),
@@ -279,7 +280,8 @@ class Collectors(unittest.TestCase):
         with self.subTest(request=request[:100]), \
                 socket.create_connection(("127.0.0.1", server.port), PATIENCE) as connection:
             connection.sendall(request.encode())
-            with contextlib.suppress(OSError):  # it may have answered and gone
+            # the server may have responded and closed the connection
+            with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_WR)
             answer = http.client.HTTPResponse(connection)
             answer.begin()

@@ -1,4 +1,4 @@
-"""k8s-sd answers what a Prometheus would, and what its page shows."""
+"""k8s-sd serves Prometheus' API, and the data of its page."""
 
 import contextlib
 import http.client
@@ -10,7 +10,7 @@ import urllib.parse
 from harness import PATIENCE
 from test_k8s_sd import JOBS, replace, serving, serving_file
 
-# Nothing changes by itself; some of each kind.
+# Static targets only, in each state.
 STILL = """
 scrape_configs:
 - job_name: one
@@ -28,7 +28,7 @@ scrape_configs:
 
 
 class Api:
-    """Asks a running k8s-sd for JSON."""
+    """Requests JSON from a running k8s-sd."""
 
     def __init__(self, server):
         self.server = server
@@ -271,7 +271,7 @@ class Page(unittest.TestCase):
             for wrong in ({"job": "one", "id": "x"}, {"job": "x", "id": row["id"]}):
                 api.get("/api/ui/target", 404, **wrong)
             api.get("/api/ui/target", 400, job="one")
-            # The link of a change lasts although the labels are others.
+            # The link of a change stays valid although the labels differ.
             there = {"object": row["object"], "address": row["address"]}
             self.assertEqual(api.get("/api/ui/target", job="one", id="f" * 16, **there), target)
             gone = api.get("/api/ui/target", 404, job="one", id="f" * 16, object="pod/a/b",
@@ -404,7 +404,7 @@ class Page(unittest.TestCase):
         with still() as (api, _):
             self.assertEqual(api.get("/api/ui/consumers"), {
                 "total": 0, "late": 0, "outdated": 0, "dropped": 0, "consumers": [], "next": None})
-            api.server.ask("/sd/one?wrong=1", User_Agent="curl")  # is shown first all the same
+            api.server.ask("/sd/one?wrong=1", User_Agent="curl")  # is listed first nevertheless
             for query in ("member=agent-0&shards=2", "shards=2&member=agent-0"):
                 api.server.ask("/sd/one/targets?" + query, User_Agent="Prometheus/3.5.3",
                                X_Prometheus_Refresh_Interval_Seconds="30")

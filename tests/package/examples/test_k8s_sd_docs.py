@@ -1,5 +1,5 @@
-"""What the documents of k8s-sd tell people to write: options and paths that there are,
-configurations that agents take, programs that run."""
+"""The instructions in the documents of k8s-sd are correct: options and paths exist, agents accept
+the configurations, and the programs run."""
 
 import contextlib
 import http.client
@@ -41,16 +41,16 @@ DOCUMENTS = [ROOT / "docs/programs/k8s-sd.md", *sorted(ROOT.glob("docs/programs/
 PAGE = ROOT / "examples/k8s-sd/page"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SERVICE = "https://k8s-sd.monitoring.svc:8080"
-# What each agent puts in place of its variables.
+# The value that each agent substitutes for its variables.
 VARIABLES = {"$(POD_NAME)": "agent-1", "%{POD_NAME}": "agent-1", "${env:POD_NAME}": "agent-1",
              "${POD_NAME}": "agent-1", "$(SHARD)": "1", "${K8S_SD_TOKEN}": "secret"}
-# Paths of k8s-sd begin so. Others in the documents are files.
+# Prefixes of k8s-sd's paths. Other paths in the documents are files.
 OURS = re.compile(r"/(sd|v1|api|jobs|scrape_configs|livez|readyz|metrics|ui|-)\b")
 # The keys of the operators' types: HTTPSDConfig of monitoring.coreos.com/v1alpha1 and of
 # operator.victoriametrics.com/v1beta1.
 OPERATOR_KEYS = {"ScrapeConfig": {"url", "refreshInterval", "authorization", "tlsConfig"},
                  "VMScrapeConfig": {"url", "authorization", "tlsConfig"}}
-# vmagent's http_sd_configs; any other key is a mistake for it.
+# Keys of vmagent's http_sd_configs; vmagent refuses any other key.
 VMAGENT_KEYS = {"url", "authorization", "tls_config"}
 
 
@@ -78,7 +78,7 @@ def with_values(text):
 
 
 def commands(path):
-    """Command lines of k8s-sd in blocks and in the text, each as words."""
+    """Command lines of k8s-sd in blocks and in the text, each as a list of words."""
     text = text_of(path)
     lines = [line for _, block in BLOCK.findall(text)
              for line in re.sub(r" *\\\n\s*", " ", block).splitlines()]
@@ -90,12 +90,12 @@ def commands(path):
 
 
 def urls(path):
-    """Those of k8s-sd, with values in place of variables."""
+    """URLs of k8s-sd, with values in place of variables."""
     text = with_values(text_of(path))
     hosts = r"https?://(?:k8s-sd|k8s-sd\.monitoring\.svc|127\.0\.0\.1|localhost):8080"
     for match in re.finditer(rf"'{hosts}(/[^']*)'|{hosts}(/[^\s'\"`<>)\\]*)", text):
         url = match[1] or match[2]
-        # The rest comes from a function of the agent.
+        # A function of the agent supplies the rest.
         url = re.sub(r"(member|node)=$", r"\1=agent-1", url)
         if "…" not in url:
             yield url
@@ -151,7 +151,7 @@ class Paths(unittest.TestCase):
             connection.request("GET", urllib.parse.quote(url, safe="/?&=%:,.~*+!()[]|-_"))
             answer = connection.getresponse()
             if answer.status == 404:
-                # A name that the document says is wrong, or a job of its own.
+                # The document marks this name as wrong, or uses a separate job.
                 self.assertRegex(answer.read().decode(), "^there is no job ")
             elif answer.status == 405:
                 self.assertEqual(url, "/api/ui/relabel")  # a POST
@@ -179,7 +179,7 @@ class Paths(unittest.TestCase):
 @unittest.skipIf(yaml is None, "PyYAML (python3-yaml) is not installed")
 class Configurations(unittest.TestCase):
     def jobs(self, *titles):
-        """The YAML of sections that is a configuration of Prometheus' form."""
+        """The YAML of sections in the form of a Prometheus configuration."""
         for title in titles:
             for text in section_blocks(title, "yaml"):
                 document = yaml.safe_load(text)
@@ -221,7 +221,7 @@ class Configurations(unittest.TestCase):
         for _, document in self.jobs("vmagent"):
             for job in document["scrape_configs"]:
                 for discovery in job.get("http_sd_configs", []):
-                    # refresh_interval is none of them.
+                    # refresh_interval is not among them.
                     self.assertLessEqual(set(discovery), VMAGENT_KEYS)
                 self.assertLessEqual(len(job.get("http_sd_configs", [])), 1)
             with file_with(yaml.safe_dump(document), "vmagent.yml") as path:
@@ -247,7 +247,7 @@ class Configurations(unittest.TestCase):
             for discovery in kinds[kind]["spec"]["httpSDConfigs"]:
                 self.assertEqual(set(discovery), keys)
                 self.assertTrue(discovery["url"].startswith(SERVICE + "/sd/"))
-        # Prometheus' own shares must not drop what k8s-sd has dealt out.
+        # Prometheus' own sharding must not drop targets assigned by k8s-sd.
         self.assertIn({"targetLabel": "__tmp_disable_sharding", "replacement": "true"},
                       kinds["ScrapeConfig"]["spec"]["relabelings"])
 
@@ -263,14 +263,14 @@ class Configurations(unittest.TestCase):
         folders = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
         self.assertEqual(folders, {"/etc/k8s-sd/ca", "/etc/k8s-sd/token"})
         named = set(re.findall(r"/etc/k8s-sd/[a-z]+/[a-z.]+", text_of(CONSUMERS)))
-        # Who shows a certificate has it from elsewhere.
+        # Only agents with client certificates obtain those from elsewhere.
         self.assertEqual(named, {"/etc/k8s-sd/ca/ca.crt", "/etc/k8s-sd/token/token",
                                  "/etc/k8s-sd/client/tls.crt", "/etc/k8s-sd/client/tls.key"})
 
 
 @contextlib.contextmanager
 def safe_server(folder, port=0, **files):
-    """The simulated cluster over TLS, for who has the token."""
+    """The simulated cluster over TLS, for clients with the token."""
     with running("k8s-sd", "--sim", "--listen", f"127.0.0.1:{port}", "--tls-cert", files["cert"],
                  "--tls-key", files["key"], "--list-token-file",
                  os.path.join(folder, "token")) as program:
@@ -278,7 +278,7 @@ def safe_server(folder, port=0, **files):
 
 
 class Lines:
-    """Lines of a pipe, as they come."""
+    """Lines of a pipe, as they arrive."""
 
     def __init__(self, pipe):
         self.lines = queue.Queue()
@@ -294,7 +294,7 @@ class Lines:
 
 @contextlib.contextmanager
 def started(*command, folder=None, **variables):
-    """A program and what it started."""
+    """A program and its child processes."""
     with subprocess.Popen(command, text=True, env={**environment(), **variables}, cwd=folder,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True) as program:
@@ -337,7 +337,7 @@ class Programs(unittest.TestCase):
                 out.line_with(r"^diff [1-9]\d* targets$")
             errors.line_with("the targets stay as they are")
             with self.server(port):
-                # It says what it has, and gets what is different.
+                # The client sends its state, and receives the differences.
                 out.line_with(r"^(full|diff|heartbeat) [1-9]\d* targets$")
 
     def test_the_program_in_python_adds_and_removes(self):
@@ -405,7 +405,7 @@ STATIC = json.dumps({"scrape_configs": [{"job_name": "serviceMonitor/shop/a b (c
 @unittest.skipUnless(browser.PROGRAM, browser.WHY_NOT)
 @unittest.skipIf(yaml is None, "PyYAML (python3-yaml) is not installed")
 class SnippetsOfThePage(unittest.TestCase):
-    """They say the same as consumers.md. The page is that of the sources."""
+    """They agree with consumers.md. The page comes from the sources."""
 
     def snippet(self, page, server, **query):
         page.open(f"http://127.0.0.1:{server.port}/?" +

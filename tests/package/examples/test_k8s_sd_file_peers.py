@@ -56,7 +56,8 @@ class FilePeers(unittest.TestCase):
         self.same("vmagent", "1.145", "victoriametrics")
 
     def followed(self, name, version):
-        """A change at the server arrives at an agent with a sidecar, and an end of it does not."""
+        """A change at the server reaches an agent with a sidecar; the end of the server does not.
+        """
         self.require(name, version)
         config = HEAD + from_files(self.folder, "*.json", ["any"])
         with serving_file(STATIC) as (server, path), \

@@ -1,4 +1,4 @@
-"""What a client may ask of k8s-sd has limits: of memory, and of the time in which others wait."""
+"""Client requests to k8s-sd have limits: of memory, and of the delay for other clients."""
 
 import contextlib
 import http.client
@@ -13,11 +13,11 @@ from test_k8s_sd import serving_file
 from test_k8s_sd_api import Api, simulated, still
 
 DOUBLING = "{source_labels: [x], target_label: x, regex: (.*), replacement: $1$1}"
-MOST_MEMORY = 600 << 10  # KiB; one of these questions took 8 GB
+MOST_MEMORY = 600 << 10  # KiB; one of these requests took 8 GB
 
 
 def doubling(count, rule=DOUBLING):
-    """So many rules in few bytes: an anchor stands for each."""
+    """This many rules in few bytes: each is an alias of one anchor."""
     return f"[&r {rule}" + ",*r" * (count - 1) + "]"
 
 
@@ -29,7 +29,7 @@ def peak_memory(api):
 
 
 class Asking(threading.Thread):
-    """Asks the laboratory while others ask other things."""
+    """Sends requests to the laboratory in parallel to other requests."""
 
     def __init__(self, api, question):
         super().__init__()
@@ -132,7 +132,7 @@ class Laboratory(unittest.TestCase):
         with serving_file(text) as (server, _):
             api = Api(server)
             api.wait_until_complete()
-            # Targets are discovered without the label; a client can give it.
+            # Discovered targets lack the label; a client can supply it.
             self.assertEqual(api.rows()[0]["state"], "active")
             labels = json.dumps({"__address__": "a:1", "x": "a"})
             answer = api.get("/api/v1/targets/relabel_steps", 422, scrapePool="one", labels=labels)

@@ -1,7 +1,7 @@
 """Whether examples/k8s-sd/Containerfile makes an image in which k8s-sd runs.
 
-Nothing is built: the tests look at what the file copies and installs, and run the program of this
-build among nothing but the libraries that it names."""
+The tests build no image: they check the copied and installed files, and run this build's program
+with only the libraries it names."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ NOBODY = 65532
 
 
 def instructions():
-    """Each with its text, of one line."""
+    """Each instruction with its text, on one line."""
     lines = [line for line in FILE.read_text(encoding="utf-8").splitlines()
              if not line.lstrip().startswith("#")]
     text = re.sub(r"\\\n\s*", "", "\n".join(lines))
@@ -28,7 +28,7 @@ def instructions():
 
 
 def stages():
-    """The instructions of each stage, without FROM, and what it begins with."""
+    """The instructions of each stage without FROM, and the base image of the stage."""
     found = []
     for name, text in instructions():
         if name == "FROM":
@@ -44,12 +44,12 @@ def output(*command):
 
 
 def libraries():
-    """The files that the program is linked to, with the loader."""
+    """The libraries of the program, with the loader."""
     return re.findall(r"(?:=> |^\s*)(/\S+) \(0x", output("ldd", PROGRAM), re.MULTILINE)
 
 
 def owner(library):
-    """The package that has the library; the path that ldd says may lead through a link."""
+    """The package that owns the library; the path from ldd may contain a symbolic link."""
     real = os.path.realpath(library)
     for path in dict.fromkeys((library, real, real.removeprefix("/usr"))):
         result = subprocess.run(["dpkg", "-S", path], text=True, capture_output=True, check=False,
@@ -60,20 +60,20 @@ def owner(library):
 
 
 def installed_packages():
-    """Those that the second stage names."""
+    """The packages named in the second stage."""
     command = next(text for name, text in stages()[-1][1] if name == "RUN")
     match = re.search(r"apt-get install -y --no-install-recommends ([^&]*)&&", command)
     return match[1].split()
 
 
 def depends(package):
-    """The packages that this one needs."""
+    """The dependencies of this package."""
     text = output("dpkg-query", "-W", "-f", "${Depends}, ${Pre-Depends}\n", package)
     return set(re.findall(r"(?:^|[,|\n])\s*([a-z0-9][a-z0-9.+-]*)", text))
 
 
 def same_release():
-    """Whether this machine has the release of Debian that the image has."""
+    """Whether this machine runs the Debian release of the image."""
     release = re.search(r"debian:(\d+)", stages()[-1][0])[1]
     try:
         text = pathlib.Path("/etc/os-release").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ class ContainerFile(unittest.TestCase):
     def test_there_is_a_stage_that_builds_and_one_that_runs(self):
         (build, _), (runtime, steps) = stages()
         self.assertRegex(build, r"/debian:\d+ AS build$")
-        # The same release, or the libraries are others.
+        # The stages need the same release, or the libraries differ.
         self.assertEqual(build.split()[0] + "-slim", runtime)
         given = dict(steps)
         self.assertEqual(given["COPY"], "--from=build /usr/local/bin/k8s-sd /usr/local/bin/k8s-sd")
@@ -129,7 +129,7 @@ class ContainerFile(unittest.TestCase):
         owners = {owner(library) for library in libraries()}
         there = named.union(*(depends(package) for package in named))
         self.assertLessEqual(owners, there)
-        # And nothing else is.
+        # No other package is installed.
         self.assertLessEqual(named, owners)
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("chroot"), "chroot needs root")

@@ -1,4 +1,4 @@
-"""Whether examples/manifests/k8s-sd goes together with itself, with k8s-sd and with Kubernetes."""
+"""Whether examples/manifests/k8s-sd is consistent in itself, with k8s-sd and with Kubernetes."""
 
 import json
 import os
@@ -24,7 +24,7 @@ VARIANTS = ("deployment.yaml", "target-allocator.yaml")
 NOBODY = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "runAsNonRoot": True,
           "runAsUser": 65532, "capabilities": {"drop": ["ALL"]}}
 IMAGE = "registry.example.com/k8s-sd:latest"
-# The README makes these.
+# The README creates these.
 MADE_BY_HAND = {("Secret", "k8s-sd-tls"), ("ConfigMap", "k8s-sd-ca"), ("Secret", "k8s-sd-token")}
 FILES_OF = {("Secret", "k8s-sd-tls"): {"tls.crt", "tls.key"},
             ("ConfigMap", "k8s-sd-ca"): {"ca.crt"}, ("Secret", "k8s-sd-token"): {"token"}}
@@ -41,7 +41,7 @@ def documents_in(text):
 
 
 def with_token(text):
-    """The manifest with the lines that the README tells to use."""
+    """The manifest with the additional lines from the README."""
     return re.sub(r"^( +)# (- (?:--\S*token-file|/etc/k8s-sd/token/token))$", r"\1\2", text,
                   flags=re.MULTILINE)
 
@@ -54,7 +54,7 @@ def one(documents, kind, name=None):
 
 
 def mounted(pod, container):
-    """Where each volume with a source is, and the source."""
+    """The mount path of each volume with a source, and the source."""
     volumes = {volume["name"]: volume for volume in pod["volumes"]}
     for mount in container["volumeMounts"]:
         volume = volumes[mount["name"]]
@@ -87,7 +87,7 @@ class Manifests(unittest.TestCase):
                     yield item, pod, pod["containers"][0]
 
     def given(self, arguments, known):
-        """Options with their values, and what is no option."""
+        """Options with their values, and the remaining arguments."""
         options, others, left = {}, [], list(arguments)
         while left:
             word = left.pop(0)
@@ -118,7 +118,7 @@ class Manifests(unittest.TestCase):
                     self.assertNotIn("namespace", document["metadata"])
                 else:
                     self.assertEqual(document["metadata"]["namespace"], "monitoring")
-                # It can go through the API, which speaks JSON.
+                # The document is valid JSON, so the API accepts it.
                 self.assertEqual(json.loads(json.dumps(document)), document)
 
     @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
@@ -140,7 +140,7 @@ class Manifests(unittest.TestCase):
             ours = next(item for item in self.files[file] if item["kind"] in
                         ("Deployment", "StatefulSet"))
             with file_with(json.dumps(ours), "workload.json") as path:
-                # It reads the workload into its own types, and drops what they do not have.
+                # kubectl decodes the workload into its types, and drops unknown fields.
                 result = subprocess.run(
                     ["kubectl", "set", "env", "--local", "-f", path, "ADDED=1", "-o", "json"],
                     text=True, capture_output=True, timeout=PATIENCE, check=False)
@@ -189,7 +189,7 @@ class Manifests(unittest.TestCase):
                     self.assertEqual(account["metadata"]["namespace"], subject["namespace"])
 
     def assert_files_are_mounted(self, pod, container, options):
-        """Each file of an option is in a mounted source, and each mounted source is used."""
+        """Each file option points into a mounted source, and each mounted source is used."""
         sources = {path: (source, volume) for path, source, volume in mounted(pod, container)}
         needed = set()
         for option, value in options.items():
@@ -203,7 +203,7 @@ class Manifests(unittest.TestCase):
             else:
                 self.assertIn(path.name, one(self.all, *source)["data"])
         for source, volume in sources.values():
-            # Files that only root and the group may read.
+            # Files readable by root and the group only.
             if source[0] == "Secret":
                 self.assertEqual(volume["defaultMode"], 0o440)
                 self.assertEqual(pod["securityContext"]["fsGroup"], 65532)
@@ -253,7 +253,7 @@ class Manifests(unittest.TestCase):
         pod = one(self.files["target-allocator.yaml"], "Deployment")["spec"]["template"]["spec"]
         given = self.server_arguments(pod["containers"][0])
         self.assertEqual(given["--collector-selector"], "app=otel-collector")
-        # That of the pod, which is where the Role is.
+        # The default is the pod's namespace, where the Role is.
         self.assertNotIn("--collector-namespace", given)
 
     def test_the_variants_differ_in_nothing_else(self):
@@ -274,7 +274,7 @@ class Manifests(unittest.TestCase):
 
     def test_ports_are_the_same_everywhere(self):
         for _, _, container in self.deployments():
-            # So the default counts.
+            # So the default applies.
             self.assertNotIn("--listen", self.server_arguments(container))
             self.assertEqual(container["ports"], [PORT])
             for probe, path in (("readinessProbe", "/readyz"), ("livenessProbe", "/livez")):
@@ -340,7 +340,7 @@ class Manifests(unittest.TestCase):
             for _, _, container in self.deployments():
                 more = ["--sim", "--listen", "127.0.0.1:0"]
                 if "--collector-selector" in container["args"]:
-                    more += ["--collector-namespace", "monitoring"]  # that of the pod
+                    more += ["--collector-namespace", "monitoring"]  # the pod's namespace
                 with running("k8s-sd", *with_files(container["args"]), *more) as program:
                     server = tls.Server(program)
                     self.assert_serves(server, authority)
@@ -352,7 +352,7 @@ class Manifests(unittest.TestCase):
     def assert_serves(self, server, authority):
         asked = {"token": "a long secret", "ca": authority.cert}
         while server.status("/readyz", ca=authority.cert) == 503:
-            pass  # the simulated cluster has not been listed yet
+            pass  # the simulated cluster is not listed yet
         for path in ("/readyz", "/livez"):
             self.assertEqual(server.status(path, ca=authority.cert), 200)
         for job in ("pods", "services"):

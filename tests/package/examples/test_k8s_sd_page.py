@@ -1,4 +1,4 @@
-"""k8s-sd's page in a real browser: what it shows, and what hostile labels cannot do to it.
+"""k8s-sd's page in a real browser: its content, and its resistance to hostile labels.
 
 With K8S_SD_SCREENSHOTS=FOLDER the pictures of docs/programs/k8s-sd/page.md are written there."""
 
@@ -38,7 +38,7 @@ HOSTILE = json.dumps({"scrape_configs": [{"job_name": "hostile <b>job</b>", "sta
     {"targets": ["10.0.0.2:80"], "labels": {"other": "one"}}]}]})
 MANY = static_jobs(many=job_of((f"10.{i >> 16}.{i >> 8 & 255}.{i & 255}:9100"
                                 for i in range(150_000)), team="red"))
-# Each row has all that a row can have.
+# Each row uses all optional parts of a row.
 WIDE = static_jobs(**{f"job {n}": job_of(
     [f"10.0.{n}.{i}:9100" for i in range(20)],
     **{f"label_{i}": f"value {i}" for i in range(15)}) for n in range(50)})
@@ -54,16 +54,16 @@ ROWS = "document.querySelectorAll('.row').length"
 FOCUS = "document.activeElement"
 LIVE = "byId('live').textContent"
 MOST_NODES = 2000
-MOST_BYTES = 100_000  # until the first rows are there
+MOST_BYTES = 100_000  # until the first rows appear
 MOST_HEAP = 8_000_000
 
 
 class Between:
-    """A proxy that serves the program below /tools/sd/, as it comes; some answers may be others."""
+    """A proxy that serves the program unchanged below /tools/sd/; it can replace some responses."""
 
     def __init__(self, port):
         self.port = port
-        self.instead = {}  # beginning of a path: (status, type, body), or seconds to wait
+        self.instead = {}  # prefix of a path: (status, type, body), or a delay in seconds
         between = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -91,7 +91,7 @@ class Between:
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
         other = next((other for start, other in self.instead.items() if path.startswith(start)),
                      None)
-        # The page does not wait for each answer.
+        # The page abandons some responses.
         with contextlib.suppress(OSError, http.client.HTTPException):
             if isinstance(other, tuple):
                 self.send(handler, other[0], {"Content-Type": other[1]}, [other[2].encode()])
@@ -140,7 +140,7 @@ def behind_prefix(port):
 class WithPage(unittest.TestCase):
     @contextlib.contextmanager
     def page(self, server, path="/", **options):
-        """The page, which must not ask anybody else or complain."""
+        """The page; the test fails if it contacts other hosts or logs complaints."""
         url = f"http://127.0.0.1:{server.port}"
         with browser.browser(**options) as page:
             page.open(url + path)
@@ -230,7 +230,7 @@ class Page(WithPage):
             page.js("history.back()")
             page.wait("!location.search && byId('query').value === ''")
             page.wait(ROWS + " > 10")
-            # Where there is nothing to go back to, the page stays.
+            # Without a history entry to return to, the page stays.
             row = page.js("document.querySelector('.row').dataset.key").rpartition(" ")
             page.open(f"http://127.0.0.1:{server.port}/?job_of={row[0]}&id={row[2]}")
             page.wait("document.querySelector('.drawer')")
@@ -617,7 +617,7 @@ class Page(WithPage):
 
 
 class PageWithTrouble(WithPage):
-    """Servers that are slow, away, or say something else."""
+    """Servers that are slow, unreachable, or send something else."""
 
     @contextlib.contextmanager
     def simulated(self, path="", **options):
@@ -640,7 +640,7 @@ class PageWithTrouble(WithPage):
         with self.simulated() as (between, page):
             between.instead["/api/"] = (200, "text/html", "<h1>Log in</h1>")
             page.press("7")
-            page.wait("byId('notice').innerText.includes('no JSON but text/html')")
+            page.wait("byId('notice').innerText.includes('not JSON but text/html')")
             self.assertIn("login", page.js("byId('notice').innerText"))
             self.assertIn("nothing to show", page.js("byId('main').innerText"))
 
@@ -650,7 +650,7 @@ class PageWithTrouble(WithPage):
             between.instead["/api/"] = (503, "application/json", '{"error":"too busy"}')
             page.js("refresh()")
             page.wait("byId('strip').innerText.includes('too busy')")
-            self.assertIn("what you see is of", page.js("byId('strip').innerText"))
+            self.assertIn("last updated at", page.js("byId('strip').innerText"))
             self.assertGreater(page.js(ROWS), 10)
             between.instead.clear()
             page.js("refresh()")
@@ -711,10 +711,10 @@ class PageWithTrouble(WithPage):
             between.say("/api/ui/live", {"error": "100 readers"}, 503)
             page.press("l")
             page.wait(LIVE + " === 'Live: reconnecting'")
-            self.assertIn("asked for again", page.js("byId('live-words').innerText"))
+            self.assertIn("Next attempt in", page.js("byId('live-words').innerText"))
             between.instead.clear()
             page.wait(LIVE + " === 'Live: on' && recent.length > 0")
-            # Another process begins with other numbers.
+            # Another process starts with other numbers.
             with serving("--sim") as other:
                 other.wait_for("/readyz", 200)
                 between.port, first = other.port, between.port
@@ -824,14 +824,14 @@ class PageWithTrouble(WithPage):
             for part in ("for 2 min, 3 failures, the targets are of 3 min ago", "allow it"):
                 self.assertIn(part, text)
             self.assertLess(text.index("cannot list"), text.index("fine"))
-            page.wait("byId('strip').innerText.includes('Job bad is of before')")
+            page.wait("byId('strip').innerText.includes('Job bad is out of date')")
             page.js("scrollTo(0, 9); mine = document.querySelector('h3')")
             page.js("show(true)")
             self.assertTrue(page.js("mine.isConnected"))
 
 
 class PageForAll(WithPage):
-    """Also for those who do not see, or use no mouse."""
+    """Also for users of screen readers, or without a mouse."""
 
     def test_everything_has_a_name(self):
         roles = {"button", "link", "textbox", "searchbox", "combobox", "spinbutton", "checkbox"}

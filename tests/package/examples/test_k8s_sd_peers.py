@@ -1,7 +1,7 @@
-"""Prometheus and vmagent have the same targets from k8s-sd as from a discovery of their own.
+"""Prometheus and vmagent get the same targets from k8s-sd as from their own discovery.
 
-The programs are taken from $K8S_SD_PEERS or the path. They run in a network namespace that has
-nothing but loopback, and their jobs scrape once a day, so nothing is ever scraped.
+The programs come from $K8S_SD_PEERS or the path. They run in a network namespace with loopback
+only, and their jobs scrape once a day, so nothing is ever scraped.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from harness import PATIENCE, environment, file_with, running
 ROLES = ("pod", "service", "endpoints", "endpointslice", "node", "ingress")
 INSIDE = "K8S_SD_TEST_NAMESPACE"
 
-# Rules with a bit of everything that a list has to carry.
+# Rules that exercise everything a list can carry.
 RULES = """
   relabel_configs:
   - {source_labels: [__meta_kubernetes_namespace], target_label: namespace}
@@ -51,7 +51,7 @@ def program(name):
 
 
 def is_version(path, version):
-    """Packages of distributions may say none."""
+    """Distribution packages may print no version."""
     result = subprocess.run([path, "--version"], text=True, capture_output=True, check=False)
     told = (result.stdout + result.stderr).strip()
     return not told or version in told
@@ -75,14 +75,14 @@ def native(api_server, rules):
 
 
 def listed(server, form, rules, refresh):
-    """Jobs that take the lists of k8s-sd."""
+    """Jobs that read the lists of k8s-sd."""
     return "".join(f"- job_name: {role}-listed\n  http_sd_configs:\n"
                    f"  - {{url: '{server}/sd/{role}{form}'{refresh}}}{rules}" for role in ROLES)
 
 
 @contextlib.contextmanager
 def still_cluster():
-    """The URL of a simulated cluster that does not change: discovery has not begun."""
+    """The URL of a simulated cluster without changes: discovery has not begun."""
     with running("discover", "--sim", "--start-jitter", 1_000_000, "--output", "quiet") as cluster:
         yield cluster.error_line().rpartition(" ")[2]
 
@@ -139,7 +139,7 @@ def active_targets(url):
 
 class Peers(unittest.TestCase):
     def both(self, name, version, dialect, form, rules, listed_rules, targets_of):
-        """What the peer has of each role by itself, and from the lists."""
+        """The peer's targets of each role by itself, and from the lists."""
         if not program(name):
             self.skipTest(f"there is no {name}, neither installed nor in $K8S_SD_PEERS")
         if not is_version(program(name), version):
@@ -166,7 +166,7 @@ class Peers(unittest.TestCase):
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
                 found = targets_of(url)
-                # Duplicates are told once by one, and as often as they come by the other.
+                # The peer's own discovery lists duplicates once, and the other way repeats them.
                 if all(found.get(role) and found.get(role + "-listed") or not expected[role]
                        for role in ROLES):
                     time.sleep(0.5)
@@ -202,7 +202,7 @@ class Peers(unittest.TestCase):
 
 
 class Secured(unittest.TestCase):
-    """Lists over TLS, for those who have a certificate and a token."""
+    """Lists over TLS, for clients with a certificate and a token."""
 
     def found_by(self, name, authorization):
         version = {"prometheus": "3.5.3", "vmagent": "1.145"}[name]
@@ -251,7 +251,8 @@ class Api(unittest.TestCase):
                 for role in ROLES:
                     get(f"{own_url}/sd/{role}")  # waits until it is complete
                 with peer("prometheus", jobs) as url:
-                    # Of targets that relabelling makes equal, each shows another one.
+                    # Among targets that relabelling makes equal, each program shows a different
+                    # one.
                     self.ambiguous = {
                         job["name"] for job in json.loads(get(own_url + "/api/ui/status"))["jobs"]
                         if job["duplicate"]}
@@ -286,7 +287,8 @@ class Api(unittest.TestCase):
 
 
 def enter_namespace():
-    """Runs this file again where there is only loopback. Returns only if it is there already."""
+    """Runs this file again in a namespace with only loopback. Returns only inside such a namespace.
+    """
     if os.environ.get(INSIDE):
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return

@@ -1,4 +1,4 @@
-"""k8s-sd tells changes: long polls, held answers, streams, files, and `k8s-sd follow`."""
+"""k8s-sd pushes changes: long polls, held requests, streams, files, and `k8s-sd follow`."""
 
 import concurrent.futures
 import contextlib
@@ -19,7 +19,7 @@ import unittest
 from harness import PATIENCE, run, running
 from test_k8s_sd import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
 
-# A change of it is much shorter than the list.
+# A change of this list is much shorter than the list.
 MANY = """
 scrape_configs:
 - job_name: one
@@ -38,7 +38,7 @@ def connected(server):
 
 
 def ask(connection, path, **headers):
-    """Status, headers, body, on a connection that stays."""
+    """Status, headers and body, on a persistent connection."""
     connection.request("GET", path, headers={
         name.replace("_", "-"): value for name, value in headers.items()})
     answer = connection.getresponse()
@@ -58,7 +58,7 @@ def wait_for_waiting(server, count, job="one"):
 
 
 def wait_for_list(server, path, text):
-    """Until it has this text."""
+    """Waits until it has this text."""
     end = time.monotonic() + PATIENCE
     while text not in server.ask(path)[2]:
         assert time.monotonic() < end
@@ -95,7 +95,7 @@ class LongPoll(unittest.TestCase):
                 status, got, _ = server.ask("/sd/one", Prefer="wait=4000000000", **headers)
                 self.assertEqual((status, got["Preference-Applied"]), (200, "wait=300"))
             tag = server.ask("/sd/one")[1]["ETag"]
-            # So many tags are none of ours.
+            # None of these many tags is ours.
             tags = ", ".join(['"x"'] * 60 + [tag])
             self.assertEqual(server.ask("/sd/one", If_None_Match=tags, Prefer="wait=250")[0], 304)
 
@@ -142,7 +142,7 @@ class HeldAnswers(unittest.TestCase):
             again = readers.submit(ask, agent, "/sd/one?hold=1",
                                    X_Prometheus_Refresh_Interval_Seconds="250")
             wait_for_waiting(server, 1)
-            # A new connection may be a new agent.
+            # A new connection may come from a new agent.
             self.assertEqual(server.ask("/sd/one?hold=1")[2], first[2])
             configure(server, path, OTHER)
             status, _, body = again.result(timeout=PATIENCE)
@@ -189,7 +189,7 @@ class Stream:
         return self.answer.readline().decode()
 
     def event(self):
-        """The next one, with the fields of its SSE frame."""
+        """The next event, with the fields of its SSE frame."""
         if not self.sse:
             return json.loads(self.line())
         frame = {}
@@ -226,7 +226,7 @@ def pairs(groups):
 
 @contextlib.contextmanager
 def watching(server, query, buffer=None, **headers):
-    """buffer: bytes that the reader's socket takes before it is read"""
+    """buffer: the receive buffer of the reader's socket, in bytes"""
     with connected(server) as connection:
         if buffer:
             connection.sock = socket.socket()
@@ -237,7 +237,7 @@ def watching(server, query, buffer=None, **headers):
             name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()
         assert answer.status == 200, answer.read()
-        with answer:  # it keeps the connection, too
+        with answer:  # the response keeps the connection open, too
             yield Stream(answer)
 
 
@@ -346,14 +346,14 @@ class Watch(unittest.TestCase):
             for team in "bcdefg":
                 configure(server, path, big(team))
                 wait_for_list(server, "/sd/one", team.encode() * 80)
-            # Readers who take what comes do not notice.
+            # Fast readers are unaffected.
             with watching(server, "job=one") as other:
                 other.take()
             seen = []
             while stalled.version != other.version:
                 seen.append(stalled.take()["type"])
             self.assertEqual(stalled.targets, other.targets)
-            # Not each of them.
+            # Events are coalesced.
             self.assertLess(len(seen), 7, seen)
 
     def test_readers_are_limited_and_those_who_left_do_not_count(self):
@@ -396,14 +396,14 @@ class Watch(unittest.TestCase):
 
 
 def content(folder, name):
-    """Of a file; None: it is not there."""
+    """The content of a file; None if it does not exist."""
     with contextlib.suppress(FileNotFoundError), open(os.path.join(folder, name), "rb") as file:
         return file.read()
     return None
 
 
 def wait_for_file(folder, name, wanted):
-    """wanted: its content, or a predicate of that"""
+    """wanted: its content, or a predicate of the content"""
     if not callable(wanted):
         return wait_for_file(folder, name, lambda text: text == wanted)
     end = time.monotonic() + PATIENCE
@@ -438,7 +438,7 @@ class WrittenFiles(unittest.TestCase):
             wait_for_file(self.folder, "pods.json", lambda text: text is None)
             self.assertEqual(visible(self.folder), ["one.json"])
             self.assertEqual(server.program.signal(signal.SIGTERM), 0)
-        # The end of the program is not the end of the targets.
+        # The end of the program does not remove the targets.
         self.assertEqual(visible(self.folder), ["one.json"])
 
     def test_by_default_the_list_is_relabelled(self):
@@ -506,7 +506,7 @@ class WrittenFiles(unittest.TestCase):
 
 
 class Liar:
-    """A server that answers what it is told to."""
+    """A server that sends prescribed responses."""
 
     def __init__(self, context=None):
         self.answers = queue.Queue()
@@ -519,7 +519,7 @@ class Liar:
             def do_GET(self):
                 liar.asked.put((self.path, self.headers))
                 answer = liar.answers.get()
-                if answer is None:  # says nothing more
+                if answer is None:  # stops responding
                     self.close_connection = True
                     return
                 status, body, *headers = answer
@@ -534,7 +534,7 @@ class Liar:
                     self.close_connection = True
 
             def handle(self):
-                with contextlib.suppress(OSError):  # who asked is gone
+                with contextlib.suppress(OSError):  # the client has disconnected
                     super().handle()
 
             def log_message(self, *_):
@@ -595,7 +595,7 @@ class Follow(unittest.TestCase):
                 self.wait_for(server.ask("/sd/one")[2])
                 self.wait_for(server.ask("/sd/one/targets")[2], "mine.json")
                 wait_for_waiting(server, 2)
-                # While it waits for an answer.
+                # While it waits for a response.
                 self.assertEqual(program.signal(signal.SIGTERM), 0)
         self.assertEqual(visible(self.folder), ["mine.json", "one.json"])
 
@@ -611,12 +611,12 @@ class Follow(unittest.TestCase):
                    ((302, b"", ("Location", "/elsewhere")), "status 302: ")]
             for answer, words in bad:
                 liar.answers.put(answer)
-                if words == "partial message":  # it may have been an old connection
+                if words == "partial message":  # the failure may come from an old connection
                     liar.answers.put(answer)
                 self.assertIn(words, program.error_line())
                 self.assertEqual(content(self.folder, "one.json"), ONE)
                 if words == "the answer is no list of targets":
-                    # A good answer, so that the next try comes soon.
+                    # A good response, so that the next attempt comes soon.
                     liar.answers.put((304, b""))
             liar.answers.put((200, TWO))
             self.wait_for(TWO)
@@ -644,7 +644,7 @@ class Follow(unittest.TestCase):
                 self.wait_for(before)
                 wait_for_waiting(server, 1)
                 server.program.process.kill()
-                # The connection is there, or is to be made.
+                # The connection is open or not yet established.
                 self.assertRegex(program.error_line(), "connection (refused|reset)")
                 self.assertEqual(content(self.folder, "one.json"), before)
                 replace(path, OTHER)
@@ -666,7 +666,7 @@ class Follow(unittest.TestCase):
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
     def certificate(self):
-        """Of 127.0.0.1 and nobody else."""
+        """For 127.0.0.1 only."""
         files = [os.path.join(self.folder, "key.pem"), os.path.join(self.folder, "cert.pem")]
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", files[0], "-out",

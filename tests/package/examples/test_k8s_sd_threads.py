@@ -18,7 +18,7 @@ from harness import PATIENCE
 from test_k8s_sd import replace, serving
 
 READERS = 4
-ROUNDS = 5  # each reader requests every route so many times at least
+ROUNDS = 5  # each reader requests every route at least this many times
 CONFIG = """
 scrape_configs:
 - job_name: pods

@@ -1,4 +1,4 @@
-"""k8s-sd over TLS, with tokens, and only for those who may ask."""
+"""k8s-sd over TLS, with tokens, and for authorised clients only."""
 
 import contextlib
 import http.client
@@ -68,7 +68,7 @@ def authority(name="ca"):
 
 
 class Server:
-    """A running k8s-sd, and what its clients trust and show."""
+    """A running k8s-sd, and the trust and credentials of its clients."""
 
     def __init__(self, program):
         url = program.line_with(r"^listens at (https?://.*)$").group(1)
@@ -97,7 +97,7 @@ class Server:
         return self.ask(path, headers=headers, **options)[0]
 
     def raw(self, data):
-        """All that comes back for these bytes."""
+        """The entire response to these bytes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             connection.sendall(data)
             answer = b""
@@ -107,7 +107,7 @@ class Server:
             return answer
 
     def certificate(self):
-        """What new connections get."""
+        """The certificate presented to new connections."""
         return ssl.get_server_certificate(("127.0.0.1", self.port)).strip()
 
 
@@ -127,7 +127,7 @@ def serving_tls(ca, *options, cert=None):
 
 @contextlib.contextmanager
 def few_open_files(soft, hard):
-    """For programs that begin in it."""
+    """Applies to programs started within it."""
     start = subprocess.Popen
 
     def limited(*arguments, **options):
@@ -144,7 +144,7 @@ def text_of(path):
 
 
 def write(path, text):
-    """The file is never half written."""
+    """Replaces the file atomically."""
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
     os.rename(path + ".new", path)
@@ -230,7 +230,7 @@ class Renewal(unittest.TestCase):
                     contextlib.closing(server.connect(ca=ca.cert)) as old:
                 old.connect()
                 self.assertEqual(server.certificate(), text_of(cert))
-                # The key comes later: until then nothing changes.
+                # The key arrives later: until then nothing changes.
                 write(cert, text_of(other_cert) + "\n")
                 self.assertRegex(server.program.error_line(),
                                  r"the certificates in use stay: .*server\.key holds no usable key, "

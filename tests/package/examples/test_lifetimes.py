@@ -1,8 +1,8 @@
 """SIGTERM and SIGINT end each program with status 0 at any moment of its life.
 
-Signals come at random moments of the start and of a reload, many programs at a time. The seed is
-printed; $K8S_SD_SEED repeats it. $K8S_SD_MOMENTS says how many moments each program gets, and
-$K8S_SD_SLOWNESS by how much it is slower than usual, as with a sanitizer.
+Signals are sent at random moments of the start and of a reload, to many programs at a time. The
+seed is printed; $K8S_SD_SEED repeats it. $K8S_SD_MOMENTS sets the number of moments per program,
+and $K8S_SD_SLOWNESS the slowdown of the program, as with a sanitizer.
 """
 
 import concurrent.futures
@@ -22,8 +22,8 @@ from harness import FOLDER, PATIENCE, command, environment, simulated_cluster
 MOMENTS = int(os.environ.get("K8S_SD_MOMENTS", "500"))
 SLOWNESS = float(os.environ.get("K8S_SD_SLOWNESS", "1"))
 AT_A_TIME = 8
-START = 0.15 * SLOWNESS  # seconds, in which a program has read its configuration
-# Machines that run tests are busy; a program that waits for something waits longer than that.
+START = 0.15 * SLOWNESS  # seconds until a program has read its configuration
+# Test machines are busy; a program with a real hang takes longer than this.
 END = 10 * SLOWNESS
 ENDING = (signal.SIGTERM, signal.SIGINT)
 
@@ -38,7 +38,7 @@ scrape_configs:
 
 
 def config_text(jobs):
-    """Long enough for a signal to come while it is read."""
+    """Long enough for a signal to arrive while it is read."""
     text = CONFIG.replace("JOB", "job")
     job = CONFIG.partition("scrape_configs:\n")[2]
     return text + "".join(job.replace("JOB", f"job-{i}").replace("&name ", "") + "" for i in
@@ -68,7 +68,7 @@ class Moment:
         self.ending = rng.choice(ENDING)
 
     def play(self):
-        """Returns what is wrong; empty: nothing."""
+        """Returns the problem; empty: none."""
         with tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(self.command, env=environment(), stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=errors)

@@ -1,4 +1,5 @@
-"""Whether examples/manifests/fleet goes together with itself, with the programs and with Kubernetes."""
+"""Whether examples/manifests/fleet is consistent in itself, with the programs and with Kubernetes.
+"""
 
 import json
 import pathlib
@@ -9,7 +10,7 @@ from harness import file_with, run
 
 try:
     import yaml
-except ImportError:  # a package of its own; nothing else of the project needs it
+except ImportError:  # an optional package; nothing else of the project needs it
     yaml = None
 
 FOLDER = pathlib.Path(__file__).parents[3] / "examples/manifests/fleet"
@@ -27,7 +28,7 @@ CLUSTER_SCOPED = {"Namespace", "ClusterRole", "ClusterRoleBinding", "FlowSchema"
                   "PriorityLevelConfiguration"}
 WORKLOADS = ("StatefulSet", "Deployment", "DaemonSet")
 ROLES = ("pod", "service", "endpoints", "endpointslice", "node", "ingress")
-# What the API server brings along.
+# Priority levels built into the API server.
 BUILT_IN_LEVELS = {"leader-election"}
 
 
@@ -44,7 +45,7 @@ def rights(rules):
 
 
 def printed_rights(*arguments):
-    """What the library says that a configuration needs."""
+    """The permissions that the library prints for a configuration."""
     result = run("discover", "--print-rbac", *arguments)
     assert result.returncode == 0, result.stderr
     return rights(rule for document in yaml.safe_load_all(result.stdout) if document
@@ -52,7 +53,7 @@ def printed_rights(*arguments):
 
 
 def options_in(text):
-    """The options of the text of --help, and whether each takes a value."""
+    """The options in the text of --help, and whether each takes a value."""
     return {name: bool(value)
             for name, value in re.findall(r"^ +(--[a-z0-9-]+)( [A-Z\[']\S*)?", text, re.MULTILINE)}
 
@@ -190,7 +191,7 @@ class Manifests(unittest.TestCase):
             self.assertEqual(given["--fleet-service"], "agents")
             self.assertEqual(given["--member"], "$(POD_NAME)")
             self.assertEqual(given["--fleet-namespace"], "$(POD_NAMESPACE)")
-            # Or the fleet never begins before the time-out.
+            # Otherwise the fleet never starts before the time-out.
             self.assertLessEqual(int(given["--fleet-wait-for-size"]), item["spec"]["replicas"])
 
     def test_agents_of_nodes_are_told_their_node(self):
@@ -216,7 +217,7 @@ class Manifests(unittest.TestCase):
             for probe, path in (("readinessProbe", "/readyz"), ("livenessProbe", "/livez")):
                 self.assertEqual(container[probe]["httpGet"], {"path": path, "port": "http"})
             ready, live = container["readinessProbe"], container["livenessProbe"]
-            # Who hangs first loses its share, and is restarted later.
+            # A hanging member first loses its share, and is restarted later.
             self.assertLess(ready["periodSeconds"] * ready["failureThreshold"],
                             live["periodSeconds"] * live["failureThreshold"])
 
@@ -255,7 +256,7 @@ class Manifests(unittest.TestCase):
                   for item in self.of_kind("PriorityLevelConfiguration")} | BUILT_IN_LEVELS
         for spec in schemas.values():
             self.assertIn(spec["priorityLevelConfiguration"]["name"], levels)
-            # After the server's own, before service-accounts.
+            # After the API server's own schemas, before service-accounts.
             self.assertTrue(900 < spec["matchingPrecedence"] < 9000)
             for rule in spec["rules"]:
                 for subject in rule["subjects"]:
@@ -285,7 +286,7 @@ class Manifests(unittest.TestCase):
             self.assertIn(name, named)
 
     def test_names_in_json_form_stay_as_they_are(self):
-        # Every document can go through the API, which speaks JSON.
+        # Every document is valid JSON, so the API accepts it.
         for _, document in self.all:
             self.assertEqual(json.loads(json.dumps(document)), document)
 

@@ -1,4 +1,4 @@
-"""What relabel prints and returns."""
+"""The output and exit status of relabel."""
 
 import json
 import os
@@ -20,7 +20,7 @@ relabel_configs:
 
 
 def relabel(text, *arguments, rules=RULES):
-    """Runs it with this standard input. Returns what subprocess.run() does, with bytes."""
+    """Runs relabel with this standard input. Returns the result of subprocess.run(), with bytes."""
     with file_with(rules, "rules.yaml") as path:
         words = [path if word == "RULES" else word for word in ("--rules", "RULES", *arguments)]
         return run(text, *words)

@@ -1,4 +1,4 @@
-"""The scraper scrapes what it discovers, follows its configuration and says what is wrong."""
+"""The scraper scrapes its discovered targets, follows its configuration and reports errors."""
 
 import os
 import re
@@ -18,7 +18,7 @@ scrape_configs:
 
 
 def replace(path, text):
-    """As an editor does it: the file is never half written."""
+    """Replaces the file atomically, as an editor does."""
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
     os.rename(path + ".new", path)
@@ -132,7 +132,7 @@ scrape_configs:
             replace(path, other)
             program.process.send_signal(signal.SIGHUP)
             program.line_with("^JOB: .*onnection refused")
-            # A pod that comes now is one that the old rules let through.
+            # A pod that appears now passed the old rules.
             program.line_with(r'^JOB: start .*pod="web-4"')
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
@@ -162,7 +162,7 @@ scrape_configs:
         self.assertRegex(result.stdout, "(?m)^JOB: job JOB has 3 targets, more than its target_lim")
 
     def test_shards_share_the_targets(self):
-        # Pods are told apart by name only, as the ports differ from run to run.
+        # Pods are identified by name only, as the ports differ from run to run.
         text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: __address__, "
                             "replacement: '127.0.0.1:1'}")
         started = []

@@ -1,4 +1,4 @@
-"""Every example program reaches a server that wants TLS and credentials, by the same options."""
+"""Every example program connects to a server with TLS and credentials, by the same options."""
 
 import os
 import unittest
@@ -6,7 +6,7 @@ import unittest
 from harness import FOLDER, run
 from tls_gate import connect_proxy, tls_gate
 
-# How each program ends once it has seen something, and what it says then.
+# How each program ends once it has discovered something, and its last output.
 PROGRAMS = {
     "discover": (["--once", "--timeout", "20"], r"\d+ targets of \d+ objects now:"),
     "existing_app": (["--diffs", "1"], r"\d+ groups added or changed"),

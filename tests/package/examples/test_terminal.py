@@ -1,4 +1,4 @@
-"""What discover shows on a terminal, which has colours and a width."""
+"""The output of discover on a terminal, with colours and a limited width."""
 
 import contextlib
 import fcntl
@@ -24,7 +24,7 @@ CLEAR_LINE = "\r\x1b[K"
 
 
 class OnTerminal:
-    """A program whose outputs are a terminal of so many columns."""
+    """A program whose output is a terminal with this many columns."""
 
     def __init__(self, program, *arguments, width=100, variables=None):
         self.master, slave = pty.openpty()
@@ -39,7 +39,7 @@ class OnTerminal:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
 
     def read_until(self, pattern):
-        """Everything that was shown until the pattern came."""
+        """The entire output up to the pattern."""
         deadline = time.monotonic() + PATIENCE
         while not re.search(pattern, self.text):
             if time.monotonic() > deadline:
@@ -81,7 +81,7 @@ def on_terminal(*arguments, **options):
 
 
 def shown(program, *arguments, **options):
-    """Everything that a program shows until it ends."""
+    """The entire output of a program until it ends."""
     with on_terminal(program, *arguments, **options) as terminal:
         return terminal.read_all()
 
@@ -187,7 +187,7 @@ HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u009b32m \u202egnp \u65e5\u672c\u8a9e"
 
 @contextlib.contextmanager
 def hostile_cluster():
-    """An API server whose one pod tries to write to the terminal."""
+    """An API server with one pod that tries to control the terminal."""
     pod = {"metadata": {"name": HOSTILE, "namespace": "shop", "uid": "u",
                         "resourceVersion": "1", "labels": {"a": HOSTILE}},
            "spec": {"nodeName": HOSTILE, "containers": [

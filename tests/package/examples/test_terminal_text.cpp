@@ -12,7 +12,7 @@ using support::Tone;
 
 namespace {
 
-/// What a terminal shows of a line: without colours.
+/// The visible text of a line, without colours.
 std::string seen(const std::string& line) {
     static const std::regex colour("\x1b\\[[0-9;]*m");
     return std::regex_replace(line, colour, "");
@@ -28,7 +28,7 @@ TEST_CASE("printable: nothing moves the cursor or begins an escape sequence") {
     CHECK(printable("\x9b"
                     "31m") == "?31m");  // the same as a byte
     CHECK(printable("\xe2\x80\xae"
-                    "gnp.exe") == " gnp.exe");  // turns the direction
+                    "gnp.exe") == " gnp.exe");  // changes the text direction
     CHECK(printable("\xe2\x80\xa8") == " ");
     CHECK(printable("gr\xc3\xbc\xc3\x9f"
                     "e") == "gr\xc3\xbc\xc3\x9f"
@@ -39,9 +39,9 @@ TEST_CASE("printable: what is no UTF-8 is shown as that") {
     CHECK(printable("\xff\xfe") == "??");
     CHECK(printable("\xc3") == "?");
     CHECK(printable("\xc3(") == "?(");
-    CHECK(printable("\xed\xa0\x80") == "???");       // half of a pair
-    CHECK(printable("\xc0\xaf") == "??");            // longer than needed
-    CHECK(printable("\xf4\x90\x80\x80") == "????");  // beyond the last character
+    CHECK(printable("\xed\xa0\x80") == "???");       // half of a surrogate pair
+    CHECK(printable("\xc0\xaf") == "??");            // overlong encoding
+    CHECK(printable("\xf4\x90\x80\x80") == "????");  // beyond the last code point
 }
 
 TEST_CASE("printable: long text is cut between characters") {
@@ -56,7 +56,7 @@ TEST_CASE("columns: counts what a terminal shows") {
     CHECK(columns("gr\xc3\xbc\xc3\x9f"
                   "e") == 5);
     CHECK(columns("\xe6\x97\xa5\xe6\x9c\xac") == 4);  // East Asian
-    CHECK(columns("\xf0\x9f\x8e\x89") == 2);          // a picture
+    CHECK(columns("\xf0\x9f\x8e\x89") == 2);          // an emoji
     CHECK(columns("e\xcc\x81") == 1);                 // a combining mark
 }
 

@@ -1,5 +1,4 @@
-"""A TLS server in front of a simulated cluster: it lets those in who show a token or a client
-certificate."""
+"""A TLS server in front of a simulated cluster: it requires a token or a client certificate."""
 
 import contextlib
 import os
@@ -22,7 +21,7 @@ _REFUSAL = (b"HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\n"
 
 
 def _listen(serve):
-    """A socket whose connections are served in threads of their own, until it is closed."""
+    """A listening socket with one thread per connection, until it is closed."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def accept():
@@ -59,7 +58,7 @@ class Gate:
         return self.file(name)
 
     def kubeconfig(self, authority="ca.pem", user="{tokenFile: token}"):
-        """Its contexts: nowhere, which is the current one, and gate."""
+        """Its contexts: nowhere, the current one, and gate."""
         return self.write("config", f"""apiVersion: v1
 kind: Config
 current-context: nowhere
@@ -85,7 +84,7 @@ contexts:
 
 
 class Proxy:
-    """An HTTP proxy that knows CONNECT only, and counts."""
+    """An HTTP proxy that supports only CONNECT, and counts its connections."""
 
     def __init__(self):
         self.connects = 0
@@ -113,7 +112,7 @@ def connect_proxy():
 
 
 def _relay(client, server):
-    """Until one of them ends. In one thread: a TLS connection is not for two."""
+    """Until one side closes. In one thread: a TLS connection must not be shared."""
     while True:
         waiting = getattr(client, "pending", int)()
         for source in [client] if waiting else select.select([client, server], [], [])[0]:

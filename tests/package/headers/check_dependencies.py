@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what headers bring with them, directly or not, by asking the compiler.
+"""Checks the direct and indirect includes of headers, as the compiler reports them.
 
 1. Public headers bring no Beast, OpenSSL, yaml-cpp, RE2 or protozero, and of detail/ only what they need:
    hosts compile them in every file.
@@ -16,9 +16,10 @@ import sys
 
 DENIED_TO_HOSTS = re.compile(
     r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
-    r"|k8s_sd/detail/(?!base/|labels/|stores/|net/server_identity\.|hosts/object_watch\.)")  # of templates of hosts
+    # required by templates of hosts
+    r"|k8s_sd/detail/(?!base/|labels/|stores/|net/server_identity\.|hosts/object_watch\.)")
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
-# Pure storeys, and the pure files of others.
+# Pure layers, and the pure files of others.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
     r"|base/(backoff|random|fnv1a)\."

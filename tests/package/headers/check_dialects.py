@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that dialects differ in one table only: detail/base/dialect_rules.hpp.
+"""Checks that one table, detail/base/dialect_rules.hpp, holds all differences between dialects.
 
-No other code may ask which dialect it serves, it reads a rule of the table; and each rule is read.
+Other code reads a rule of the table instead of comparing dialects; and each rule has a reader.
 
 usage: check_dialects.py SOURCE_DIRECTORY...
 """
@@ -10,7 +10,7 @@ import re
 import sys
 
 TABLE = "k8s_sd/detail/base/dialect_rules.hpp"
-# Where the dialect's name is parsed and printed.
+# The dialect's name is parsed and printed here.
 NAMES = "k8s_sd/dialect.hpp"
 
 COMMENT = re.compile(r"//[^\n]*")
@@ -27,7 +27,7 @@ SWITCH = re.compile(r"\bswitch\s*\([^)]*dialect")
 
 
 def questions_in(text):
-    """The lines, from 1, on which the text asks for a dialect."""
+    """The lines, from 1, that compare a dialect."""
     places = [match.start() for pattern in [*QUESTIONS, SWITCH] for match in pattern.finditer(text)]
     return sorted({text.count("\n", 0, place) + 1 for place in places})
 
@@ -46,7 +46,7 @@ def main(*directories):
     rules = re.findall(r"^    bool (\w+);$", table[0], re.MULTILINE)
     for rule in rules:
         if not any(re.search(rf"(?:\.|->){rule}\b", text) for text in others.values()):
-            problems.append(f"{TABLE}: nobody reads {rule}")
+            problems.append(f"{TABLE}: no code reads {rule}")
     print(*problems, f"{len(rules)} rules, {len(problems)} problems", sep="\n")
     return 1 if problems or not rules else 0
 

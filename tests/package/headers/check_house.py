@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the layout of the library by reading its files; see storeys.txt and CONTRIBUTING.md.
+"""Checks the layout of the library by reading its files; see `storeys.txt` and CONTRIBUTING.md.
 
 1. Path and namespace agree: include/k8s_sd/detail/ is k8s_sd::detail, the rest is k8s_sd.
-2. Storeys include downwards only, as storeys.txt says, and no two files include each other.
+2. A layer includes only the layers named in `storeys.txt`, and no two files include each other.
 3. Every .ipp is in src.hpp (or scrape/src.hpp) once, and in one translation unit of src/ once.
 4. Names of .ipp files do not leak: no using-directive outside of a function.
 
-usage: check_house.py PROJECT_DIRECTORY [--draw]    --draw: print the arrows between storeys
+usage: check_house.py PROJECT_DIRECTORY [--draw]    --draw: print the includes of each layer
 """
 import collections
 import pathlib
@@ -16,7 +16,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#include "(k8s_sd/[^"]+)"', re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace (k8s_sd[\w:]*(?: v0[\w:]*)?) \{", re.MULTILINE)
 USING = re.compile(r"^using namespace ", re.MULTILINE)
-# Headers that only gather others.
+# Headers that only include others.
 UMBRELLAS = {"k8s_sd/k8s_sd.hpp", "k8s_sd/fwd.hpp", "k8s_sd/src.hpp", "k8s_sd/scrape/scrape.hpp",
              "k8s_sd/scrape/fwd.hpp", "k8s_sd/scrape/src.hpp"}
 
@@ -44,7 +44,7 @@ class House:
                 self.public[header] = storey
 
     def storey_of(self, file):
-        """The storey that a file below include/ belongs to; None: the table does not say."""
+        """The layer of a file below include/; None if the table has no entry."""
         parts = file.split("/")[1:]
         if parts[0] == "detail":
             return parts[1] if parts[1] in self.allowed else None
@@ -63,7 +63,7 @@ def table_problems(house):
     seen = set()
     for storey, below in house.allowed.items():
         for name in sorted(below - seen):
-            yield f"storeys.txt: {storey} names {name}, which is not above it in the table"
+            yield f"storeys.txt: {storey} names {name}, but {name} is not above it in the table"
         seen.add(storey)
 
 
@@ -92,13 +92,13 @@ def storey_problems(house):
     for file in house.library_files():
         storey = house.storey_of(file)
         if storey is None:
-            yield f"{file}: no storey in storeys.txt has it"
+            yield f"{file}: belongs to no layer in storeys.txt"
             continue
         for included in house.includes_of(file):
             if included not in house.texts:
-                yield f"{file}: includes {included}, which does not exist"
+                yield f"{file}: includes {included}, a missing file"
             elif included in UMBRELLAS:
-                yield f"{file}: includes {included}, which is for hosts"
+                yield f"{file}: includes {included}, a header for hosts only"
             else:
                 below = house.storey_of(included)
                 if below is not None and below != storey and below not in house.allowed[storey]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every label name, a literal "__meta_kubernetes_...", is written on one line only.
 
-So that "where is this label made?" has one answer, which a search finds.
+A text search then finds the only place with that label.
 
 usage: check_label_names.py INCLUDE_DIRECTORY
 """

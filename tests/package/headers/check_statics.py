@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that exit() destroys no static object of the library: its detached threads go on meanwhile.
+"""Checks that exit() destroys no static object of the library: its detached threads are still
+running.
 
-A static object with a destructor is registered with __cxa_atexit() by the code that makes it. The
-relocations of the object files name the destructor just before the call. Static objects are to be
+The code that constructs a static object registers its destructor with __cxa_atexit(). The
+relocations of the object files name the destructor just before the call. Static objects must be
 detail::Immortal.
 
 usage: check_statics.py OBJDUMP ARCHIVE...
@@ -11,8 +12,8 @@ import re
 import subprocess
 import sys
 
-# Of Boost.Asio, in each source file that includes it. Destructors that do nothing, and the one that
-# frees what OpenSSL has for the threads that Asio started.
+# Boost.Asio registers these in each source file that includes it: destructors without effect, and
+# the one that frees OpenSSL's data of threads started by Asio.
 ALLOWED = re.compile(r"boost::asio::(detail::(tss_ptr<.*>|service_id<.*>|service_base<.*>::id)"
                      r"|execution_context::id|ssl::detail::openssl_init.*"
                      r"|detail::execution_context_service_base<.*>::id"
@@ -26,7 +27,7 @@ ARGUMENTS = 3
 
 
 def mistakes_in(relocations):
-    """The registrations in the output of `objdump --reloc --demangle` that are not allowed."""
+    """The forbidden registrations in the output of `objdump --reloc --demangle`."""
     mistakes, file, before, destructor = [], "", [], ""
     for line in relocations.splitlines():
         if match := FILE.match(line):

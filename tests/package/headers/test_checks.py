@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every check of this directory fails where it should: each is shown a mistake.
+"""Every check of this directory detects a deliberate mistake.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
@@ -65,7 +65,7 @@ class HouseTest(unittest.TestCase):
 
     def test_a_table_that_runs_up_is_found(self):
         self.house.allowed["base"].add("watch")
-        self.expect("base names watch, which is not above it")
+        self.expect("base names watch, but watch is not above it")
 
     def test_a_permission_that_nobody_uses_is_found(self):
         self.house.allowed["cache"].add("codec")
@@ -90,15 +90,15 @@ class HouseTest(unittest.TestCase):
 
     def test_a_header_without_a_storey_is_found(self):
         self.house.texts["k8s_sd/lost.hpp"] = ""
-        self.expect("no storey in storeys.txt has it")
+        self.expect("belongs to no layer in storeys.txt")
 
     def test_an_include_of_a_missing_file_is_found(self):
         self.house.texts["k8s_sd/time.hpp"] += '#include "k8s_sd/gone.hpp"\n'
-        self.expect("which does not exist")
+        self.expect("a missing file")
 
     def test_an_include_of_an_umbrella_is_found(self):
         self.house.texts["k8s_sd/time.hpp"] += '#include "k8s_sd/k8s_sd.hpp"\n'
-        self.expect("which is for hosts")
+        self.expect("a header for hosts only")
 
     def test_a_body_that_no_unit_has_is_found(self):
         self.house.texts["k8s_sd/detail/base/lost.ipp"] = ""
@@ -154,10 +154,10 @@ class DependencyTest(unittest.TestCase):
 
 
 class TextTest(unittest.TestCase):
-    """Checks that search the text of a folder: each is shown a copy with one more file."""
+    """Checks that search the text of a folder: each runs on a copy with one more file."""
 
     def run_check(self, check, text):
-        """The exit status, with a file of that text among those of the library, and what was said."""
+        """The exit status and the output, with a file of that text among those of the library."""
         library = pathlib.Path(PROJECT) / "include"
         said = io.StringIO()
         with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(said):

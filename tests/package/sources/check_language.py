@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Checks the language of docstrings, comments and documents: words of the field only, and few
-relative pronouns, because a sentence of subject, verb and object needs none.
+"""Checks the language of comments, docstrings and documents: words of the field only, and few
+relative pronouns, because a sentence of subject, verb and object needs none. Covers the library,
+src/, examples/, tests/, bench/, scripts/, the CMake files and the documents.
 
 usage: check_language.py PROJECT
 """
+import ast
+import io
 import pathlib
 import re
 import sys
+import tokenize
 
 PRONOUN = re.compile(r"\b(?:who|whom|whose|which|that|what|whoever|whatever)\b", re.IGNORECASE)
 PRONOUNS_A_SENTENCE = 0.2
@@ -15,8 +19,13 @@ REFUSED = re.compile(r"\b(?:nobody|for ever|(?:is|are|was) told|storeys?|barren|
                      re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*(])")
 SHORTEST_SENTENCE = 4  # words
-# What a project wrote once and keeps: the history of changes.
+# The history of changes: released text stays unchanged.
 HISTORY = "CHANGELOG.md"
+# Folders with code outside of the library.
+FOLDERS = ("src", "examples", "tests", "bench", "docs", "scripts", "cmake")
+# Recorded files and input of fuzzers.
+DATA = ("tests/data", "tests/fuzz/corpus")
+PYTHON = re.compile(r"#!.*\bpython3?\b")
 
 
 def comment_blocks(text, marker):
@@ -31,6 +40,34 @@ def comment_blocks(text, marker):
             block = []
     if block:
         yield " ".join(block)
+
+
+def trailing_comments(text):
+    """The comments behind C++ code; clang-format writes two spaces before them."""
+    return re.findall(r"^.*\S  //+<?\s?(.*)", text, re.MULTILINE)
+
+
+def cpp_comments(text):
+    return [*comment_blocks(text, "//+"), *trailing_comments(text)]
+
+
+def python_comments(text):
+    """The comments and docstrings of a Python program."""
+    lines = [""] * text.count("\n")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not token.line[:token.start[1]].strip():
+            lines[token.start[0] - 1] = token.string
+        elif token.type == tokenize.COMMENT:
+            yield token.string.lstrip("# ")
+    yield from comment_blocks("\n".join(lines), "#+")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            yield from re.split(r"\n\s*\n", ast.get_docstring(node) or "")
+
+
+def script_comments(text):
+    """The comments of a Python program, or of another script."""
+    return python_comments(text) if PYTHON.match(text) else comment_blocks(text, "#+")
 
 
 def paragraphs(text):
@@ -67,6 +104,20 @@ def read(files):
     return {file: file.read_text(encoding="utf-8") for file in sorted(files)}
 
 
+def comments_elsewhere(root):
+    """Comments by file: those of C++ sources, and those of Python, shell and CMake."""
+    files = [file for folder in FOLDERS for file in (root / folder).rglob("*")
+             if file.is_file() and not any(file.is_relative_to(root / data) for data in DATA)]
+    files.append(root / "CMakeLists.txt")
+    sources = [file for file in files if file.suffix in (".cpp", ".hpp", ".c")]
+    programs = [file for file in files if file.suffix == ".py"]
+    scripts = [file for file in files if file.suffix in (".cmake", ".in", ".sh")
+               or file.name == "CMakeLists.txt" or file.parent == root / "scripts"]
+    return ({file: cpp_comments(text) for file, text in read(sources).items()},
+            {file: python_comments(text) for file, text in read(programs).items()}
+            | {file: script_comments(text) for file, text in read(scripts).items()})
+
+
 def problems(root):
     headers = [file for pattern in ("*.hpp", "*.ipp")
                for file in (root / "include/k8s_sd").rglob(pattern)]
@@ -78,6 +129,9 @@ def problems(root):
                            {f: comment_blocks(t, "///") for f, t in read(public).items()})
     yield from problems_of("comments of private headers",
                            {f: comment_blocks(t, "//+") for f, t in read(private).items()})
+    sources, scripts = comments_elsewhere(root)
+    yield from problems_of("comments of programs, tests and benchmarks", sources)
+    yield from problems_of("comments of Python, shell and CMake", scripts)
     yield from problems_of("documents", {f: paragraphs(t) for f, t in read(documents).items()})
 
 

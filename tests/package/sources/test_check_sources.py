@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every check of check_sources.py and check_language.py fails where it should."""
+"""Every check of check_sources.py and check_language.py detects deliberate mistakes."""
 import json
 import pathlib
 import tempfile
@@ -54,6 +54,27 @@ class CheckSourcesTest(unittest.TestCase):
                          ["One  two.", "3"])
         self.assertEqual(list(language.paragraphs("# T\n\nText.\n```\ncode\n```\n\n| a |\n")),
                          ["Text."])
+
+    def test_comments_beside_code_are_read_and_literals_are_not(self):
+        self.assertEqual(language.cpp_comments('// One\nf("a//b");  // two\n'), ["One", "two"])
+        python = '#!/usr/bin/env python3\n"""Doc.\n\nMore."""\n# One\nx = "# no"  # two\n'
+        self.assertEqual(list(language.python_comments(python)),
+                         ["two", "!/usr/bin/env python3", "One", "Doc.", "More."])
+        self.assertEqual(list(language.script_comments(python)),
+                         list(language.python_comments(python)))
+        self.assertEqual(list(language.script_comments("set -eu\n# One\n# two\n")), ["One two"])
+
+    def test_comments_of_every_folder_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            bad = "Nobody reads this comment."
+            files = {"CMakeLists.txt": "# ", "cmake/a.cmake": "# ", "scripts/test": "# ",
+                     "tests/a.py": "# ", "tests/unit/a.cpp": "// ", "bench/a.hpp": "// "}
+            for name, marker in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(f"{marker}{bad}\n", encoding="utf-8")
+            self.assertEqual(sorted(language.problems(root)),
+                             sorted(f'{root / name}: "Nobody" in: {bad}' for name in files))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that a kind is a file and one line, and a role as well.
+"""Checks that a kind needs one file and one line, and a role likewise.
 
 Copies the library's headers, adds the toy kind and the toy role to the copy, and compiles and runs
-a program that uses them. Also checks that no second list of all kinds or roles has come up.
+a program that uses them. Also checks that no second list of all kinds or roles exists.
 
 usage: check_toy_role.py INCLUDE_DIRECTORY BUILD_DIRECTORY [--libraries FILE...] -- COMPILE_COMMAND
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-# The file of each list, its name, and the row that is added.
+# The file of each list, its name, and the added row.
 ROWS = (
     ("kind.hpp", "K8S_SD_KINDS", 'ROW(widget, "Widget", "toys.example.com", "v1", "widgets", true)'),
     ("role.hpp", "K8S_SD_ROLES", "ROW(widget, widget, widget)"),
@@ -41,7 +41,7 @@ def rows_of(text, name):
 
 
 def add_row(path, name, row):
-    """Adds one line behind the last row; changes no other line."""
+    """Adds one line after the last row; changes no other line."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     start = next(i for i, line in enumerate(lines) if line.startswith(f"#define {name}("))
     last = max(i for i in range(start, len(lines))
@@ -52,7 +52,7 @@ def add_row(path, name, row):
 
 
 def second_lists(include):
-    """Files that name every kind or every role, besides the two that list them."""
+    """Files that name every kind or every role, besides the two lists themselves."""
     for file, name, _ in ROWS:
         rows = rows_of((include / "k8s_sd" / file).read_text(encoding="utf-8"), name)
         enumeration = "Kind" if name == "K8S_SD_KINDS" else "Role"

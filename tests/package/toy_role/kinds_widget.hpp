@@ -1,4 +1,4 @@
-// A kind that Kubernetes does not have, as k8s_sd/detail/kinds/widget.hpp would be.
+// A kind unknown to Kubernetes, in the form of k8s_sd/detail/kinds/widget.hpp.
 #pragma once
 
 #include "k8s_sd/detail/codec/object_members.hpp"

@@ -1,5 +1,5 @@
-// Reads a list of widgets from JSON and prints everything that the library says of the toy kind and
-// the toy role.
+// Reads a list of widgets from JSON and prints all data of the library about the toy kind and the
+// toy role.
 
 #include "k8s_sd/detail/base/abi.ipp"
 #include "k8s_sd/detail/base/error.ipp"

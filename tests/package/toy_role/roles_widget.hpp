@@ -1,4 +1,4 @@
-// A role that no configuration has, as k8s_sd/detail/roles/widget.hpp would be.
+// A role outside of any configuration, in the form of k8s_sd/detail/roles/widget.hpp.
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
@@ -12,7 +12,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// As k8s_sd/api/widget.hpp would have it.
+/// In the form of k8s_sd/api/widget.hpp.
 struct WidgetSpec {
     std::string_view host;
     std::int64_t port = 0;

@@ -19,7 +19,7 @@ using detail::Pace;
 
 namespace {
 
-/// Tells a number of times, each when it is due.
+/// Delivers a number of times, each at its due time.
 struct Teller final : Delivery::Source, std::enable_shared_from_this<Teller> {
     Teller(boost::asio::io_context& context, const std::shared_ptr<ManualClock>& clock)
         : delivery(context.get_executor(), context.get_executor(), clock, 10) {}

@@ -8,7 +8,7 @@
 namespace k8s_sd::detail {
 namespace {
 
-/// Whose rule it is, and what that one does and the other does not.
+/// The dialect of a rule, and its difference from the other dialect.
 struct Statement {
     LabelDialect who;
     std::string sentence;

@@ -15,7 +15,7 @@ using Ranges = std::vector<HashRange>;
 
 namespace {
 
-/// As many texts as uids are long, of which none is like another.
+/// Texts of the length of uids, all of them different.
 std::vector<std::string> random_uids(std::size_t count) {
     std::mt19937_64 random(42);
     std::vector<std::string> uids;

@@ -63,7 +63,7 @@ TEST_CASE("utf8: each byte that belongs to no character is replaced on its own")
     CHECK(mended("\xF4\x90\x80\x80") == r + r + r + r);
     CHECK(mended("\xF8\x88\x80\x80\x80") == r + r + r + r + r);
     CHECK(mended("é\xE2\x82€\xC3") == "é" + r + r + "€" + r);
-    // Wherever it stands among the eight bytes that are looked at together.
+    // At any position within the eight bytes that are checked together.
     for (std::size_t at = 0; at < 20; ++at) {
         const std::string before(at, 'a'), after(19 - at, 'b');
         CHECK(mended(before + "\xFE" + after) == before + r + after);

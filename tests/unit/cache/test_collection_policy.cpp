@@ -49,7 +49,7 @@ Facts change(Facts facts = {}) { return at(Occasion::change, facts); }
 Facts check(Facts facts = {}) { return at(Occasion::check, facts); }
 Facts refusal(Facts facts = {}) { return at(Occasion::refusal, facts); }
 
-// Far more objects than half the threshold, and all of them in the collection.
+// Far more objects than half the threshold, all of them in the collection.
 Facts served(Facts facts = {}) {
     facts.watched = 100;
     return facts;

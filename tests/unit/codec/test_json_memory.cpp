@@ -1,4 +1,4 @@
-// What a hostile object costs while it is decoded. Every allocation is counted.
+// The memory cost of decoding a hostile object. Every allocation is counted.
 
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
@@ -20,7 +20,7 @@ using namespace k8s_sd::test::json_documents;
 
 namespace {
 
-/// Bytes that are allocated now, and the most since watch() was called.
+/// The currently allocated bytes, and the maximum since watch() was called.
 struct MemoryCount {
     std::atomic<std::size_t> now{0}, most{0};
 
@@ -70,7 +70,7 @@ struct Bystander final : detail::EventSink {
 
 constexpr std::size_t limit = 256 * 1024;
 
-/// What a watch takes beside the objects: buffers that are used again.
+/// The memory of a watch besides the objects: reused buffers.
 constexpr std::size_t fixed = 192 * 1024;
 
 struct Cost {
@@ -79,14 +79,14 @@ struct Cost {
     int too_large = 0;
 };
 
-/// Of reading an event with the text in it so many times, twice.
+/// The cost of reading, twice, an event with this many repetitions of the text.
 Cost cost(const detail::KindSchema& schema, std::string_view before, std::string_view repeated,
           std::string_view after, std::size_t times) {
     Bystander sink;
     detail::ListWatchReader reader(schema, limit, sink);
     reader.expect(Document::watch);
     REQUIRE(reader.choose_decoder("application/json"));
-    std::string chunk;  // not all of it at once: that would be counted as well
+    std::string chunk;  // in chunks, because a whole copy would be counted as well
     while (chunk.size() < 16 * 1024) chunk += repeated;
     const std::size_t chunks = times / (chunk.size() / repeated.size()) + 1;
     const std::size_t start = memory_count.now;
@@ -151,7 +151,7 @@ const std::vector<Hostile> hostile{
 TEST_CASE("JsonDecoder: an object takes no more than twice its limit, whatever it is made of") {
     for (const Hostile& h : hostile) {
         CAPTURE(to_string(h.kind), h.before, h.repeated);
-        // More than the limit allows: an element costs 32 bytes at least, a character one.
+        // More than the limit allows: an element costs at least 32 bytes, a character one.
         const bool text = h.after.starts_with('"');
         const Cost measured =
             cost(h.kind, h.before, h.repeated, h.after, text ? limit : limit / 32 + 1);
@@ -182,7 +182,7 @@ TEST_CASE("JsonDecoder: values of any resource take no more than twice the limit
             CHECK(measured.after <= fixed);
         }
     }
-    // What is usual is far from it.
+    // Usual objects are far below it.
     CHECK(cost(schema, R"("a":[)", R"({"name":"some-name","value":"of some length","port":8080},)",
                "{}]", limit / 32 / 55)
               .too_large == 0);

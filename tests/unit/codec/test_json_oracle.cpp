@@ -1,4 +1,4 @@
-// The library's parser of JSON beside that of Boost.JSON.
+// Compares the library's JSON parser with that of Boost.JSON.
 
 #include "support/json_documents.hpp"
 #include "support/json_oracle.hpp"

@@ -13,7 +13,7 @@ using namespace k8s_sd::detail;
 namespace {
 
 struct Passed {
-    std::size_t size = 0;  ///< nothing that counts where it has failed
+    std::size_t size = 0;  ///< meaningless after a failure
     bool failed = false, done = false;
 
     friend bool operator==(const Passed&, const Passed&) = default;
@@ -31,7 +31,7 @@ Passed pass(JsonSkip::Means means, const std::vector<std::string_view>& pieces,
     skip.begin(most_depth);
     Passed passed;
     for (const std::string_view piece : pieces) {
-        // A copy: reading behind its end is an error that a sanitizer sees.
+        // A copy, so that a sanitizer detects reads beyond its end.
         const std::vector<char> copy(piece.begin(), piece.end());
         const char* const end = skip.pass(copy.data(), copy.data() + copy.size());
         passed.size += static_cast<std::size_t>(end - copy.data());
@@ -115,7 +115,7 @@ TEST_CASE("JsonSkip: brackets that do not match, control characters in strings a
             CHECK(pass(means, {text}).failed);
         }
     }
-    // Not its affair any more.
+    // Bytes after the value are not consumed.
     for (const JsonSkip::Means means : all_means()) {
         CHECK(pass(means, {"[]}\\\"\n"}) == Passed{2, false, true});
     }
@@ -148,7 +148,7 @@ TEST_CASE("JsonSkip: finds in random characters what a slow reader finds, howeve
     for (int round = 0; round < 20'000; ++round) {
         std::string text = random() % 2 == 0 ? "{" : "[";
         const std::size_t size = random() % 200;
-        // Mostly strings, so that many texts get far.
+        // Mostly strings, so that many texts stay valid for long.
         const bool calm = random() % 2 == 0;
         while (text.size() < size) {
             text += calm ? "{}[]\"a"[random() % 6] : alphabet[random() % alphabet.size()];

@@ -32,7 +32,7 @@ TEST_CASE("SurrogateFilter: half a surrogate pair is replaced, however the text 
              {R"({"a":"b\n\"\\"})", R"({"a":"b\n\"\\"})"},
              {R"(\uD83D\uDE00)", R"(\uD83D\uDE00)"},
              {R"(\ud83d\ude00)", R"(\ud83d\ude00)"},
-             {R"(\uD83D)", R"(\uD83D)"},  // the text ends in it
+             {R"(\uD83D)", R"(\uD83D)"},  // the text ends within the pair
              {R"(\uD83D")", R"(\uFFFD")"},
              {R"(\uDE00")", R"(\uFFFD")"},
              {R"(\uD83D\n)", R"(\uFFFD\n)"},

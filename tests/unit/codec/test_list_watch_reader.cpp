@@ -18,11 +18,11 @@ using Calls = std::vector<std::string>;
 
 namespace {
 
-/// Of a made-up encoding for pods: a document is a line of words. The first is the type of an event
-/// ("-" for none, "item" for an item of a list), "ns/name", "@version", "kind=", "code=",
-/// "message=", "cause=", "bad=" for what is wrong with the object, "large"; or all of a list:
-/// "list" with "kind=", "@version", "continue=", "items", which may be said in several lines.
-/// "nonsense" and "cut" are what they say.
+/// A decoder of an invented encoding for pods: a document is a line of words. The first one is the
+/// type of an event ("-" for none, "item" for an item of a list), followed by "ns/name",
+/// "@version", "kind=", "code=", "message=", "cause=", "bad=" for an error of the object, "large".
+/// A list is "list" with "kind=", "@version", "continue=" and "items", possibly in several lines.
+/// "nonsense" and "cut" produce malformed and truncated documents.
 class LineDecoder final : public Decoder {
  public:
     LineDecoder(Scratch& scratch, DocumentSink& sink) : scratch_(scratch), sink_(sink) {}
@@ -360,7 +360,7 @@ TEST_CASE("ListWatchReader: the next request finds nothing of the last response"
 TEST_CASE("ListWatchReader: the decoder is chosen by content type when the head is there") {
     Fixture f;
     CHECK(made.empty());
-    f.reader.release();  // there is nothing to give back yet
+    f.reader.release();  // nothing to return yet
     CHECK_FALSE(f.begin(Document::list, "text/html"));
     CHECK(f.begin(Document::list));
     CHECK(f.begin(Document::watch));

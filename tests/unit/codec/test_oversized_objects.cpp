@@ -1,4 +1,4 @@
-// Of an object beyond its limit it is still known which one it is, in each encoding.
+// An object beyond the size limit is still identified, in each encoding.
 
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "support/json_documents.hpp"
@@ -23,7 +23,7 @@ constexpr std::string_view binary_media = "application/vnd.kubernetes.protobuf";
 const std::string long_text(1000, 'x');
 const std::vector<std::size_t> chunk_sizes{1, 7, 64, std::string::npos};
 
-/// What becomes of the object as an item of a list, of an event and of its deletion.
+/// Checks the object as an item of a list, in an event and in its deletion.
 void check_json_identity(const detail::KindSchema& schema, const std::string& object,
                          std::size_t limit) {
     namespace j = json_documents;
@@ -88,14 +88,14 @@ TEST_CASE("JsonDecoder: an object of any resource that is too large has a name a
     const Kind widget = other_kind({"Widget", "example.com", "v1", "widgets", true});
     const detail::KindSchema schema = detail::make_schema(widget, Fields::all());
     const std::string head = R"({"apiVersion":"example.com/v1","data":")";
-    // Too long a text: the metadata before and behind the limit.
+    // The text is too long: the metadata is before and after the limit.
     check_json_identity(
         schema, head + long_text + R"(","kind":"Widget","metadata":{)" + name_behind + "}}", 500);
     check_json_identity(schema,
                         R"({"kind":"Widget","metadata":{)" + name_behind + R"(},"spec":")" +
                             long_text + "\"}",
                         500);
-    // A text within the limit whose values are not.
+    // The text is within the limit, but its values are not.
     check_json_identity(schema,
                         R"({"kind":"Widget","metadata":{)" + name_behind + R"(},"spec":[)" +
                             json_documents::many(400, "0,") + "0]}",
@@ -121,7 +121,7 @@ TEST_CASE("ProtobufDecoder: an object that is too large has a name, wherever it 
             const auto listed = reading.read(Document::list, binary_media, list);
             CHECK_FALSE(listed.ec);
             REQUIRE(listed.calls.size() == 2);
-            // Name, namespace and version are in the first 30 bytes. Half a name is none.
+            // Name, namespace and version are in the first 30 bytes. A partial name does not count.
             const bool known = listed.calls[0].starts_with("large n/big @7: ");
             const bool partly = listed.calls[0].starts_with("large n/big @: ") ||
                                 listed.calls[0].starts_with("large /big @: ") ||

@@ -36,7 +36,7 @@ ModelReading::Result read_watch(Kind kind, std::string_view type, std::string_vi
     return ModelReading(kind).read(Document::watch, type, body);
 }
 
-/// The model of one object, which is the same in both encodings.
+/// The model of one object, equal in both encodings.
 std::string check_same_model(Kind kind, const Message& object, const std::string& json) {
     const std::string name(resource_of(kind).kind);
     const auto a = read_watch(kind, protobuf_type, event("ADDED", document(name, object)));
@@ -72,7 +72,7 @@ TEST_CASE("ProtobufDecoder: lists are decoded the same in chunks of every size")
         const std::string body = recorded(std::string(to_string(kind)) + ".pb");
         const auto whole = read_list(kind, protobuf_type, body);
         ModelReading reading(kind);
-        // The first sizes cut every number; of greater ones some will do.
+        // The first sizes split every number; larger sizes are sampled.
         for (std::size_t size = 1; size <= body.size(); size += size < 64 ? 1 : body.size() / 200) {
             if (!(reading.read(Document::list, protobuf_type, body, size) == whole))
                 FAIL(to_string(kind) << " in chunks of " << size);

@@ -24,7 +24,7 @@ ModelReading::Result read_watch(Kind kind, std::string_view body) {
     return ModelReading(kind).read(Document::watch, protobuf_type, body);
 }
 
-/// What is said of an object that stands between two good ones, in a list and in events.
+/// The reports about an object between two good ones, in a list and in events.
 std::string between_neighbours(Kind kind, const Message& bad) {
     const std::string name(resource_of(kind).kind);
     const Message a = object(metadata("a"));
@@ -100,15 +100,15 @@ TEST_CASE("ProtobufDecoder: what is no message makes its object bad and no other
     for (const std::string& spec : {
              std::string("\x52"),                        // nodeName without a length
              std::string("\x52\xFF"),                    // half a length
-             std::string("\x52\x05short").substr(0, 4),  // longer than what is there
+             std::string("\x52\x05short").substr(0, 4),  // longer than the remaining bytes
              std::string("\x52\xFF\xFF\xFF\xFF\x0F"),    // nearly four gigabytes
              std::string("\x52") + endless,              // a length without an end
              endless,                                    // a tag without an end
              std::string(1, '\0'),                       // the number 0
-             std::string("\x53\x54", 2),                 // groups, which nobody writes any more
+             std::string("\x53\x54", 2),                 // groups, an obsolete wire type
              std::string("\x56"), std::string("\x57"),   // types that do not exist
              std::string("\x51\x01\x02"),                // half a number of fixed size
-             std::string("\x58"),                        // a number that is not there
+             std::string("\x58"),                        // a missing number
          }) {
         CAPTURE(spec.size(), static_cast<unsigned char>(spec[0]));
         CHECK_THAT(between_neighbours(Kind::pod, pod_with(Message().raw(spec))),
@@ -135,7 +135,7 @@ TEST_CASE("ProtobufDecoder: fields that nobody knows are stepped over, however d
     Message pod = object(metadata("p").raw(strange.bytes)).add(2, Message().raw(strange.bytes));
     pod.raw(strange.bytes);
     CHECK_THAT(between_neighbours(Kind::pod, pod), StartsWith("added "));
-    // A message in itself is read as deep as the table goes.
+    // A recursive message is read as deep as the table describes it.
     CHECK_THAT(between_neighbours(Kind::pod, pod_with(deep)), StartsWith("added "));
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("ProtobufDecoder: an object that is too large is skipped, and said to 
                 CHECK_FALSE(result.ec);
                 REQUIRE(result.calls.size() == 3);
                 CHECK_THAT(result.calls[0], StartsWith("added "));
-                // Its name was in what was read of it.
+                // The part that was read contains its name.
                 CHECK(result.calls[1] == "large n/bad @7: the object is larger than 100 bytes");
                 CHECK_THAT(result.calls[2], StartsWith("added "));
             }
@@ -179,7 +179,7 @@ TEST_CASE("ProtobufDecoder: what an object costs beside its texts counts, too") 
 TEST_CASE("ProtobufDecoder: a list that ends early is truncated at every byte") {
     const std::string body =
         document("PodList", list({object(metadata("a")), object(metadata("b"))}));
-    const std::size_t complete = body.size() - 4;  // two empty texts stand behind the list
+    const std::size_t complete = body.size() - 4;  // two empty texts follow the list
     ModelReading reading(Kind::pod);
     for (std::size_t size = 0; size < complete; ++size) {
         const auto result = reading.read(Document::list, protobuf_type, body.substr(0, size));

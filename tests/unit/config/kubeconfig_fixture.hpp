@@ -34,7 +34,7 @@ inline ApiServerConfig read_user_config(const std::string& user) {
     return read_config(one_context(https_server, user));
 }
 
-/// What is wrong with a file kc.
+/// The error of a file kc.
 inline std::string problem_of(const std::string& content, const std::string& context = "") {
     const std::array files{detail::KubeconfigFile{"kc", content}};
     return config_error([&] { detail::read_kubeconfig(files, context); });

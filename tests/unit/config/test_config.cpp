@@ -642,6 +642,6 @@ TEST_CASE("find_api_server: options that clash with a kubeconfig that was found 
     const ScopedVariable list("KUBECONFIG", path);
     CHECK(config_error([&] { find_api_server(config); }).ends_with(": " + path));
     config.api_server.auth = {};
-    config.api_server.headers = {{"X-A", "1", ""}};  // is added to what the kubeconfig says
+    config.api_server.headers = {{"X-A", "1", ""}};  // is added to the headers of the kubeconfig
     CHECK_NOTHROW(find_api_server(config));
 }

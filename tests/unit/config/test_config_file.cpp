@@ -26,7 +26,8 @@ TEST_CASE("matching_files: a pattern matches in every part between slashes") {
     using Names = std::vector<std::string>;
     CHECK(match("a/*.yml") == Names{"a/1.yml", "a/2.yml"});
     CHECK(match("*/1.yml") == Names{"a/1.yml", "b/1.yml"});
-    CHECK(match("b/*") == Names{"b/.3.yml", "b/1.yml", "b/x.json"});  // as Go: also hidden ones
+    // like Go, including hidden ones
+    CHECK(match("b/*") == Names{"b/.3.yml", "b/1.yml", "b/x.json"});
     CHECK(match("[ab]/?.yml") == Names{"a/1.yml", "a/2.yml", "b/1.yml"});
     CHECK(match("a/1.yml") == Names{"a/1.yml"});
     CHECK(match("c/*.yml").empty());

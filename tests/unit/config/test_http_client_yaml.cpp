@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-// How the library speaks to a server, in YAML: both programs' spellings in both dialects.
+// HTTP client settings in YAML: both programs' spellings in both dialects.
 
 using namespace k8s_sd;
 using k8s_sd::test::config_error;

@@ -224,7 +224,7 @@ TEST_CASE("kubeconfig: a directory among several files is an error, as in kubect
         CHECK(config_error([&] { load_kubeconfig(list, ""); }) ==
               "kubeconfig_file: cannot read " + directory.path() + ": it is a directory");
     }
-    // It is not there, but not as if nobody had written it.
+    // Only a file that does not exist is ignored (ENOENT); any other reason is an error.
     CHECK(config_error([&] { load_kubeconfig(good + "/x:" + good, ""); }) ==
           "kubeconfig_file: cannot read " + good + "/x: Not a directory");
 }

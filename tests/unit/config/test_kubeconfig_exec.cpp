@@ -10,7 +10,7 @@ using namespace k8s_sd::test;
 
 namespace {
 
-/// A user with a plugin that speaks v1beta1 and has these keys, too.
+/// A user with a v1beta1 plugin and these additional keys.
 std::string plugin(const std::string& keys) {
     return "exec: {apiVersion: client.authentication.k8s.io/v1beta1, " + keys + "}";
 }

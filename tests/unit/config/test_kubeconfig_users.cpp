@@ -11,7 +11,7 @@ using namespace k8s_sd::test;
 TEST_CASE("kubeconfig: credentials are a token, a token file, which comes first, or a password") {
     CHECK(read_user_config("token: abc").auth.bearer_token == "abc");
     const AuthConfig both = read_user_config("token: abc, tokenFile: /t").auth;
-    CHECK(both.bearer_token == "abc");  // for as long as the file cannot be read
+    CHECK(both.bearer_token == "abc");  // used while the file cannot be read
     CHECK(both.bearer_token_file == "/t");
     const AuthConfig basic = read_user_config("username: user1, password: secret").auth;
     CHECK(basic.username == "user1");

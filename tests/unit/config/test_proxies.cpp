@@ -237,7 +237,8 @@ TEST_CASE("choose_proxy: what is configured, and what is left of it") {
     CHECK(choose_proxy(config, server, variables, "proxy") == ProxyConfig{});
     CHECK(choose_proxy({}, server, variables, "proxy") == ProxyConfig{});
 
-    // Without exceptions it is used for everything, and with them never for the machine itself.
+    // Without exceptions the proxy is used for everything, and with exceptions never for the
+    // machine itself.
     const ProxiedServer local{true, "localhost", "443"};
     CHECK(choose_proxy({.url = "http://p"}, local, variables, "proxy").url == "http://p");
     config.no_proxy = "other";

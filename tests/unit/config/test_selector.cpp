@@ -123,7 +123,7 @@ TEST_CASE("LabelSelector: lists of values are those of labels.Parse") {
     CHECK(values("(b,,,c)") == Values{"", "b", "c"});
     CHECK(values("(b,,,)") == Values{"", "b"});
     CHECK(values("(in,notin)") == Values{"in", "notin"});
-    // labels.Parse wants something behind each second comma.
+    // labels.Parse requires a value after each second comma.
     for (const char* list : {"(,,)", "(b,,)", "(,,,,)", "(b,,,,)", "(b,c,,)"}) {
         INFO(list);
         CHECK_THROWS_AS(values(list), ConfigError);

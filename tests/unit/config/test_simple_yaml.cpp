@@ -13,7 +13,7 @@ using k8s_sd::test::config_error;
 
 namespace {
 
-/// A value with the lines of what is not null, whose line does not matter.
+/// The structure of a value with the lines of non-null nodes; the line of a null does not matter.
 std::string shape(const YamlNode* node) {
     if (!node || node->kind == YamlNode::Kind::null) return "null";
     std::string text = std::to_string(node->line) + ":";
@@ -30,7 +30,7 @@ bool is_simple(const std::string& text) {
     return read_simple_yaml(document);
 }
 
-/// What the reader of the whole language makes of it; "!" for an error.
+/// The result of the full parser; "!" for an error.
 std::string as_any(const std::string& text) {
     try {
         return shape(parse_any_yaml(text, "f")->root());
@@ -39,7 +39,7 @@ std::string as_any(const std::string& text) {
     }
 }
 
-/// Where the short cut is taken it must lead to the same place.
+/// If the fast path accepts a text, its result must be the same.
 bool agrees(const std::string& text) {
     YamlDocument document(text, "f");
     if (!read_simple_yaml(document)) return document.root() == nullptr;

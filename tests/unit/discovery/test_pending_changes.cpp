@@ -127,7 +127,7 @@ TEST_CASE(
             TargetGroupPtr next =
                 random() % 3 == 0 ? nullptr : group_of(name, std::to_string(random() % 2));
             TargetGroupPtr& now = current[source];
-            if (next == now || (next && now && *next == *now)) continue;  // that is no change
+            if (next == now || (next && now && *next == *now)) continue;  // no change
             pending.add({next, now, false});
             now = next;
         }

@@ -162,7 +162,7 @@ TEST_CASE("look_at_files: bad bytes are not parsed again, and the problem stays"
     CHECK(f.look(known).files.at(path).problem == "remembered");
     f.add("a.json", "[]");
     CHECK(f.look(known).files.at(path).problem == "");
-    // What was refused for its length may be taken when others are shorter.
+    // A file refused for its length may be accepted once others are shorter.
     f.config.max_targets = 1;
     f.add("a.json", R"([{"targets":["x","y"]}])");
     CHECK(f.look().files.at(path).content.mistake == "");

@@ -40,7 +40,7 @@ DiscoveryConfig divided_namespaces(unsigned count) {
 std::string uid_of(unsigned i) {
     return "0c1f2a3b-0000-4000-8000-" + std::to_string(100'000'000'000 + i);
 }
-/// Whether targets of the object belong to the member.
+/// Whether the member owns targets of the object.
 bool owns_object(const FleetShare& share, const Division& division, const std::string& uid) {
     return share.owns(detail::share_key_of(division, "ns", detail::fnv1a64(uid)));
 }
@@ -100,7 +100,7 @@ TEST_CASE("DividedDiscovery: the members have all objects together, and each has
                 sum += part->share.fraction();
             }
             CHECK(sum >= 1 - 1e-9);
-            // Nothing twice where requests are short enough.
+            // Without overlap, if requests are short enough.
             if (slots <= 64 || (slots == 256 && count > 2)) CHECK(sum <= 1 + 1e-9);
         }
     }

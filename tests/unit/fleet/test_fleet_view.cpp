@@ -25,7 +25,7 @@ std::vector<std::string> agents(std::size_t count) {
     return names;
 }
 
-/// The part of all keys whose owner differs.
+/// The fraction of keys whose owner differs.
 double moved(const FleetView& a, const FleetView& b) {
     double count = 0;
     for (std::uint64_t i = 0; i < some_keys; ++i) {
@@ -46,7 +46,7 @@ TEST_CASE("FleetView: members are sorted, and one that is named twice counts onc
     CHECK_FALSE(view.contains("c"));
 }
 
-// Members of two versions of a program share targets while one replaces the other.
+// Members of two versions of a program share targets during a rolling update.
 TEST_CASE("FleetView: keys, epochs and owners are the same in every process and version") {
     CHECK(share_key("job", "what") == 0xdb2664f4af424760U);
     const FleetView view(agents(5));
@@ -68,7 +68,7 @@ TEST_CASE("FleetView: keys are spread evenly") {
         for (std::uint64_t i = 0; i < some_keys; ++i) ++shares[view.owners(key_of(i)).front()];
         const double mean = static_cast<double>(some_keys) / static_cast<double>(members);
         for (const auto& [member, share] : shares) {
-            // Five standard deviations of a random choice.
+            // Five standard deviations of a random distribution.
             CHECK(std::abs(static_cast<double>(share) - mean) < 5 * std::sqrt(mean));
         }
         CHECK(shares.size() == members);

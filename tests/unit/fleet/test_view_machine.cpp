@@ -12,8 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A machine, the time, and what the members are said to be: "a b" are active, "(c)" joins, "-d"
-/// leaves.
+/// A machine, the time, and the reported members: "a b" are active, "(c)" joins, "-d" leaves.
 struct Fleet {
     explicit Fleet(FleetRules r = {}, std::string self = "a", FleetViewPtr known = nullptr)
         : rules(r), machine(r, std::move(self), now) {
@@ -39,7 +38,7 @@ struct Fleet {
         return {word, MemberState::active};
     }
     void lose_sight() { machine.lose_sight(now); }
-    /// As its owner does: advances at each next().
+    /// Advances like the machine's owner, at each next().
     void pass(Duration time) {
         const TimePoint end = now + time;
         while (machine.next() && *machine.next() <= end) {

@@ -28,7 +28,7 @@ Audience parties_in(std::size_t number) {
 }
 
 struct KeptObjects {
-    /// As a watch does it.
+    /// As a watch stores it.
     ObjectPtr make(std::size_t parties) {
         const Audience audience = parties_in(parties);
         const std::uint16_t id = audiences.id_of(audience);
@@ -84,7 +84,7 @@ TEST_CASE("Object audiences: more of them than numbers are right, each of them, 
     // All of them change, one after the other.
     for (std::size_t i = 0; i < count; ++i) kept.objects[i] = kept.make(i + 1 + count);
     check_all(count);
-    // What is gone makes room, for the objects that are kept apart as well.
+    // Removed objects free space, also for objects kept separately.
     kept.objects.resize(100);
     for (std::size_t i = 0; i < all_numbers / 8 + 2; ++i) kept.make(500'000 + i);
     CHECK_FALSE(kept.audiences.crowded());

@@ -70,7 +70,8 @@ TEST_CASE("Required access: the own namespace is not known, and shown as what it
     config.own_namespace = true;
     CHECK(words(config) ==
           Texts{"pods in the namespace of the program's pod", "pods in the namespace a"});
-    config.dialect = LabelDialect::victoriametrics;  // there it counts only where it is alone
+    // this dialect uses it only if it is the only one
+    config.dialect = LabelDialect::victoriametrics;
     CHECK(words(config) == Texts{"pods in the namespace a"});
 }
 
@@ -204,7 +205,7 @@ TEST_CASE("RBAC manifest: it is YAML, whatever a namespace is called") {
     for (std::size_t i = 1; i < documents.size(); i += 2) {
         const YAML::Node& role = documents[i];
         CHECK(role["kind"].as<std::string>() == "Role");
-        CHECK(role["metadata"]["namespace"].Tag() == "!");  // in quotes: a text
+        CHECK(role["metadata"]["namespace"].Tag() == "!");  // in quotes: a string
         found.insert(role["metadata"]["namespace"].as<std::string>());
         CHECK(role["rules"][0]["apiGroups"][0].as<std::string>().empty());
         CHECK(role["rules"][0]["resources"].size() == 3);

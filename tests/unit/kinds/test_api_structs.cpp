@@ -1,4 +1,4 @@
-// The structs of k8s_sd::api, read from lists that a real API server sent.
+// The structs of k8s_sd::api, read from lists of a real API server.
 
 #include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
@@ -32,7 +32,7 @@ std::string recorded_body(Kind kind, const char* extension) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Says where a struct is not what a document of JSON says.
+/// Reports differences between a struct and its JSON document.
 class FieldCheck {
  public:
     template <class Struct, class Rows>
@@ -49,7 +49,7 @@ class FieldCheck {
         });
     }
     std::vector<std::string> differences;
-    std::map<std::string, int> found;  ///< how often a field was there
+    std::map<std::string, int> found;  ///< how often a field was present
 
  private:
     void check(bool same, const std::string& path) {
@@ -92,7 +92,7 @@ class FieldCheck {
     }
 };
 
-/// Keeps what a list brings, as a watch with that form would.
+/// Keeps the objects of a list, as a watch with that form would.
 struct KeptList final : private EventSink {
     KeptList(const ObjectForm& kept, std::string_view type, std::string_view body) : form(kept) {
         ListWatchReader reader(form.schema, std::size_t{16} << 20, *this);

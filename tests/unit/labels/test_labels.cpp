@@ -214,7 +214,7 @@ TEST_CASE("LabelFactory: blocks of other names or values are not shared") {
     CHECK(a != factory.block().add("x", "2").make_shared());
     CHECK(a != factory.block().add("y", "1").make_shared());
     CHECK(a != factory.block().add("x", "1").make());
-    // The bytes of both are "ab", "c" and "a", "bc" without their lengths.
+    // Without their lengths, the bytes of both would be equal: "ab", "c" and "a", "bc".
     const auto split = factory.block().add("x", "ab").add("y", "c").make_shared();
     CHECK(split != factory.block().add("x", "a").add("y", "bc").make_shared());
     const auto labels = make_family(factory, family, {{"k", "v"}});
@@ -351,7 +351,7 @@ TEST_CASE("Labels: missing blocks anywhere are passed over") {
 TEST_CASE(
     "Labels: a block whose labels are all hidden but one starts and ends the iteration well") {
     LabelFactory factory;
-    // "z-" is hidden behind "z."; it is the first entry of the first block and of the last.
+    // "z." overrides "z-", the first entry of the first block and of the last.
     const std::vector<LabelBlockPtr> blocks{
         make_family(factory, alone, {{"z-", "no"}, {"z.", "1"}}),
         factory.block().add("m", "2").make(),

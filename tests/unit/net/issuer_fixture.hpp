@@ -19,7 +19,7 @@
 
 namespace k8s_sd::test {
 
-/// Clients of one server, each with its credentials, as their watches see them.
+/// Clients of one server, each with its credentials, as seen by their watches.
 struct Issuers {
     explicit Issuers(ApiServerConfig server) : config(std::move(server)) { add_client(); }
     Issuers(const Issuers&) = delete;
@@ -38,7 +38,7 @@ struct Issuers {
         clients.push_back(std::make_unique<detail::Credentials>(
             detail::make_credential_source(config, context.get_executor(), environment), clock));
     }
-    /// The value of the header, or "error: ", or "" while there is no answer.
+    /// The value of the header, or "error: ", or "" while no result has arrived.
     std::string get(std::size_t client = 0) {
         told = std::make_shared<std::string>();
         clients[client]->async_get([this, here = told](const detail::RequestCredentials& answer) {
@@ -52,7 +52,7 @@ struct Issuers {
         settle();
         return *told;
     }
-    /// After a 401; whether there are others; none while there is no answer.
+    /// Reports a 401; the result is whether other credentials exist; nullopt until it arrives.
     std::shared_ptr<std::optional<bool>> refuse(std::size_t client = 0) {
         auto changed = std::make_shared<std::optional<bool>>();
         clients[client]->async_refresh(revision, [changed](bool is) { *changed = is; });
@@ -72,7 +72,7 @@ struct Issuers {
     std::shared_ptr<ProgramDesk> programs = std::make_shared<ProgramDesk>();
     std::shared_ptr<TextServer> service = std::make_shared<TextServer>();
     std::vector<std::string> log;
-    std::shared_ptr<std::string> told;  ///< to the last who asked
+    std::shared_ptr<std::string> told;  ///< the last caller's result
     std::string problem, headers;
     std::shared_ptr<const detail::ClientIdentity> identity;
     std::uint64_t revision = 0;

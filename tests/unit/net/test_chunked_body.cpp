@@ -8,7 +8,7 @@
 namespace k8s_sd::detail {
 namespace {
 
-/// What comes of a body that arrives in pieces: its data, "…" if it has not ended, and the rest.
+/// The result of a body that arrives in pieces: its data, "…" if it has not ended, and the rest.
 struct Reading {
     std::string data;
     std::size_t used = 0;

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using Texts = std::vector<std::string>;
 
-/// Credentials of a slow source, and what those who wait for them are told.
+/// Credentials from a slow source, and the results for their callers.
 struct Shared {
     void get() {
         credentials->async_get([this](const RequestCredentials& answer) {
@@ -24,7 +24,7 @@ struct Shared {
             revision = answer.revision;
         });
     }
-    /// After a refusal of the value of the last answer.
+    /// Reports the value of the last result as refused.
     void refresh() { refresh(revision); }
     void refresh(std::uint64_t refused) {
         credentials->async_refresh(
@@ -120,7 +120,7 @@ TEST_CASE("Credentials: a refused value is asked for anew, once for all whose re
     s.take();
     s.refresh();
     s.refresh();
-    s.get();  // the value in memory is the one that was refused
+    s.get();  // the cached value is the refused one
     CHECK(s.desk->asked == 2);
     CHECK(s.take().empty());
 
@@ -128,7 +128,7 @@ TEST_CASE("Credentials: a refused value is asked for anew, once for all whose re
         const std::uint64_t refused = s.revision;
         s.desk->answer("Bearer two");
         CHECK(s.take() == Texts{"changed", "changed", "Bearer two"});
-        s.refresh(refused);  // an answer that was late
+        s.refresh(refused);  // a late report
         CHECK(s.take() == Texts{"changed"});
         CHECK(s.desk->asked == 2);
     }

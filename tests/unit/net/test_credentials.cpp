@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::TemporaryDirectory;
 
-/// The credentials of a configuration with a clock of their own, and the results of the last call.
+/// The credentials of a configuration with a manual clock, and the results of the last call.
 struct Fixture {
     explicit Fixture(const AuthConfig& config)
         : credentials(std::make_unique<Credentials>(
@@ -46,7 +46,7 @@ struct Fixture {
         settle();
         return value;
     }
-    /// After a 401 answer to a request with the value of the last get().
+    /// Reports a 401 to a request with the value of the last get().
     bool refresh() {
         refreshed = false;
         credentials->async_refresh(revision, [this](bool changed) {
@@ -192,7 +192,7 @@ TEST_CASE("Credentials: a file that turns bad is warned of once, and so is that 
     const std::string path = directory.write("token", "");
     Fixture f{token_file(path)};
     f.get();
-    CHECK(f.log.empty());  // nothing serves: that is an error
+    CHECK(f.log.empty());  // no value is usable: an error
     directory.write("token", "one");
     f.get();
     CHECK(f.log.empty());
@@ -233,7 +233,7 @@ TEST_CASE(
 
     for (int i = 0; i < 3; ++i) {
         f.clock->advance(1h);
-        CHECK(f.get() == "Bearer one");  // nobody waits for it again
+        CHECK(f.get() == "Bearer one");  // no caller waits for it again
     }
     CHECK(f.files->asked == 2);
     directory.write("token", "two");

@@ -70,7 +70,7 @@ TEST_CASE("ExecCredential: a token, a certificate with its key, or both") {
 
     const auto beta = read_exec_credential(credential(R"({"token": "t"})", v1beta1), v1beta1);
     CHECK(view(beta.token) == "t");
-    // Unknown and null members are no matter.
+    // Unknown and null members are ignored.
     CHECK(read(R"({"token": "t", "clientKeyData": null, "later": {}})").problem.empty());
 }
 

@@ -286,7 +286,7 @@ TEST_CASE("Exec: the token that was issued before is taken out of later messages
 TEST_CASE("Exec: a program whose runner never tells has failed") {
     Issuers f(with_exec());
     CHECK(f.get().empty());
-    f.advance(64s);  // the program may wait for 30 s for others, then run for 30 s
+    f.advance(64s);  // the program may wait 30 s for other programs, then run for 30 s
     CHECK(f.told->empty());
     CHECK(f.programs->wanted());
     f.advance(1s);
@@ -341,7 +341,7 @@ TEST_CASE("Exec: a certificate that does not belong to its key is a failure of t
     CHECK(*f.told == "error: exec login: clientCertificateData holds no certificate");
     f.advance(10s);
     f.get();
-    CHECK(f.programs->runs() == 2);  // it is asked again
+    CHECK(f.programs->runs() == 2);  // the program runs again
 }
 
 TEST_CASE("Exec: the end of a context kills the program, and a late answer finds nobody") {

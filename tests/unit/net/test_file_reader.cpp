@@ -25,7 +25,7 @@ using Texts = std::vector<std::string>;
 
 const std::string too_slow = "reading it takes longer than 10 s";
 
-/// Readers of one context, and what they were told.
+/// Readers of one context, and their results.
 struct Readers {
     std::unique_ptr<FileReader> make() {
         return std::make_unique<FileReader>(context->get_executor(), clock, calls);
@@ -83,7 +83,7 @@ TEST_CASE("FileReader: one file is read once at a time, whoever waits, and howev
     r.read(*other, r.directory.write("other", "two"));
     CHECK(r.desk->asked == 2);
     r.clock->advance(4s);
-    CHECK(r.take() == Texts(2, "problem: " + too_slow));  // ten seconds of the read
+    CHECK(r.take() == Texts(2, "problem: " + too_slow));  // ten seconds after the start of the read
     r.read(*c, r.path);
     CHECK(r.take() == Texts{"problem: " + too_slow});  // at once
     CHECK(r.desk->asked == 2);
@@ -168,7 +168,7 @@ TEST_CASE("FileReader: calls that are refused, or throw, are a reason") {
     Readers r;
     r.calls = std::make_shared<Full>();
     r.read(*r.make(), r.path);
-    CHECK(r.take().empty());  // the reader is gone
+    CHECK(r.take().empty());  // the reader is destroyed
     const auto refused = r.make();
     r.read(*refused, r.path);
     CHECK(r.take() == Texts{"problem: too many files are being read"});

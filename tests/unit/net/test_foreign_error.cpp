@@ -47,7 +47,7 @@ TEST_CASE("read_foreign_error: the sentence for people is found in the forms of 
                  "pods is forbidden"},
              Row{"\xef\xbb\xbf{\"message\": \"marked\"}", "marked"},
              Row{R"({"message": "half \ud800 pair"})", "half \xef\xbf\xbd pair"},
-             // what says nothing
+             // bodies without a message
              Row{"{}", ""},
              Row{"[]", ""},
              Row{R"({"error": null, "message": 5})", ""},

@@ -31,7 +31,7 @@ std::string text_of(const std::string& token, const std::string& server = "https
            current + "\n";
 }
 
-/// A kubeconfig that is looked at with a clock of its own, and the changes.
+/// A kubeconfig that is read with a manual clock, and its changes.
 struct Fixture {
     using Prepare = std::function<void(test::TemporaryDirectory&)>;
     explicit Fixture(
@@ -53,7 +53,7 @@ struct Fixture {
                 if (on_change) on_change();
             });
     }
-    /// After a while.
+    /// Reads the file after this time.
     void look(Duration after = 60s) {
         clock->advance(after);
         reload->async_look([this] { ++looks; });
@@ -193,7 +193,7 @@ TEST_CASE("KubeconfigReload: it looks every minute by itself while that is wante
     f.clock->advance(59s);
     f.settle();
     CHECK(f.files->asked == 1);
-    f.look(0s);  // who asks in between is no reason to look more often
+    f.look(0s);  // calls in between do not read the file more often
     f.clock->advance(1s);
     f.settle();
     CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});

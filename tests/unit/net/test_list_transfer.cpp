@@ -23,7 +23,7 @@ TEST_CASE("TransferRate: a network is slow below 16 MB a second, where it was me
         {1'000'000, 10ms, false},
         {1'000'000, 0s, false},
         {128 * 1024, 1s, true},
-        {128 * 1024 - 1, 1h, false},  // a server compresses nothing that is smaller
+        {128 * 1024 - 1, 1h, false},  // servers do not compress smaller bodies
         {0, 1h, false},
     };
     for (const auto& row : rows) {
@@ -57,7 +57,7 @@ TEST_CASE("ListMemory: what a server cannot list with a watch is tried again a d
     CHECK_FALSE(streams(Kind::pod, 23h));
     CHECK_FALSE(streams(Kind::service, 23h));  // of the same server
     CHECK(streams(Kind::pod, 24h));
-    memory.on_not_streamed(Kind::pod, false, start + 1h);  // teaches less
+    memory.on_not_streamed(Kind::pod, false, start + 1h);  // less evidence
     CHECK_FALSE(streams(Kind::pod, 23h));
     memory.on_streamed(Kind::service);
     CHECK(streams(Kind::pod, 1h));

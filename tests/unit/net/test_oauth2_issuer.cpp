@@ -180,7 +180,7 @@ TEST_CASE("OAuth2: a token_url that is none is an error of the configuration") {
         server.auth.oauth2->token_url = url;
         CHECK_THROWS_AS(Issuers(server), ConfigError);
     }
-    // What cannot stand in a request is escaped.
+    // Characters that are invalid in a request are escaped.
     ApiServerConfig server = with_oauth2();
     server.auth.oauth2->token_url = "http://login/a\r\nX-Evil: 1";
     Service f(good, server);

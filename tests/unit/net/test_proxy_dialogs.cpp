@@ -17,15 +17,15 @@ using namespace std::string_literals;
 using test::contains;
 using State = ProxyDialog::State;
 
-/// How a dialog ended, and what was said in it.
+/// The end of a dialog, and its bytes.
 struct Ending {
     State state = State::talking;
     std::string problem;
     std::string said;
 };
 
-/// \param answers  one after each thing that is said
-/// \param piece    bytes that arrive at a time
+/// \param answers  one after each message of the client
+/// \param piece    number of bytes per read
 Ending play(ProxyDialog& dialog, const std::vector<std::string>& answers,
             std::size_t piece = std::string::npos) {
     Ending ending;
@@ -59,7 +59,7 @@ Ending connect(const std::string& answer, const ProxyTarget& proxy = {},
     return play(dialog, {answer}, piece);
 }
 
-/// The problem of that answer, which is the same however it arrives.
+/// The problem of that response, regardless of its chunking.
 std::string connect_problem(const std::string& answer, const ProxyTarget& proxy = {}) {
     const Ending ending = connect(answer, proxy);
     CHECK(ending.state == State::failed);
@@ -173,7 +173,7 @@ TEST_CASE("HttpConnect: refusals say whose they are and what to do") {
 
 TEST_CASE("HttpConnect: what is no proxy of HTTP") {
     const std::string other = "does not speak HTTP; is it of another kind (https://, socks5://)?";
-    CHECK(connect_problem("\x15\x03\x03\x02\x02") == other);  // an alert of TLS
+    CHECK(connect_problem("\x15\x03\x03\x02\x02") == other);  // a TLS alert
     CHECK(connect_problem("\x05\xff") == other);
     CHECK(connect_problem("<html>Hello") == other + " It says \"<html>Hello\"");
     CHECK(connect_problem("SSH-2.0-OpenSSH\r\n") == other + " It says \"SSH-2.0-OpenSSH\"");
@@ -362,7 +362,7 @@ TEST_CASE("proxy_target: what a configuration comes to") {
     CHECK(https->username == "u");
     CHECK(https->password == "p@");
     CHECK(https->tls.ca_file == "/ca");
-    CHECK(https->tls.cert_file == "");  // the proxy learns nothing of who it is
+    CHECK(https->tls.cert_file == "");  // the proxy does not learn the client's identity
     CHECK(https->tls.key == "");
     CHECK(https->tls.server_name == "");
     CHECK(to_string(*proxy_target({.url = "socks5h://[::1]"}, tls)) == "socks5://[::1]:1080");

@@ -15,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 using Texts = std::vector<std::string>;
 
-/// What the issuer was asked, and what it answers when the test says so.
+/// The requests to an issuer, and its responses on the test's command.
 struct IssuerDesk {
-    std::vector<bool> asked;  ///< each time: whether they were refused
+    std::vector<bool> asked;  ///< for each request: whether the credentials were refused
     std::function<void()> before;
     CredentialIssuer::Handler waiting;
 };
@@ -35,7 +35,7 @@ class FakeIssuer final : public CredentialIssuer {
     std::shared_ptr<IssuerDesk> desk_;
 };
 
-/// Renewed credentials, and what those who ask are told.
+/// Renewed credentials, and the results of their callers.
 struct Renewed {
     Renewed() {
         RenewedCredentials::Options options;
@@ -49,7 +49,7 @@ struct Renewed {
         credentials = std::make_unique<RenewedCredentials>(std::make_unique<FakeIssuer>(desk),
                                                            std::move(options), clock, logger);
     }
-    /// What is told at once; "" if that takes an answer.
+    /// The immediate result; "" if it depends on a response.
     std::string get(const CredentialSource::Refused& refused = nullptr) {
         told.clear();
         credentials->async_get(refused, [this](const auto& answer) {
@@ -81,7 +81,7 @@ struct Renewed {
         std::exchange(desk->waiting, nullptr)(std::move(issued));
     }
     std::size_t asked() const { return desk->asked.size(); }
-    /// The seconds until somebody who asks all the time has them issued again; at most a day.
+    /// The seconds until a permanently polling caller triggers the next issue; at most a day.
     long seconds_to_issue() {
         const std::size_t before = asked();
         long seconds = 0;
@@ -141,7 +141,7 @@ TEST_CASE("RenewedCredentials: renewed a tenth of their life, at most a minute, 
     CHECK(renewed_after(15min) == 14 * 60);
     CHECK(renewed_after(200s) == 180);
     CHECK(renewed_after(20s) == 18);
-    // Never sooner than the pause, however short they live.
+    // Never earlier than the pause, even for a short lifetime.
     CHECK(renewed_after(5s) == 10);
     CHECK(renewed_after(1s) == 10);
 }
@@ -207,7 +207,7 @@ TEST_CASE("RenewedCredentials: while it fails the pauses grow, and who asks in t
     r.issue("one", 100s);
     CHECK(r.seconds_to_issue() == 90);
     r.fail("exec login: no such program");
-    CHECK(r.seconds_to_issue() == 10);  // it begins anew
+    CHECK(r.seconds_to_issue() == 10);  // the pauses start again
     CHECK(r.asked() == 8);
 }
 

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The head of a request without the lines that all have.
+/// The head of a request without the common lines.
 std::string extra_lines(const ApiServerConfig& config) {
     boost::asio::io_context context;
     const detail::ApiClientImpl client(context.get_executor(), config, {});
@@ -106,12 +106,12 @@ TEST_CASE("Requests: headers from files are read again, and a broken file keeps 
                        "header X-B " + directory.path("b") +
                        ": it contains a line break or another control character; going on with "
                        "the value read before"});
-    // After a 401 at once.
+    // Immediately after a 401.
     directory.write("b", "four-of-a-kind");
     CHECK(f.refuse()->value());
     f.get();
     CHECK(contains(f.headers, "X-B: four-of-a-kind\r\n"));
-    // Short values are names, wherever they come from.
+    // Short values count as names, regardless of their source.
     CHECK(f.clients[0]->redact("four-of-a-kind and fixed") == "<redacted> and fixed");
 }
 

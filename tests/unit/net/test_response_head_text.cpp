@@ -7,7 +7,7 @@
 namespace k8s_sd::detail {
 namespace {
 
-/// The size of the head, found when so many bytes have come; 0: never.
+/// The size of the head, detected in pieces of this size; 0: never.
 std::size_t end_of_head(std::string_view text, std::size_t piece) {
     HeadEnd end;
     for (std::size_t come = piece;; come += piece) {

@@ -21,7 +21,7 @@ struct TrafficFixture {
     explicit TrafficFixture(ServerLimits limits)
         : traffic(std::make_shared<ServerTraffic>(limits, metrics)) {}
 
-    /// Keeps the place that it gets, and notes that it got one.
+    /// Keeps its permit, and records the grant.
     Ticket ask(const std::string& name) {
         return traffic->async_list_place(context.get_executor(), [this, name](Place place) {
             CHECK(place);
@@ -46,7 +46,7 @@ TEST_CASE("lists wait for their turn, first come, first served") {
     TrafficFixture f({.concurrent_lists = 2});
     std::vector<Ticket> tickets;
     for (const char* name : {"a", "b", "c", "d"}) tickets.push_back(f.ask(name));
-    CHECK(f.served.empty());  // by post
+    CHECK(f.served.empty());  // posted
     CHECK(f.metrics->lists_waiting == 2);
     CHECK(f.metrics->lists_running == 2);
     f.settle();
@@ -168,7 +168,7 @@ TEST_CASE("a recovery is told once, when a success follows a failure") {
         return f.traffic->async_recovery(f.context.get_executor(), [&] { ++told; });
     };
     Ticket one = ask();
-    f.traffic->on_success();  // nothing had failed
+    f.traffic->on_success();  // nothing has failed
     f.settle();
     CHECK(told == 0);
     f.traffic->on_failure();
@@ -207,7 +207,7 @@ TEST_CASE("an executor that runs no more keeps no place, however many wait") {
     tickets.clear();
     f.settle();
     CHECK(f.served == Names{"last"});
-    executors.front().let_go();  // what came after its context had ended
+    executors.front().let_go();  // the handler arrives after the end of its context
 }
 
 TEST_CASE("install: comes too late after anything has used the context, and says so") {

@@ -129,7 +129,7 @@ TEST_CASE("SnapshotDirectory: files that are no files of ours are not read") {
     CHECK_FALSE(d.is_missing);
     fs::create_directory(d.path + "/folder");
     CHECK(d.read(*directory, "folder") == "is no regular file");
-    // Nobody writes to it: a reader that opens it as it is waits for ever.
+    // Nothing writes to it: a blocking open by the reader would never return.
     REQUIRE(mkfifo((d.path + "/fifo").c_str(), 0600) == 0);
     CHECK(d.read(*directory, "fifo") == "is no regular file");
 }

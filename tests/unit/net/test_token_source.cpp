@@ -172,8 +172,8 @@ TEST_CASE(
         CHECK(*f.told == "error: token_source: it did not answer in 60 s");
         f.advance(60s);
     }
-    CHECK(f.tokens->asked.size() == 8);  // so many calls are open
-    // Whichever answers now counts.
+    CHECK(f.tokens->asked.size() == 8);  // the number of concurrent calls
+    // The next response of any call counts.
     f.get();
     f.tokens->handlers[3]({}, {}, {"late", {}});
     f.settle();
@@ -234,7 +234,7 @@ TEST_CASE("TokenSource: who joins a call that throws is told of it as well") {
     };
     const auto source = std::make_shared<Joined>();
     Issuers f(Hosted::server_with(source));
-    // Of another scheme, so it shares the source and nothing else.
+    // It has another scheme, so it shares only the source.
     f.config.auth.scheme = "Token";
     f.add_client();
     std::string joined;

@@ -91,7 +91,7 @@ TEST_CASE("DataObject: what is in it decides about change, metadata does not") {
     CHECK_FALSE(same(R"("type":"Opaque","data":{"a":"QQ==","b":"Qg=="},"immutable":true)"));
     CHECK_FALSE(same(R"("type":"Opaque","data":{"a":"QQ==","b":"QQ=="})"));
     CHECK_FALSE(same(R"("type":"Opaque","data":{"a":"QQ=="})"));
-    // The same bytes, divided otherwise.
+    // The same bytes, split differently.
     CHECK_FALSE(decode_data(Kind::configmap, R"("data":{"ab":"c"})")
                     ->same_content(*decode_data(Kind::configmap, R"("data":{"a":"bc"})")));
 }
@@ -193,7 +193,7 @@ TEST_CASE("base64: room is enough and not more than two bytes too much") {
     }
     CHECK(detail::base64_room(4) == 3);
     CHECK(detail::base64_room(1400) == 1050);
-    // Not base64, but written until that is seen.
+    // Not base64, but partly decoded before the error is detected.
     CHECK_FALSE(detail::decode_base64("Q"));
     CHECK_FALSE(detail::decode_base64("QQ"));
     CHECK_FALSE(detail::decode_base64("QQQ"));

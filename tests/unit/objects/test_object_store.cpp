@@ -185,7 +185,7 @@ TEST_CASE("ObjectStore: a list with an object without a name removes nothing, th
     CHECK(store.finish_list().empty());
     store.begin_list();
     store.mark_nameless();
-    store.begin_list();  // anew
+    store.begin_list();  // starts again
     store.put_listed(thing("a", "2"));
     CHECK(words(store.finish_list()) == Words{"-b=1"});
 }

@@ -15,7 +15,7 @@ struct Summary {
     friend bool operator==(const Summary&, const Summary&) = default;
 };
 
-/// Of what becomes of every code point. Checks that it stays so if it is done again.
+/// The hash of the mappings of every code point. Checks that mapping twice changes nothing.
 template <class Append>
 Summary summarise(Append append) {
     Summary summary;
@@ -39,8 +39,8 @@ Summary summarise(Append append) {
 
 }  // namespace
 
-// The numbers are those of Unicode 14's Simple_Uppercase_Mapping and Simple_Lowercase_Mapping as
-// Perl has them (Unicode::UCD), which is not where the table comes from.
+// The numbers come from Unicode 14's Simple_Uppercase_Mapping and Simple_Lowercase_Mapping in Perl
+// (Unicode::UCD), independently of the source of the table.
 TEST_CASE("Case mapping: every code point has the simple mapping of Unicode") {
     CHECK(summarise(append_upper) == Summary{1450, 0xdd8aa8920e74fe15});
     CHECK(summarise(append_lower) == Summary{1433, 0x7d0c429f29debbca});

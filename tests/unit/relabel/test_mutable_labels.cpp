@@ -146,14 +146,14 @@ TEST_CASE("MutableLabels: what only a huge target needed goes with it") {
     labels.clear();
     CHECK(labels.empty());
     CHECK(labels.get("label_1").empty());
-    CHECK(labels.labels().data() == nullptr);  // there is no memory for labels any more
+    CHECK(labels.labels().data() == nullptr);  // the buffer for labels has been freed
     for (int i = 0; i < 100; ++i) labels.set(labels.copy("label_" + std::to_string(i)), "v");
     labels.clear();
     CHECK(labels.labels().data() != nullptr);
     for (int i = 0; i < 11; ++i) {
         const std::string& text = labels.new_text();
         CHECK(text.capacity() <= 1024);
-        // What targets usually need is still where it was.
+        // The texts that a target usually needs are kept.
         if (i < 10) CHECK(&text == texts[static_cast<std::size_t>(i)]);
     }
 }

@@ -16,7 +16,7 @@ namespace {
 
 using Groups = std::vector<std::string>;
 
-/// What a pattern says of a text: no groups if it does not match.
+/// The match of a pattern in a text: no groups if it does not match.
 Groups match(const Pattern& pattern, std::string_view text) {
     std::vector<std::string_view> views(pattern.group_count() + 1);
     if (!pattern.match(text, views)) return {};
@@ -34,7 +34,7 @@ std::string replace_all(const Pattern& pattern, std::string_view text) {
 
 bool is_simple(const std::string& regex) { return SimplePattern::parse(regex).has_value(); }
 
-/// Pieces that patterns and texts are put together from, so that many of them meet.
+/// Fragments of patterns and texts, so that many of them match.
 class Generator {
  public:
     std::string regex() {
@@ -150,7 +150,7 @@ TEST_CASE("Pattern: huge and deeply nested regular expressions end in a match or
     for (int i = 0; i < 50'000; ++i) alternatives += "pod-" + std::to_string(i) + "|";
     CHECK(Pattern(alternatives).matches("pod-49999"));
     CHECK_FALSE(Pattern(alternatives).matches("pod-50000"));
-    // A pattern that backtracking engines need exponential time for.
+    // A pattern with exponential cost in backtracking engines.
     CHECK_FALSE(Pattern("(a*)*(a|b)*c").matches(std::string(100'000, 'a')));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("Patterns in common: one for all who have its text at a time") {
     CHECK_FALSE(a->matches("xabcd"));
     CHECK(shared_pattern("a(b|c)+d", Pattern::Anchors::none)->matches("xabcd"));
     CHECK_THROWS_AS(shared_pattern("("), std::invalid_argument);
-    // Who leaves takes nothing from the others, and what nobody has is made anew.
+    // Releasing a pattern does not affect other users, and an unused one is compiled again.
     for (int i = 0; i < 1000; ++i) {
         const auto other = shared_pattern("x+" + std::to_string(i));
         CHECK(other->matches("xx" + std::to_string(i)));

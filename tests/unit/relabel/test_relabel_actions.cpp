@@ -22,7 +22,7 @@ RelabelRule compare(Action action, const std::string& source, const std::string&
     return {.action = action, .source_labels = {source}, .target_label = target};
 }
 
-/// What hashmod makes of a label with the value; "" if there is no label.
+/// The hashmod result for a label with the value; "" if there is no label.
 std::string hashmod(const std::string& value, std::uint64_t modulus,
                     const RelabelOptions& options = {}) {
     const RelabelRule rule{
@@ -49,7 +49,7 @@ TEST_CASE("Relabelling: keep and drop match the whole value") {
     CHECK(keeps({{"zz", "b"}}, filter(Action::drop, "zz", "")));
     CHECK_FALSE(keeps({}, filter(Action::drop, "zz", "")));
     CHECK(keeps({{"a", "FOO"}}, filter(Action::keep, "a", "(?i)foo")));
-    // The regex is put between anchors as text, and this one gets out of them.
+    // Anchors enclose the text of the regex, and this one breaks out of them.
     CHECK(keeps({{"a", "fooXYZ"}}, filter(Action::keep, "a", "foo)|(?:bar")));
     CHECK_FALSE(keeps({{"a", "XYZfoo"}}, filter(Action::keep, "a", "foo)|(?:bar")));
     CHECK(keeps({{"a", "XYZbar"}}, filter(Action::keep, "a", "foo)|(?:bar")));
@@ -102,7 +102,7 @@ TEST_CASE("Relabelling: hashmod takes the end of an MD5") {
 
 TEST_CASE("Relabelling: hashmod of vmagent takes XXH64") {
     const RelabelOptions vmagent{.dialect = LabelDialect::victoriametrics};
-    // The hashes are those of the algorithm's specification.
+    // The hashes come from the algorithm's specification.
     CHECK(hashmod("a", 18446744073709551615u, vmagent) ==
           std::to_string(static_cast<std::int64_t>(0xd24ec4f1a98c6e5bu)));
     CHECK(hashmod("abc", 1000, vmagent) == std::to_string(0x44bc2cf5ad770999u % 1000));
@@ -157,14 +157,14 @@ TEST_CASE("Relabelling: labelmap copies, and the originals stay") {
 TEST_CASE("Relabelling: labelmap sees the labels before the rule; the last label wins") {
     const RelabelRule cut{.action = Action::labelmap, .regex = "x?(a.*)", .replacement = "$1"};
     CHECK(relabel({{"ab", "1"}, {"xab", "2"}}, {cut}) == LabelMap{{"ab", "2"}, {"xab", "2"}});
-    // The last is the one that was set last.
+    // The last one was set last.
     const Relabeler relabeler({cut});
     MutableLabels labels;
     labels.set("xab", "2");
     labels.set("ab", "1");
     CHECK(relabeler.apply(labels));
     CHECK(labels.to_map() == LabelMap{{"ab", "1"}, {"xab", "2"}});
-    // y_a is made here, and not mapped again.
+    // The rule makes y_a itself, and does not map it again.
     const RelabelRule chain{.action = Action::labelmap, .regex = "(.*)", .replacement = "y_$1"};
     CHECK(relabel({{"a", "1"}, {"y_a", "2"}}, {chain}) ==
           LabelMap{{"a", "1"}, {"y_a", "1"}, {"y_y_a", "2"}});

@@ -1,4 +1,4 @@
-// Label sets and rules that nobody writes on purpose.
+// Label sets and rules that only an attacker or a bug would write.
 
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "support/relabelling.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("Relabelling: hostile label sets go through every action") {
 }
 
 TEST_CASE("Relabelling: a name or value that is the text of another label stays right") {
-    // Values move from label to label, and the labels they came from are overwritten.
+    // Values move from label to label, and their source labels are overwritten.
     const std::string a(100, 'a'), b(100, 'b');
     CHECK(relabel({{"a", a}, {"b", b}},
                   {{.source_labels = {"a", "b"}, .target_label = "t"},
@@ -126,7 +126,7 @@ TEST_CASE("Relabelling: an object with a hundred thousand labels takes no minute
     const std::clock_t start = std::clock();
     for (const std::string& name : names) labels.set(name, "v");
     REQUIRE(relabeler.apply(labels));
-    // Comparing each with each takes minutes. Only this process' time counts: machines are busy.
+    // Comparing all pairs takes minutes. Only CPU time of this process counts: machines are busy.
     CHECK(std::clock() - start < 30 * CLOCKS_PER_SEC);
     CHECK(labels.size() == 190'000);
     CHECK(labels.get("__meta_x_99999") == "v");

@@ -1,4 +1,4 @@
-// Rules can make much of little; what they make, and what they cost, has limits.
+// Rules can turn a small input into a large output; limits bound their output and their cost.
 
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
@@ -20,7 +20,7 @@ using Action = RelabelAction;
 
 namespace {
 
-/// Twice as long with each rule.
+/// Doubles the length with each rule.
 const RelabelRule doubling{.source_labels = {"x"}, .target_label = "x", .replacement = "$1$1"};
 
 RelabelOptions relabel_limited(const RelabelLimits& limits,
@@ -30,7 +30,8 @@ RelabelOptions relabel_limited(const RelabelLimits& limits,
     return options;
 }
 
-/// Why the rules do not get through the label set; empty: they do. explain() has to say the same.
+/// The reason why the rules are aborted for the label set; empty: they succeed. explain() must
+/// report the same.
 std::string relabel_refusal(const Rules& rules, const LabelMap& input,
                             const RelabelOptions& options = {}) {
     const Relabeler relabeler(rules, options);
@@ -64,7 +65,7 @@ TEST_CASE("RelabelLimits: rules that double a value end at the limit, named with
     CHECK(relabel_refusal(rules, {{"x", "a"}}) ==
           "relabel_configs[20]: a text would be longer than 1048576 bytes, which is the limit of "
           "what a rule may make");
-    // Exactly the limit is allowed.
+    // A value of exactly the limit is allowed.
     CHECK(relabel_refusal(Rules(20, doubling), {{"x", "a"}}).empty());
     CHECK(relabel_refusal(Rules(21, doubling), {{"x", "a"}}) != "");
     CHECK(relabel_refusal(Rules(21, doubling), {{"x", "a"}},
@@ -128,7 +129,7 @@ TEST_CASE("RelabelLimits: copies of labels that double their number end at the l
     }
     CHECK(contains(relabel_refusal(rules, {{"x", "a"}}),
                    ": the rules make more than 67108864 bytes of this label set"));
-    // Copies of a value take no text, but count.
+    // Copies of a value need no text, but count.
     Rules copies;
     for (int i = 0; i < 200; ++i) {
         copies.push_back({.source_labels = {"x"}, .target_label = "y" + std::to_string(i)});
@@ -146,7 +147,7 @@ TEST_CASE("RelabelLimits: regular expressions have so many steps for a label set
           "relabel_configs[0]: the regular expressions need more than 20000 steps for this label "
           "set, which is the limit");
     CHECK(relabel_refusal({rule}, {{"x", "ab"}}, few).empty());
-    // Of names, of selectors, and of a search that begins again behind each match.
+    // Names, selectors, and a search that restarts after each match.
     const LabelMap named{{std::string(10'000, 'a'), "v"}};
     for (const Action action :
          {Action::labelmap, Action::labeldrop, Action::labelkeep, Action::labelmap_all}) {
@@ -249,7 +250,7 @@ TEST_CASE("RelabelLimits: regular expressions of all rules together have a limit
     CHECK(config_error([&] { Relabeler(rules(8), options); }) ==
           "relabel_configs[7].regex: the regular expressions of the rules are larger than 1000 "
           "instructions together, which is the limit");
-    // Equal ones are compiled once; simple ones are not compiled.
+    // Equal expressions are compiled once; simple ones are not compiled.
     CHECK(config_error([&] { Relabeler(Rules(500, rules(1).front()), options); }).empty());
     Rules simple;
     for (int i = 0; i < 500; ++i) {
@@ -257,7 +258,7 @@ TEST_CASE("RelabelLimits: regular expressions of all rules together have a limit
             {.source_labels = {"x"}, .regex = "a" + std::to_string(i) + "|b", .target_label = "t"});
     }
     CHECK(config_error([&] { Relabeler(simple, options); }).empty());
-    // Those of selectors count as well.
+    // Expressions of selectors count as well.
     Rules selecting;
     for (int i = 0; i < 8; ++i) {
         selecting.push_back(
@@ -283,7 +284,7 @@ TEST_CASE("RelabelLimits: a large regular expression is refused before it is com
     CHECK(contains(error, "pattern too large"));
     CHECK(contains(error, "rules:6: relabel_configs[5].regex: the regular expressions of the "
                           "rules are larger than 20000 instructions together"));
-    // The text of an expression counts before it is read.
+    // The length of an expression counts before it is parsed.
     CHECK(contains(parse("- {target_label: t, regex: '[" + std::string(30'000, 'a') + "]'}"),
                    "larger than 20000 instructions"));
 }
@@ -320,7 +321,7 @@ TEST_CASE("RelabelLimits: a target beyond a limit fails, and says why") {
     CHECK(account.rules.back().refused);
     CHECK(account.steps == std::vector<std::string>{"failed: " + problem});
     CHECK_FALSE(account.labels);
-    // Others of the group are built.
+    // Other targets of the group are built.
     CHECK(std::holds_alternative<ScrapeTargetPtr>(builder.build(group, 1)));
     TargetBuilder smaller(config, {}, {.text_bytes = 100});
     CHECK(std::get<TargetError>(smaller.build(group, 0)).message.starts_with("relabel_configs[7]"));

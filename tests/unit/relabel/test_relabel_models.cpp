@@ -1,4 +1,4 @@
-// Relabelling of large label sets, beside models that take their time.
+// Relabelling of large label sets, compared with simple, slow models.
 
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "support/relabelling.hpp"
@@ -27,7 +27,7 @@ void set(List& list, const std::string& name, const std::string& value) {
     }
 }
 
-/// Labels in no order; some have equal names but for their first letter, some are blank.
+/// Unordered labels; some names differ only in the first letter, some values are empty.
 List random_labels(std::mt19937_64& random, std::size_t count) {
     List list;
     while (list.size() < count) {
@@ -52,7 +52,7 @@ void erase_blanks(List& list) {
     std::erase_if(list, [](const auto& label) { return label.second.empty(); });
 }
 
-/// What labelmap with `[ab]_(.*)` does.
+/// Equivalent to labelmap with `[ab]_(.*)`.
 List mapped(const List& labels, bool copies_empty) {
     List list = labels;
     for (const auto& [name, value] : labels) {
@@ -63,7 +63,7 @@ List mapped(const List& labels, bool copies_empty) {
     return list;
 }
 
-/// What labelmap_all with `[ab]_` and `x_` does.
+/// Equivalent to labelmap_all with `[ab]_` and `x_`.
 List renamed(const List& labels) {
     List list;
     for (const auto& [name, value] : labels) {

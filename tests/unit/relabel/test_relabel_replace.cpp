@@ -1,5 +1,4 @@
-// The action `replace`, and with it templates and regular expressions, as Prometheus understands
-// them.
+// The action `replace` with templates and regular expressions, as in Prometheus.
 
 #include "support/relabelling.hpp"
 
@@ -16,7 +15,7 @@ LabelMap with(LabelMap map, const LabelMap& more) {
     return map;
 }
 
-/// The label d that a rule makes of {a=value}; "" if it makes none.
+/// The label d that a rule makes of {a=value}; "" without one.
 std::string d(const std::string& value, const std::string& regex, const std::string& replacement) {
     const auto result = relabel({{"a", value}}, {{.source_labels = {"a"},
                                                   .regex = regex,
@@ -140,7 +139,7 @@ TEST_CASE("Relabelling: names in templates may be of any script, odd ones are em
     CHECK(d("foo", "(?P<a>f)(?P<_1>o)(?P<x01>o)", "$a-$_1-$x01-$A") == "f-o-o-");
     CHECK(d("foo", "(?P<01>f)oo", "$01") == "f");
     CHECK(d("foo", "(?P<2>f)(o)o", "$2") == "o");  // digits are an index
-    // Of groups of one name the first that took part.
+    // Of several groups of one name, the first that matched.
     CHECK(d("foo", "(?P<n>.)(?<n>.).", "$n") == "f");
     CHECK(d("foo", "(?P<n>x)|(?P<n>.*)", "$n") == "foo");
     CHECK(d("foo", "(?P<n>x*)(?P<n>.*)", "<$n>") == "<>");

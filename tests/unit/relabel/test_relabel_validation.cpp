@@ -18,7 +18,7 @@ const Action all_actions[] = {
     Action::labelmap_all,    Action::keep_if_equal, Action::drop_if_equal, Action::keep_if_contains,
     Action::drop_if_contains};
 
-/// A rule with what its action needs and nothing else.
+/// A rule with exactly the required fields of its action.
 RelabelRule least(Action action) {
     RelabelRule rule{.action = action};
     const std::string name(to_string(action));
@@ -179,7 +179,7 @@ TEST_CASE("Relabelling rules: templates of the legacy scheme") {
 TEST_CASE("Relabelling rules: source labels are not empty and UTF-8") {
     CHECK(is_about(rule_error({.source_labels = {"a", ""}, .target_label = "t"}), "source_labels"));
     CHECK(is_about(rule_error({.source_labels = {"\xc3"}, .target_label = "t"}), "source_labels"));
-    // Not by the scheme: a name that it does not allow can still be read.
+    // Not by the scheme: a rule can still read a name that the scheme forbids.
     CHECK(rule_error({.source_labels = {"a.b"}, .target_label = "t"}, legacy) == "");
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("Relabelling rules: a regex has to compile, also by Go's rules") {
         INFO(text);
         CHECK(regex(text) == "");
     }
-    // Without what stands around it.
+    // Without the enclosing anchors.
     CHECK(regex("(a") == "relabel_configs[0].regex: is no regular expression of RE2, which has "
                          "neither look-around nor back-references: missing )");
 }

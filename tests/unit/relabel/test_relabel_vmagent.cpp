@@ -1,4 +1,4 @@
-// What vmagent has beyond Prometheus.
+// vmagent's extensions of Prometheus' relabelling.
 
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
@@ -22,11 +22,11 @@ std::string replace_all(const std::string& value, const std::string& regex,
     return result->contains("a") ? result->at("a") : "";
 }
 
-/// What vmagent's sharding hashes after these rules.
+/// The sharding key of vmagent after these rules.
 std::string key_after(const LabelMap& labels, const std::vector<RelabelRule>& rules) {
     MutableLabels changed;
     test::fill(changed, labels);
-    const Relabeler relabeler(rules, vmagent);  // the labels refer to its texts
+    const Relabeler relabeler(rules, vmagent);  // the labels reference its texts
     REQUIRE(relabeler.apply(changed));
     return Sharding().key(changed.labels());
 }
@@ -55,7 +55,7 @@ TEST_CASE("Relabelling of vmagent: replace_all replaces every occurrence") {
     CHECK(replace_all("\xc3\xa9x", "", "-") == "-\xc3\xa9-x-");
     CHECK(replace_all("aaa", "^a", "b") == "baa");
     CHECK(replace_all("foo bar", "\\b", "|") == "|foo| |bar|");
-    CHECK(replace_all("a\nb", "a.b", "x") == "a\nb");  // as it is: the dot stops at line breaks
+    CHECK(replace_all("a\nb", "a.b", "x") == "a\nb");  // unchanged: the dot stops at line breaks
     CHECK(replace_all("a\xff\xff"
                       "b",
                       "[^a]", "x") == "axxx");
@@ -76,7 +76,7 @@ TEST_CASE("Relabelling of vmagent: replace_all without an occurrence leaves the 
                            .target_label = "b",
                            .replacement = "w"};
     CHECK(relabel(labels, {rule}) == labels);
-    // Nor where the result is the same.
+    // Also not if the result is the same.
     RelabelRule same = rule;
     same.regex = same.replacement = "x";
     CHECK(relabel(labels, {same}) == labels);
@@ -85,10 +85,10 @@ TEST_CASE("Relabelling of vmagent: replace_all without an occurrence leaves the 
 TEST_CASE("Relabelling of vmagent: labelmap_all renames") {
     const RelabelRule rule{.action = Action::labelmap_all, .regex = "-|\\.", .replacement = "_"};
     CHECK(relabel({{"a-b.c", "1"}, {"d", "2"}}, {rule}) == LabelMap{{"a_b_c", "1"}, {"d", "2"}});
-    // Of two that get one name the last wins.
+    // If two labels get the same name, the last wins.
     CHECK(relabel({{"a-b", "1"}, {"a.b", "2"}}, {rule}) == LabelMap{{"a_b", "2"}});
     CHECK(relabel({{"a-b", "1"}, {"a_b", "2"}}, {rule}) == LabelMap{{"a_b", "2"}});
-    // What would have no name is gone, what would have none that is allowed keeps its own.
+    // A label with an empty new name is dropped; a label with an invalid new name keeps its own.
     const RelabelRule erase{.action = Action::labelmap_all, .regex = "a+", .replacement = ""};
     CHECK(relabel({{"aa", "1"}, {"ab", "2"}}, {erase}) == LabelMap{{"b", "2"}});
     const RelabelRule dot{.action = Action::labelmap_all, .regex = "_", .replacement = "."};
@@ -108,11 +108,11 @@ TEST_CASE("Relabelling of vmagent: labelmap_all keeps the places of labels") {
 
 TEST_CASE("Relabelling of vmagent: labelmap makes labels in the order of those they come from") {
     const RelabelRule map{.action = Action::labelmap, .regex = "__meta_(.)"};
-    // __meta_a comes last, because the first rule made it.
+    // __meta_a comes last, because the first rule created it.
     CHECK(key_after({{"__meta_b", "1"}, {"__meta_c", "2"}},
                     {{.target_label = "__meta_a", .replacement = "3"}, map}) ==
           "__meta_b=1,__meta_c=2,__meta_a=3,b=1,c=2,a=3,");
-    // Of two that get one name, the first gives the place and the last the value.
+    // If two labels get the same name, the first determines the position and the last the value.
     const RelabelRule two{.action = Action::labelmap, .regex = "_[ab](_z)?", .replacement = "x$1"};
     CHECK(key_after({{"_b", "1"}, {"_b_z", "2"}}, {{.target_label = "_a", .replacement = "3"},
                                                    two}) == "_b=1,_b_z=2,_a=3,x=3,x_z=2,");
@@ -171,7 +171,7 @@ TEST_CASE("Relabelling of vmagent: keep_if_contains and drop_if_contains look in
     CHECK_FALSE(keeps(both, drop));
     CHECK_FALSE(keeps(one, keep));
     CHECK(keeps(one, drop));
-    CHECK(keeps({{"a", "x"}, {"tags", "x"}}, keep));  // everything contains an absent value
+    CHECK(keeps({{"a", "x"}, {"tags", "x"}}, keep));  // every value contains an absent one
 }
 
 TEST_CASE("Relabelling of vmagent: an if makes a rule one for the label sets it matches") {
@@ -232,7 +232,7 @@ TEST_CASE("Relabelling of vmagent: a regex that means .* is the default one") {
         INFO(regex);
         CHECK(d(regex, vmagent) == (std::string(regex) == "(.*)|" ? "foo" : ""));
     }
-    // To what is looked for anywhere, it is one without a group.
+    // An unanchored search treats it as an expression without a group.
     const RelabelRule all{
         .action = Action::replace_all, .source_labels = {"a"}, .target_label = "a"};
     CHECK(relabel({{"a", "foo"}}, {all}, vmagent) == LabelMap{});
@@ -279,7 +279,7 @@ TEST_CASE("Relabelling of vmagent: what has no label left is dropped") {
     CHECK_FALSE(keeps({{"a", "1"}}, none));
     CHECK(relabel({{"a", "1"}}, {none, again}, vmagent) == std::nullopt);
     CHECK(relabel({{"a", "1"}}, {none, again}) == LabelMap{{"a", "1"}});
-    // A blank is one.
+    // An empty label still counts.
     const RelabelRule empty{.target_label = "a", .replacement = ""};
     CHECK(relabel({{"a", "1"}}, {empty, again}, vmagent) == LabelMap{{"a", "1"}});
 }

@@ -47,12 +47,13 @@ TEST_CASE("SeriesSelector: all conditions have to hold, an absent label is empty
     CHECK(matches("{none=~\"x|\"}", web));
     CHECK_FALSE(matches("{none!~\"x|\"}", web));
     CHECK(matches("{none!~\".+\"}", web));
-    CHECK_FALSE(matches("{app=~\"we\"}", web));  // the whole value
+    CHECK_FALSE(matches("{app=~\"we\"}", web));  // matches the whole value
     CHECK(matches("up{}", web));
-    CHECK_FALSE(matches("{}", web));  // nothing is said of what matches
+    CHECK_FALSE(matches("{}", web));  // accepts no series without a matcher
     CHECK_FALSE(matches("{}", {}));
     CHECK(matches("{__name__=~\"u.\"}", web));
-    CHECK_FALSE(matches("{__name__=\"\"}", {{"a", "1"}}));  // no name is not an empty one
+    // a missing name differs from an empty one
+    CHECK_FALSE(matches("{__name__=\"\"}", {{"a", "1"}}));
     CHECK(matches("{__name__!=\"\"}", {{"a", "1"}}));
     CHECK(matches("{__name__=~\"|x\"}", {{"a", "1"}}));
 }

@@ -5,7 +5,7 @@
 
 using k8s_sd::detail::xxh64;
 
-// The values of the algorithm's specification and its reference program.
+// The values come from the algorithm's specification and its reference program.
 TEST_CASE("xxh64: the hash of short and long texts, with seed 0") {
     CHECK(xxh64("") == 0xef46db3751d8e999);
     CHECK(xxh64("a") == 0xd24ec4f1a98c6e5b);

@@ -32,7 +32,7 @@ TEST_CASE("Division by objects: the key of a group is that of the part its objec
     const auto group = world.add(Kind::node, node_with(uid)).group(Role::node, "", "n1");
     const std::uint64_t hash = detail::fnv1a64(uid);
     CHECK(group->share_key() == detail::slot_key(static_cast<unsigned>(hash >> 60U), 16));
-    // Its labels are the same, and yet it is another node.
+    // The labels are the same, but it is another node.
     World replaced;
     replaced.divide({DivideBy::objects, 4096});
     const auto before = replaced.add(Kind::node, node_with(uid)).group(Role::node, "", "n1");
@@ -62,7 +62,7 @@ TEST_CASE("share_keys: parts are the halves, quarters and so on of all hashes") 
     CHECK(detail::slot_begin(0, 1) == 0);
     CHECK(detail::slot_begin(1, 2) == std::uint64_t{1} << 63U);
     CHECK(detail::slot_begin(2, 2) == 0);
-    // The same in every version, or members of two versions disagree.
+    // Must stay the same in every version, or members of two versions disagree.
     CHECK(detail::slot_key(3, 256) == 0xac12bedbec1cb152U);
     CHECK(detail::namespace_key("shop") == 0xbb72f8d04cf15b80U);
 }

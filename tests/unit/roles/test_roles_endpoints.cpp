@@ -378,7 +378,7 @@ TEST_CASE("Role endpoints: what reaches no label is no change of endpoints, the 
 }
 
 TEST_CASE("Role endpoints: of a pod with many ports each is found, and each that is left") {
-    // The first such port of the last container that has one.
+    // The first such port of the last container with one.
     for (const int count : {1, 16, 32, 33, 300}) {
         for (const LabelDialect dialect : dialects) {
             CAPTURE(count);
@@ -413,7 +413,7 @@ TEST_CASE("Role endpoints: of a pod with many ports each is found, and each that
                     CHECK(name->second == (number == "2" ? "first" : "p" + number));
                 }
             }
-            // Those with an odd number; the number 1 three times.
+            // Those with an odd number, and the number 1 three times.
             CHECK(others == static_cast<std::size_t>((count + 1) / 2 + 2));
         }
     }

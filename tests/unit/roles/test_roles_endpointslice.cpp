@@ -97,7 +97,7 @@ TEST_CASE("Role endpointslice: each address of each port is a target with its co
                                       {"~endpointslice_address_target_name", "barbaz"}})});
         const auto made = world.group(Role::endpointslice, "default", "sl");
         CHECK(made->source() == "endpointslice/default/sl");
-        // A reference without anything in it is a reference for Prometheus.
+        // Prometheus treats an empty reference as a reference.
         CHECK((*made)[0].get("__meta_kubernetes_endpointslice_address_target_kind").has_value() ==
               (dialect == prom));
         CHECK_FALSE((*made)[1].get("__meta_kubernetes_endpointslice_address_target_kind"));

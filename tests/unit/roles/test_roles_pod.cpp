@@ -20,7 +20,7 @@ std::vector<LabelMap> targets(const std::string& json, LabelDialect dialect = pr
 Addresses addresses(const std::string& json, LabelDialect dialect = prom) {
     return World(dialect).add(Kind::pod, json).addresses(Role::pod, "default", "p");
 }
-/// A pod with one port-less container c.
+/// A pod with one container c without ports.
 std::string simple(const std::string& status, const std::string& meta = "",
                    const std::string& spec = "") {
     return pod(meta, R"("containers":[{"name":"c"}])" + spec, status);

@@ -60,7 +60,7 @@ TEST_CASE("parse_duration: vmagent's dialect also takes fractions, any order and
     CHECK(parse("1.s") == 1s);
     CHECK(parse("1e3") == 1000s);
     CHECK(parse("+5") == 5s);
-    CHECK(parse("1.001s") == 1s);  // so do doubles multiply
+    CHECK(parse("1.001s") == 1s);  // the result of double multiplication
     for (const char* text : {"", ".", ".5s", "1.5.5s", "1,5s", "1x", "300y", "1e3s", "--1s", "+1s",
                              "1 s", "s", "-", "1e400", "inf", "nan", "1inf", "-s", "+-5"}) {
         INFO(text);
@@ -90,9 +90,9 @@ TEST_CASE("parse_duration: vmagent's dialect takes what is not above 0") {
     CHECK(parse("-1s") == -1s);
     CHECK(parse("-5") == -5s);
     CHECK(parse("-.5s") == -500ms);
-    CHECK(parse("-1h30m") == -90min);  // the sign goes on
+    CHECK(parse("-1h30m") == -90min);  // the sign applies to all parts
     CHECK(parse("1h-30m") == 30min);
-    CHECK(parse("2i") == 0ms);  // steps of a query, of which there is none
+    CHECK(parse("2i") == 0ms);  // query steps, which do not exist here
     CHECK(parse("1s2i") == 1s);
 }
 

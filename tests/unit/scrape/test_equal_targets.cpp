@@ -14,7 +14,7 @@ using detail::TargetTransition;
 
 namespace {
 
-/// A target of its own group; those with one address are equal.
+/// A target with its own group; targets with the same address are equal.
 ScrapeTargetPtr make_target(const std::string& group, const std::string& address) {
     ScrapeConfig config;
     config.job_name = "job";

@@ -294,7 +294,7 @@ TEST_CASE("Files: vmagent's are lists; one that cannot be used is left out") {
     const ScrapeConfigFile file = load_scrape_configs(path, options);
     CHECK(names_of(file) == Names{"main", "a"});
     CHECK(file.jobs[1].scrape.metrics_path == "/x");
-    // vmagent knows one directory, that of the main file.
+    // vmagent resolves paths in the directory of the main file only.
     const Job& job = file.jobs[1].discovery;
     CHECK(job.configs.at(0).kubeconfig_file == directory.path("kube"));
     CHECK(job.file_sd_configs.at(0).files == Names{directory.path("t.json")});

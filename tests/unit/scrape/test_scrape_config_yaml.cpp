@@ -16,7 +16,7 @@ namespace {
 ScrapeConfigFile parse(const std::string& yaml, const ScrapeConfigOptions& options = {}) {
     return parse_scrape_configs(yaml, options, "p.yml");
 }
-/// All mistakes, one a line, whether they refuse the file or a job.
+/// All errors, one per line, whether they refuse the file or a job.
 std::string problem(const std::string& yaml, const ScrapeConfigOptions& options = {}) {
     std::string text;
     const auto add = [&](const std::vector<ScrapeConfigFailure>& failures) {
@@ -117,7 +117,7 @@ TEST_CASE("parse_scrape_configs: jobs and rules merge what an anchor names") {
     expected.job_name = "k";
     CHECK(file.jobs[1].scrape == expected);
     CHECK(file.jobs[1].scrape.scrape_interval == 7s);
-    // Errors are where the key stands, in the anchor.
+    // Errors point to the key in the anchor.
     CHECK(problem(anchor + "  scrape_timeout: 6s\n- {<<: *base, job_name: l, scrape_timeout: 8s}\n")
               .starts_with("p.yml:11: scrape_configs[2].scrape_timeout: "));
     CHECK(problem("global: {<<: &x {}}\nscrape_configs:\n- job_name: j\n  relabel_configs:\n"

@@ -137,7 +137,7 @@ TEST_CASE("TargetPacker: what only a huge target needed goes with it") {
     auto huge = pack(names);
     CHECK(huge->labels().size() == 20'001);
     CHECK(packer.kept_bytes() <= usual);
-    // So does its shape, with the next new one.
+    // Its shape is freed as well, with the next new one.
     huge.reset();
     pack({"c"});
     CHECK(packer.shape_count() == 1);

@@ -91,7 +91,7 @@ TEST_CASE("Sharding: targets are spread evenly") {
     for (unsigned i = 0; i < targets; ++i) ++counts[all.owners(target_key(i)).front()];
     REQUIRE(counts.size() == 10);
     for (const auto& [member, count] : counts) {
-        // Six standard deviations of a fair choice.
+        // Six standard deviations of a fair distribution.
         CHECK(count > targets / 10 - 255);
         CHECK(count < targets / 10 + 255);
     }

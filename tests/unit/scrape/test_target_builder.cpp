@@ -55,7 +55,7 @@ std::string error(const ScrapeConfig& config, const LabelMap& target) {
     const auto* problem = std::get_if<TargetError>(&result);
     return problem ? problem->message : "";
 }
-/// What every target of job() has, and these.
+/// The labels of every target of job(), and these.
 LabelMap with_defaults(LabelMap map) {
     map.insert({{"job", "job"},
                 {"__scheme__", "https"},
@@ -320,7 +320,7 @@ TEST_CASE("TargetBuilder: vmagent's dialect cuts a job's timeout to the interval
     CHECK(target->scrape_interval() == 1s);
     CHECK(target->scrape_timeout() == 1s);
     CHECK(target->get("__scrape_timeout__") == "1s");
-    // But not that of a target.
+    // But not the time-out of a target.
     const auto own = built(config, {{"__address__", "h:1"}, {"__scrape_timeout__", "5s"}});
     CHECK(own->scrape_interval() == 1s);
     CHECK(own->scrape_timeout() == 5s);
@@ -359,7 +359,7 @@ TEST_CASE("TargetBuilder: targets of other members are dropped, and each has its
 }
 
 TEST_CASE("TargetBuilder: the shard depends on what vmagent hashes") {
-    // Names before relabelling in order, then the new ones; no meta labels, no instance.
+    // Names from before relabelling in order, then the new ones; no meta labels, no instance.
     ScrapeConfig config = job_with({replace("__meta_b", "zone"), replace("__meta_a", "app")});
     config.dialect = LabelDialect::victoriametrics;
     const auto group =
@@ -408,7 +408,7 @@ TEST_CASE("TargetBuilder: of labels that labelmap gives one name the last wins, 
                                      .replacement = "x"}});
     const LabelMap target{{"__address__", "h:1"}};
     CHECK(labels(config, target).at("x") == "https");
-    // Members of a cluster agree with those that are alone.
+    // Members of a cluster agree with stand-alone programs.
     TargetBuilder member(config, Sharding({.members = 2, .replication_factor = 2}));
     const BuiltTarget result = member.build(make_group("p", {target}), 0);
     CHECK(std::get<ScrapeTargetPtr>(result)->get("x") == "https");

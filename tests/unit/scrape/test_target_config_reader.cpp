@@ -23,7 +23,7 @@ ScrapeConfigFile parse(const std::string& keys, LabelDialect dialect) {
 Job job(const std::string& keys, LabelDialect dialect = prom) {
     return parse(keys, dialect).jobs.at(0).discovery;
 }
-/// Mistakes, one a line.
+/// Errors, one per line.
 std::string problem(const std::string& keys, LabelDialect dialect = prom) {
     std::string text;
     for (const ScrapeConfigFailure& failure : parse(keys, dialect).failures) {
@@ -59,7 +59,7 @@ TEST_CASE("static_configs: Prometheus refuses URLs, to vmagent they are targets"
     CHECK(contains(problem(keys), "etc/p.yml:3: scrape_configs[0].static_configs[0].targets[0]: a "
                                   "target is host:port"));
     CHECK(job(keys, vm).static_configs[0].targets[0] == "http://a/m");
-    // Rules may make a parameter of it, as the blackbox exporter wants it.
+    // Rules may turn it into a parameter, as the blackbox exporter requires.
     CHECK(job(keys + "  relabel_configs: [{target_label: x, replacement: y}]\n")
               .static_configs[0]
               .targets[0] == "http://a/m");

@@ -1,4 +1,4 @@
-// Where vmagent scrapes a target, and what Go's url.Parse says of it.
+// The URL that vmagent scrapes for a target, and the verdict of Go's url.Parse.
 
 #include "k8s_sd/detail/scrape/go_url.hpp"
 #include "k8s_sd/error.hpp"
@@ -29,7 +29,7 @@ struct Case {
         config.dialect = LabelDialect::victoriametrics;
         return TargetBuilder(config).build(make_group("p", {labels}), 0);
     }
-    /// "URL instance", or what is wrong.
+    /// "URL instance", or the error.
     std::string text() const {
         const BuiltTarget result = build();
         if (const auto* error = std::get_if<TargetError>(&result)) return error->message;
@@ -40,7 +40,7 @@ struct Case {
 
 std::string place(const LabelMap& labels) { return Case{labels}.text(); }
 
-/// The rule that empties a label.
+/// A rule that clears a label.
 RelabelRule without(const char* label) { return {.target_label = label, .replacement = ""}; }
 
 std::string address_place(const char* address, const char* scheme = "http") {
@@ -55,7 +55,7 @@ TEST_CASE("vmagent's place: the default port is in the instance alone") {
     CHECK(address_place("foo", "https") == "https://foo/metrics foo:443");
     CHECK(address_place("foo:1234", "https") == "https://foo:1234/metrics foo:1234");
     CHECK(address_place("foo:443", "http") == "http://foo:443/metrics foo:443");
-    // What has a colon has a port, to vmagent.
+    // For vmagent, an address with a colon has a port.
     CHECK(address_place("[fd00::5]") == "http://[fd00::5]/metrics [fd00::5]");
     CHECK(address_place("fd00::5") == "http://fd00::5/metrics fd00::5");
     CHECK(address_place("2001:db8::1:8080") == "http://2001:db8::1:8080/metrics 2001:db8::1:8080");
@@ -79,7 +79,7 @@ TEST_CASE("vmagent's place: the scheme of a job may be written in any case") {
     CHECK_THROWS_AS(TargetBuilder(config), ConfigError);
     config.dialect = LabelDialect::victoriametrics;
     TargetBuilder builder(config);
-    CHECK(builder.config() == config);  // as it was given
+    CHECK(builder.config() == config);  // unchanged
     CHECK(builder.explain({{"__address__", "h"}}).url == "https://h/metrics");
     CHECK(builder.explain({{"__address__", "h"}}).labels->at("instance") == "h:443");
 }
@@ -92,7 +92,7 @@ TEST_CASE("vmagent's place: times fall back to the job's where rules have emptie
     const auto& target = std::get<ScrapeTargetPtr>(result);
     CHECK(target->scrape_interval() == std::chrono::minutes(1));
     CHECK(target->scrape_timeout() == std::chrono::seconds(10));
-    for (const char* never : {"0s", "-1s", "2i"}) {  // at which vmagent ends
+    for (const char* never : {"0s", "-1s", "2i"}) {  // vmagent exits with these
         CHECK(place({{"__address__", "h:1"}, {"__scrape_interval__", never}}) ==
               "__scrape_interval__ must be longer than 0");
     }

@@ -296,7 +296,7 @@ TEST_CASE("TargetPool: the limit concerns different targets, and is lifted when 
     const auto three = make_group("a", {at("a:1"), at("a:2"), at("a:3")});
     const auto two_and_one_again = make_group("a", {at("a:1"), at("a:2"), at("a:1")});
     pool.apply(full_diff({three}));
-    // None is left out: which one would it be?
+    // None is dropped, because the choice would be arbitrary.
     CHECK(scraper.count() == 3);
     CHECK(pool.limit_error() == "job job has 3 targets, more than its target_limit of 2");
     pool.apply(change({{two_and_one_again, three, false}}));
@@ -419,7 +419,7 @@ TEST_CASE("TargetPool: a target keeps its number for as long as it stays the sam
     const TargetId second = scraper.id("a:2");
     CHECK(first != second);
 
-    // With other discovered labels, from another object, under other rules that give the same.
+    // With other discovered labels, from another object, under other rules with the same result.
     const auto changed = make_group("a", {at("a:1", {{"__meta_x", "2"}}), at("a:2")});
     const auto moved = make_group("b", {at("a:1", {{"__meta_x", "3"}}), at("a:2")});
     scraper.take();
@@ -517,7 +517,7 @@ TEST_CASE("TargetPool: groups of a superseded provider keep their rules until it
     pool.apply(job_diff({{1, full_diff({x, y})}}, true));
     CHECK(scraper.take() == "+y:1");
 
-    // The rules for provider 2, which has not been listed, would keep x and drop y.
+    // The rules for provider 2, which is not listed yet, would keep x and drop y.
     const ScrapeConfig next = job({drop("app", "y")});
     const std::vector<ProviderId> present{2};
     pool.reload(next, {}, present);

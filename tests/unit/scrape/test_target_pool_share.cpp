@@ -35,7 +35,7 @@ FleetViewPtr view_of(std::vector<std::string> members) {
     return std::make_shared<const FleetView>(std::move(members));
 }
 
-/// One of the members "a", "b", …: its pool and what runs there.
+/// One of the members "a", "b", …: its pool and its running targets.
 struct Member {
     explicit Member(std::string n, const ScrapeConfig& config = shared_job())
         : name(std::move(n)), pool(config, scraper) {
@@ -48,7 +48,7 @@ struct Member {
         now += time;
         pool.finish_handovers(now);
     }
-    /// What follows is another change.
+    /// The next calls belong to another change.
     void end_change() { scraper.forget_calls(); }
 
     std::string name;
@@ -62,7 +62,7 @@ std::string owner_of(const FleetViewPtr& view, const std::string& address) {
     return std::string(view->owners(share_key("job", "http://" + address + "/metrics")).front());
 }
 
-/// An address that moves from `before` to `after` when the view changes so.
+/// An address whose owner changes from `before` to `after` between these views.
 std::string moving_address(const FleetViewPtr& from, const FleetViewPtr& to,
                            const std::string& before, const std::string& after) {
     for (int i = 1;; ++i) {
@@ -140,7 +140,7 @@ TEST_CASE("TargetPool: a target that comes back while it is handed over just goe
     a.pass(1h);
     CHECK(a.scraper.take() == "");
     CHECK(a.pool.active_count() == 1);
-    // It gets the whole time again.
+    // The full time starts again.
     a.share(two);
     CHECK(a.pool.next_handover() == a.now + 30s);
 }
@@ -250,7 +250,7 @@ struct CountingHandler final : TargetHandler {
     std::size_t started = 0, moved = 0, gone = 0;
 };
 
-/// As of a file, which is one group. Work for each pair of targets would take minutes.
+/// A group from a file. Work for each pair of targets would take minutes.
 TEST_CASE("TargetPool: a group of 100 000 targets is handed over, and changes meanwhile") {
     constexpr std::size_t count = 100'000;
     std::vector<LabelMap> targets;
@@ -406,7 +406,7 @@ TEST_CASE("TargetPool: a target that moves goes on when another configuration br
     a.pool.apply(provider_diff(1, full_diff({group})));
     CHECK(a.scraper.take() == "+h:1");
     a.share(two);
-    // A wider share takes the place of the first one, in one diff.
+    // A wider share replaces the first one, in one diff.
     JobDiff replaced = provider_diff(2, full_diff({group}));
     replaced.providers.push_back(provider_diff(1, change({}, {group}), true).providers.front());
     a.pool.apply(replaced);
@@ -424,7 +424,7 @@ TEST_CASE("TargetPool: a snapshot does not make unconfirmed what another provide
     snapshot.unconfirmed = true;
     pool.apply(provider_diff(1, full_diff({pod_at("1:1"), pod_at("3:3")})));
     pool.apply(provider_diff(2, snapshot));
-    // The same object of another cluster is another target.
+    // The same object in another cluster is another target.
     TargetGroupDiff elsewhere = full_diff({make_group("pod/3:3", {{{"__address__", "4:4"}}}, {})});
     elsewhere.unconfirmed = true;
     pool.apply(provider_diff(3, elsewhere));
@@ -450,7 +450,7 @@ TEST_CASE("TargetPool: a target that others own is explained") {
           "dropped: the members of the fleet are not known yet");
 }
 
-/// Pools of a fleet whose members learn of views, of targets and of the time in any order.
+/// Pools of a fleet whose members see views, targets and time in any order.
 class RandomFleet {
  public:
     explicit RandomFleet(std::uint32_t seed) : random_(seed) {
@@ -468,7 +468,7 @@ class RandomFleet {
             default: return learn(member(pick(5)));
         }
     }
-    /// Everybody knows what there is.
+    /// All members receive the current state.
     void settle() {
         for (Member& member : members_) learn(member);
         check_no_gap();

@@ -60,7 +60,7 @@ TEST_CASE("Published: what was replaced stays while it is read, and as long as i
 TEST_CASE("Published: reader after reader does not keep what was replaced") {
     int alive = 0;
     PublishedValue published(value(0, alive));
-    // Each begins before the previous one ends, so at no time is nobody reading.
+    // Each read begins before the previous one ends, so at any time a read is in progress.
     const auto read = [&](const auto& self, int depth) -> void {
         published.read([&](const CountedValue&) {
             published.publish(value(depth, alive));

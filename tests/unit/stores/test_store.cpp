@@ -211,7 +211,7 @@ TEST_CASE("Store: visitors see the object and count nothing") {
         ++calls;
         CHECK(&object == web.get());
         CHECK(web.use_count() == owners);
-        // Also if it is replaced meanwhile.
+        // Also if the object is replaced meanwhile.
         write(store, [&](auto& batch) { batch.remove({"shop", "web"}); });
         CHECK(object.metadata.name == "web");
         put(store, web);
@@ -339,7 +339,7 @@ TEST_CASE("Index: a key can have several objects, which come and go") {
     });
     CHECK(set_of(index.all("node-a")) == objects);
     CHECK(objects.contains(index.find("node-a")));
-    // Whichever the index would name first goes.
+    // Removes the object that the index would return first.
     while (objects.size() > 1) {
         const StoredPtr gone = index.find("node-a");
         write(store, [&](auto& batch) { batch.apply(gone, nullptr); });

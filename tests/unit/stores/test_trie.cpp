@@ -11,7 +11,7 @@
 
 namespace {
 
-/// A number with a hash of few bits, until the bits of a round are used up: so many collide.
+/// A number with a hash of few bits, so that many collide until all bits of a round are used.
 template <std::uint64_t mask>
 struct Numbers {
     using Element = std::pair<int, std::shared_ptr<int>>;
@@ -84,7 +84,7 @@ TEST_CASE("Trie: an element is there once, and goes with the last trie that has 
     Trie copy = trie;
     CHECK(value.use_count() == 1001);
     trie.remove(500);
-    // Only what is beside it in its node is there twice.
+    // Only its neighbours in the node are copied.
     CHECK(value.use_count() < 1001 + 64);
     copy = Trie();
     CHECK(value.use_count() == 1000);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A patience, what its server has taught, and the time.
+/// The timeout policy, with the values learned from its server, and the time.
 struct Patience {
     explicit Patience(Duration silence) { patience.begin_watch(silence); }
     void bookmark_after(Duration wait) { patience.on_bookmark(now += wait); }

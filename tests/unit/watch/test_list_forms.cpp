@@ -105,7 +105,7 @@ TEST_CASE("ListForms: the form that got through teaches something about those th
     CHECK_FALSE(forms.better_shape());
     forms.on_failure(true);
     CHECK(forms.streams_failed());
-    CHECK_FALSE(forms.better_shape());  // pages are the usual shape of LIST
+    CHECK_FALSE(forms.better_shape());  // pages are the usual form of LIST
     forms.on_failure(true);
     CHECK(forms.streams_failed());
     CHECK(forms.better_shape() == ListShape::whole);
@@ -120,7 +120,7 @@ TEST_CASE("ListForms: an encoding is learned where the usual one failed") {
     CHECK_FALSE(forms.at_first());
     CHECK(forms.usual_encoding_failed());
     ListForms absent = begun({.other_encoding = true});
-    absent.on_failure(true, false);  // the API was missing: that is not about forms
+    absent.on_failure(true, false);  // a missing API says nothing about forms
     CHECK_FALSE(absent.usual_encoding_failed());
     CHECK_FALSE(absent.better_shape());
 }
@@ -132,7 +132,7 @@ TEST_CASE("ListForms: what was skipped has not failed") {
     CHECK_FALSE(forms.streams_failed());
     forms.on_failure(true);
     forms.on_failure(true);
-    CHECK(words(forms.current()) == "streamed");  // it may be possible now
+    CHECK(words(forms.current()) == "streamed");  // it may work now
     CHECK(forms.in_first_round());
     forms.skip();
     CHECK_FALSE(forms.in_first_round());

@@ -23,7 +23,7 @@ TEST_CASE("ListPlan: a page that is older than the first one belongs to another 
     ListPlan p = plan();
     p.add({"70", "a", 500});
     CHECK(p.problem_of({"9", "", 1}) == errc::malformed_response);
-    CHECK_FALSE(p.problem_of({"71", "", 1}));  // of a server that pages at the present
+    CHECK_FALSE(p.problem_of({"71", "", 1}));  // of a server that pages at its current state
     CHECK_FALSE(p.problem_of({"x", "", 1}));
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("ListPlan: pages that bring more than may be are too many, also at the
     p.add({"7", "b", 500});
     CHECK_FALSE(p.problem_of({"7", "", 200}));
     CHECK(p.problem_of({"7", "", 201}) == errc::too_many_objects);
-    p.on_failure(true);  // begins anew
+    p.on_failure(true);  // starts again
     CHECK_FALSE(p.problem_of({"7", "", 1200}));
 }
 

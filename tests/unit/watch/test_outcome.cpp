@@ -137,7 +137,7 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
             CHECK(verdict.failure.ec == row.error);
             CHECK(says(verdict, row.advice));
             CHECK(verdict.credentials_refused == (row.status == 401));
-            // That a version has expired is nothing to complain of.
+            // An expired version is no problem to report.
             CHECK(verdict.failed ==
                   (row.status != 410 || asked == Asked::list || asked == Asked::probe));
             if (row.status == 410) continue;
@@ -192,7 +192,7 @@ TEST_CASE("judge: Retry-After comes from the header or the body, and is an hour 
          {Row{{}, "", ""}, Row{{}, "0", ""}, Row{{}, "-5", ""}, Row{{}, "\"5\"", ""},
           Row{{}, "7", "busy, wait 7 s"}, Row{{}, "3601", "busy, wait 3600 s"},
           Row{{}, "2147483647", "busy, wait 3600 s"},
-          // The API has 32 bits for it: a larger number is none.
+          // The API uses 32 bits for it: a larger number is ignored.
           Row{{}, "9223372036854775807", ""}, Row{{}, "18446744073709551615", ""},
           Row{3s, "7", "busy, wait 3 s"}, Row{0s, "7", "busy, wait 0 s"},
           Row{24h, "", "busy, wait 3600 s"}}) {
@@ -278,7 +278,7 @@ TEST_CASE("judge: a 403 names what is missing, and the rule that grants it") {
           "HTTP 403: no; missing is the permission to watch pods in the namespace shop; grant it "
           "with a rule of a Role in the namespace shop: {apiGroups: [\"\"], resources: [\"pods\"], "
           "verbs: [\"list\", \"watch\"]}");
-    // Nodes are in no namespace, whatever is configured.
+    // Nodes are cluster-scoped, regardless of the configured namespaces.
     CHECK(text(Kind::node, "", Asked::probe) ==
           "HTTP 403: no; missing is the permission to list nodes; grant it with a rule of a "
           "ClusterRole: {apiGroups: [\"\"], resources: [\"nodes\"], verbs: [\"list\", "
@@ -291,7 +291,7 @@ TEST_CASE("judge: a 403 names what is missing, and the rule that grants it") {
 TEST_CASE("judge: a 404 of an API that the server says it has is a failure as others") {
     for (const Asked asked : all_requests) {
         Exchange x = exchange(asked, 404, status_body("no"));
-        x.head.retry_after = 1h;  // of something else than an API server
+        x.head.retry_after = 1h;  // from a server other than an API server
         CHECK(words(judge(x, {})) == "absent");
         x.served = true;
         x.head.retry_after.reset();
@@ -472,7 +472,7 @@ TEST_CASE("judge: a watch that breaks is a failure only if it was short and brou
         const Verdict verdict = judge(x, ended(ec, "broken", row.life));
         CHECK(words(verdict) == row.expected);
         CHECK(verdict.failed == row.failed);
-        CHECK(verdict.failure.ec == ec);  // counted in any case
+        CHECK(verdict.failure.ec == ec);  // counted in every case
         if (row.broken) CHECK(verdict.failure.message == (row.failed ? "broken" : ""));
     }
 }
@@ -556,7 +556,7 @@ TEST_CASE("Exchange: the text of a refusal is kept up to 16 KiB, that of a 200 n
     CHECK(other.error_text.empty());
 }
 
-// --- a list that comes as the first events of a watch --------------------------------------------
+// --- a streamed list ----------------------------------------------------------------------------
 
 Exchange streamed(unsigned status = 200, bool from_version = false, std::string text = {}) {
     Exchange x = exchange(Asked::list, status, std::move(text));
@@ -619,7 +619,7 @@ TEST_CASE("Outcome: a stream that ends before its list is complete is a list tha
     const Verdict broken =
         judge(streamed(), {.failure = {errc::truncated_response, ""}, .life = 59s});
     CHECK(words(broken) == "cut");
-    // Another one would not be any better.
+    // Another request would have the same result.
     CHECK(words(judge(streamed(), {.life = 1min})) == "not streamed");
     CHECK(words(judge(streamed(), {.failure = {errc::malformed_response, ""}, .life = 1s})) ==
           "cut");

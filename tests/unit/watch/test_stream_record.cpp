@@ -48,7 +48,7 @@ TEST_CASE("StreamRecord: a stream has proven to work after half a minute, or a s
     r.stream(999ms, 1);
     CHECK_FALSE(r.last().proven());
     r.begin(r.now);
-    r.on_event(false);  // the version that is known already
+    r.on_event(false);  // the known version
     r.end(r.now += 2s);
     CHECK_FALSE(r.last().proven());
 }

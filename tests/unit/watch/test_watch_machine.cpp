@@ -47,7 +47,7 @@ std::string words(const Machine::Step& step) {
     return std::holds_alternative<Machine::Probe>(step) ? "probe" : "sleep";
 }
 
-/// A machine, the words of its steps, and the time.
+/// A machine, a text of its steps, and the time.
 struct Subject {
     explicit Subject(WatchOptions o = options(), std::uint64_t seed = 1) : machine(o, seed) {
         step = machine.start();
@@ -67,13 +67,13 @@ struct Subject {
         now += delay();
         return next(Machine::Slept{});
     }
-    /// The outcome, the pause behind it if there is one, and what comes then.
+    /// The outcome, the following pause if any, and the next step.
     std::string after(const Machine::Outcome& outcome) {
         const std::string word = next(outcome);
         return word == "sleep" ? slept() : word;
     }
     std::string failed(Cause cause = Cause::server) { return after(Machine::Failed{{}, cause}); }
-    /// A watch that lives, brings a new version if there is one, and ends.
+    /// A watch that stays open, delivers a new version if one is given, and ends.
     void live(Duration life, const std::string& version = {}) {
         machine.on_watching(now);
         if (!version.empty()) machine.on_progress(version, now);
@@ -182,7 +182,7 @@ TEST_CASE("WatchMachine: those who start apart come back apart when their server
             (clean ? ended : broken).insert(s.delay() / 1s * 1s);
             longest = std::max(longest, s.delay());
         }
-        // Whose time is over has come at a time of its own.
+        // Watches that end at their timeout are spread already, so this one is reopened at once.
         Subject s(many, seed);
         s.slept();
         s.listed("5");
@@ -215,7 +215,7 @@ TEST_CASE("WatchMachine: watches that bring something and end at once are reopen
     CHECK(s.delay() <= 2s);
 }
 
-// --- what broke, and what the server knows ---------------------------------------------------
+// --- probes after broken watches -------------------------------------------------------------
 
 TEST_CASE("WatchMachine: after a broken connection it asks for the server's version before it "
           "watches") {
@@ -276,7 +276,7 @@ TEST_CASE("WatchMachine: a server whose version went back is listed at once") {
     Subject opaque = watching("e5");
     opaque.ended(1min, "e6", false);
     opaque.slept();
-    CHECK(opaque.next(Machine::Probed{"e1"}) == "watch e6");  // not to be compared
+    CHECK(opaque.next(Machine::Probed{"e1"}) == "watch e6");  // not comparable
 }
 
 TEST_CASE("WatchMachine: versions never go back but with a list") {
@@ -310,7 +310,7 @@ TEST_CASE("WatchMachine: a bookmark from before the watch leads to a list of the
     CHECK_FALSE(s.machine.is_before_watch("1000"));
     CHECK_FALSE(s.machine.is_before_watch("opaque"));
     s.live(1min, "1200");
-    CHECK_FALSE(s.machine.is_before_watch("1100"));  // of the same watch, in whatever order
+    CHECK_FALSE(s.machine.is_before_watch("1100"));  // of the same watch, in any order
     CHECK(s.next(Machine::WentBack{"503"}) == "list limit=500");
     CHECK(s.reason() == ListReason::version_went_back);
     CHECK(s.listed("505") == "watch 505");
@@ -322,7 +322,7 @@ TEST_CASE(
     Subject s = watching("1000", 10min);
     CHECK(s.machine.doubts_old_objects(s.now));
     CHECK(s.after(Machine::Doubted{}) == "probe");
-    CHECK(s.machine.doubts_old_objects(s.now));  // nothing has told yet
+    CHECK(s.machine.doubts_old_objects(s.now));  // no evidence yet
     CHECK(s.failed(Cause::network) == "probe");
     CHECK(s.next(Machine::Probed{"1001"}) == "list rv=1000");
     CHECK(s.reason() == ListReason::silence);
@@ -343,7 +343,7 @@ TEST_CASE("WatchMachine: an outage ends with a probe and a watch, and without a 
         CHECK(s.failed(Cause::unreachable) == "probe");
     }
     CHECK(s.next(Machine::Probed{"900"}) == "watch 6");
-    Subject clean = watching("5");  // the watch ended well, and then the server went away
+    Subject clean = watching("5");  // the watch ended normally, and then the server was unreachable
     clean.live(5min);
     CHECK(clean.after(Machine::WatchEnded{true, true}) == "watch 5");
     CHECK(clean.failed(Cause::network) == "probe");
@@ -366,7 +366,7 @@ TEST_CASE("WatchMachine: a server that answers no probe is watched all the same,
     CHECK_FALSE(s.machine.is_suspect());
 }
 
-// --- versions that expire -------------------------------------------------------------------
+// --- expired versions -----------------------------------------------------------------------
 
 TEST_CASE("WatchMachine: an expired version is listed again at once, and the list is not older") {
     Subject s = watching("5");
@@ -406,7 +406,8 @@ TEST_CASE("WatchMachine: a list whose own version has expired is asked for witho
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
     CHECK(s.next(Machine::Expired{}) == "list limit=500");
-    CHECK(s.next(Machine::Expired{}) == "sleep");  // 410 to a list of the most recent state: absurd
+    // 410 to a list of the most recent state is absurd
+    CHECK(s.next(Machine::Expired{}) == "sleep");
     CHECK(s.delay() >= 1s);
     CHECK(s.slept() == "list limit=500");
     CHECK(s.listed("3") == "watch 3");
@@ -429,7 +430,7 @@ TEST_CASE("WatchMachine: a relist whose version is from the future is asked for 
     CHECK(s.next(Machine::VersionTooLarge{}) == "sleep");
 }
 
-// --- lists that do not get through ----------------------------------------------------------
+// --- failing lists --------------------------------------------------------------------------
 
 TEST_CASE("WatchMachine: an expired continue token makes it list everything in one piece, until "
           "that got through") {
@@ -475,7 +476,7 @@ TEST_CASE("WatchMachine: what fails twice in one form is tried in the other") {
     Subject s = watching("5");
     CHECK(s.next(Machine::Expired{}) == "list rv=5");
     CHECK(s.failed(Cause::cut) == "list rv=5");
-    // These say nothing about the form.
+    // These failures say nothing about the form.
     CHECK(s.failed(Cause::unreachable) == "list rv=5");
     CHECK(s.failed(Cause::unsent) == "list rv=5");
     CHECK(s.failed(Cause::refused) == "list limit=500");
@@ -512,7 +513,7 @@ TEST_CASE("WatchMachine: until all forms have failed the next one follows within
                                                 "list limit=500 otherwise", "list",
                                                 "streamed list otherwise"});
         CHECK(last - begin <= 58s);
-        CHECK(s.now - last >= 8s);  // from now on it is the server that does not work
+        CHECK(s.now - last >= 8s);  // from now on the server itself counts as failing
     }
 }
 
@@ -650,7 +651,7 @@ TEST_CASE("WatchMachine: new credentials are tried at once for the same step") {
     CHECK(s.next(Machine::NewCredentials{}) == "probe");
 }
 
-// --- watches that fail while lists work -----------------------------------------------------
+// --- failing watches, working lists ---------------------------------------------------------
 
 TEST_CASE("WatchMachine: a watch that fails again and again is made up for by lists") {
     const Cause cause = GENERATE(Cause::server, Cause::network, Cause::busy, Cause::cut);
@@ -680,7 +681,8 @@ TEST_CASE("WatchMachine: a watch that fails again and again is made up for by li
 TEST_CASE("WatchMachine: where lists are allowed and watches are not, it polls") {
     Subject s = watching("5");
     s.live(1min);
-    CHECK(s.after(Machine::Failed{{}, Cause::refused}) == "watch 5");  // once is no rule
+    // a single failure is no pattern
+    CHECK(s.after(Machine::Failed{{}, Cause::refused}) == "watch 5");
     CHECK(s.failed(Cause::refused) == "probe");
     CHECK(s.next(Machine::Probed{"900"}) == "list rv=5");  // the last one is long ago
     CHECK(s.reason() == ListReason::polling);
@@ -709,7 +711,7 @@ TEST_CASE(
     Subject s;
     Duration least = 5s;
     for (int i = 0; i < 12; ++i) {
-        // What else may be wrong says nothing about when it comes.
+        // The cause of a failure does not affect the pace.
         CHECK(s.next(Machine::Failed{1h, Cause::absent}) == "sleep");
         CHECK((s.delay() >= least && s.delay() <= 2 * least));
         CHECK(s.waiting() == Waiting::backoff);
@@ -728,7 +730,7 @@ TEST_CASE("WatchMachine: one watch whose API is not there is no reason to list, 
     CHECK(s.failed(Cause::absent) == "watch 5");
     CHECK(s.failed(Cause::absent) == "list limit=500");
     CHECK(s.reason() == ListReason::failing_watch);
-    // Where lists work and watches do not, the lists become rare.
+    // If lists work and watches do not, the lists become rare.
     int lists = 1;
     const TimePoint begin = s.now;
     while (s.now < begin + 1h) {
@@ -795,7 +797,7 @@ TEST_CASE("WatchMachine: a watch that brings news starts the count of short ones
     std::string version = "5";
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 4; ++i) {
-            s.ended(10ms, version);  // what is known already is no news
+            s.ended(10ms, version);  // a known version is no progress
             CHECK(s.slept() == "watch " + version);
         }
         version = std::to_string(6 + round);
@@ -816,7 +818,7 @@ TEST_CASE("WatchMachine: a second silent watch in a row makes it list, each furt
         CHECK(s.reason() == ListReason::silence);
         CHECK(s.listed("5") == "watch 5");
     }
-    CHECK(s.silent(310s, "6") == "sleep");  // it brought an event before
+    CHECK(s.silent(310s, "6") == "sleep");  // it delivered an event before
     CHECK(s.slept() == "probe");
     CHECK(s.next(Machine::Probed{"9"}) == "watch 6");
 }
@@ -894,7 +896,7 @@ TEST_CASE("WatchMachine: watches that end early and bring nothing are no news: e
         CHECK(word == "watch 5");
     }
     CHECK((probes >= 10 && probes <= 12));
-    CHECK(lists == (bookmarks ? probes : 0));  // where there were bookmarks, they are missing
+    CHECK(lists == (bookmarks ? probes : 0));  // bookmarks were expected and are missing
     while (s.after(Machine::WatchEnded{true, false}) != "probe") s.live(50s);
     CHECK(s.next(Machine::Probed{"3"}) == "list limit=500");
     CHECK(s.reason() == ListReason::version_went_back);
@@ -952,7 +954,7 @@ TEST_CASE("WatchMachine: equal seeds give equal delays") {
 
 namespace {
 
-/// A server that does at each request one of a few things, chosen by the seed.
+/// A server that answers each request in one of a few ways, chosen by the seed.
 class NastyServer {
  public:
     explicit NastyServer(std::uint32_t seed) : random_(seed) {
@@ -1050,7 +1052,7 @@ TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests 
     }
 }
 
-// --- lists that come as the first events of a watch ---------------------------------------------
+// --- streamed lists -----------------------------------------------------------------------------
 
 namespace {
 
@@ -1060,7 +1062,7 @@ WatchOptions streaming() {
     return o;
 }
 
-/// A machine that has listed with a watch, which goes on.
+/// A machine with a streamed list, whose watch continues.
 Subject streamed(const std::string& version = "5") {
     Subject s(streaming());
     s.machine.on_list_streamed({version, "", 3}, s.now);

@@ -19,7 +19,7 @@ WatchQuery nodes() {
     return query;
 }
 
-/// A report of a watch of some nodes, and what it logs.
+/// A report of a watch of some nodes, and its log.
 struct Reported {
     Texts take_log() { return std::exchange(lines, {}); }
     const WatchStatus& status() const { return report.status(); }
@@ -100,7 +100,7 @@ TEST_CASE("WatchReport: errors that take turns are logged once each until the wa
     CHECK(r.take_log().size() == 2);
     CHECK(r.report.recover(r.now));
     r.report.fail(silent, true, r.now);
-    CHECK(r.take_log().size() == 2);  // that it works again, and that it does not
+    CHECK(r.take_log().size() == 2);  // one recovery, one failure
 }
 
 TEST_CASE("WatchReport: a recovery is told once") {

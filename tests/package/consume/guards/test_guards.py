@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A host that cannot work with the library is told so when it is compiled or linked, by name.
+"""An incompatible host fails to compile or link, and the error names the incompatibility.
 
 usage: test_guards.py COMPILER    with pkg-config's path set to the installed packages
 """
@@ -21,7 +21,7 @@ int main() { std::cout << k8s_sd::category().name(); }
 
 class GuardTest(unittest.TestCase):
     def build(self, *options, text=HOST):
-        """Compiles and links; returns the exit status and what the compiler said."""
+        """Compiles and links; returns the exit status and the compiler's output."""
         source = self.directory / "host.cpp"
         source.write_text(text, encoding="utf-8")
         run = subprocess.run([COMPILER, *options, str(source), "-o", str(self.directory / "host"),

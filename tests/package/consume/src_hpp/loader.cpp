@@ -1,5 +1,5 @@
-// Loads the plugins that are its arguments and has all of them discover one simulated cluster at
-// the same time, first with local symbols, then with global ones.
+// Loads the plugins given as arguments and lets all of them discover one simulated cluster at the
+// same time, first with local symbols, then with global ones.
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <dlfcn.h>

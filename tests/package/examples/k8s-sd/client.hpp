@@ -23,7 +23,7 @@ struct Ask {
     std::string method = "GET";
 };
 
-/// What a server has answered.
+/// A server's response.
 struct Answered {
     unsigned status = 0;
     std::string body{};
@@ -31,7 +31,7 @@ struct Answered {
     std::shared_ptr<support::HttpServer::Stream> stream{};
 };
 
-/// Asks routes without a network. \param on_answer  is called once, now or later
+/// Requests routes without a network. \param on_answer  is called once, now or later
 inline void ask(const support::HttpRoutes& routes, const Ask& what,
                 std::function<void(const Answered&)> on_answer) {
     using support::HttpServer;

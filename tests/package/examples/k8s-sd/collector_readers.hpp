@@ -22,8 +22,8 @@
 
 namespace bridge::test {
 
-/// Pods of collectors that come, go, and are not always ready, and poll their part of the steady
-/// job every 25 s at least. One pod stays.
+/// Collector pods that appear, disappear and are sometimes unready, and poll their part of the
+/// steady job at least every 25 s. One pod stays.
 class CollectorReaders {
  public:
     static constexpr const char* ns = "collectors";
@@ -47,7 +47,7 @@ class CollectorReaders {
     CollectorReaders(const CollectorReaders&) = delete;
     CollectorReaders& operator=(const CollectorReaders&) = delete;
 
-    /// Something happens to a pod.
+    /// Changes a random pod.
     void change() {
         const std::string name = "c" + std::to_string(1 + random_.below(4));
         if (!readers_[name].exists) {
@@ -70,7 +70,7 @@ class CollectorReaders {
                 });
         }
     }
-    /// Those poll whose time it is. To be called at least once a second.
+    /// Polls for each pod whose time has come. Must be called at least once a second.
     void poll() {
         look_at_members();
         const auto now = sim_.clock->now();
@@ -86,11 +86,11 @@ class CollectorReaders {
                 });
         }
     }
-    /// Nobody has polled for a while.
+    /// No collector has polled for a while.
     void forget() {
         for (auto& [name, reader] : readers_) reader.held.reset();
     }
-    /// All are asked at one time: somebody must have the steady target.
+    /// Requests all parts at one time: one of them must have the steady target.
     void look() {
         if (!allocator_.view()) return;
         struct Counts {
@@ -116,7 +116,7 @@ class CollectorReaders {
  private:
     struct Reader {
         bool exists = false;
-        unsigned life = 0;  ///< how often it has begun
+        unsigned life = 0;  ///< the number of its restarts
         bool waits = false;
         std::string node{};
         k8s_sd::TimePoint next_poll{};
@@ -162,23 +162,23 @@ class CollectorReaders {
         reader.held = list_of(answer, complain_);
         if (had && !has_steady(*reader.held)) check_handover(name);
     }
-    /// The collector has dropped the steady target: another one has it by now.
+    /// The collector has dropped the steady target: another one must have it by now.
     void check_handover(const std::string& name) {
         const auto handover = allocator_.options().handover;
         if (handover.count() == 0) return;
         const bool held = std::any_of(readers_.begin(), readers_.end(), [](const auto& reader) {
             return reader.second.held && has_steady(*reader.second.held);
         });
-        // An owner that is gone, and is still taken for one, does not poll.
+        // A deleted owner that still counts as one does not poll.
         const auto begin = sim_.clock->now() - handover - std::chrono::seconds(5);
         if (held || gone_member_ > begin) return;
-        // All have polled since there is a list.
+        // Every collector has polled since the list exists.
         if (sim_.clock->now() - *first_list_ < std::chrono::seconds(25)) return;
-        // More changes end the oldest handover.
+        // Further changes end the oldest handover.
         constexpr std::size_t most_changes = 4;
         std::erase_if(changes_, [&](auto when) { return when < begin; });
         if (changes_.size() > most_changes) return;
-        complain_("collector " + name + " has dropped the steady target, and nobody else has it");
+        complain_("collector " + name + " has dropped the steady target, and no other one has it");
     }
     void look_at_members() {
         const AllocationViewPtr& view = allocator_.view();

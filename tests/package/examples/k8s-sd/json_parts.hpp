@@ -9,8 +9,8 @@
 
 namespace bridge::test {
 
-/// Takes JSON apart without changing a byte of the parts: what a list is made of has one text.
-/// The JSON has no blanks but line breaks between values.
+/// Splits JSON without changing a byte of the parts, because each part of a list has one text. The
+/// JSON contains no white space except line breaks between values.
 class JsonParts {
  public:
     explicit JsonParts(std::string_view text) : text_(text) {}
@@ -51,7 +51,7 @@ class JsonParts {
     void skip_breaks() {
         while (!text_.empty() && text_.front() == '\n') text_.remove_prefix(1);
     }
-    /// Else what follows is a value.
+    /// Otherwise a value follows.
     bool ends_with(char bracket) {
         skip_breaks();
         if (next() == bracket) {

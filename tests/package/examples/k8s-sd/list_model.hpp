@@ -10,7 +10,7 @@
 
 namespace bridge::test {
 
-/// What a reader of lists and of their changes knows: addresses with their labels.
+/// The state of a reader of lists and their changes: addresses with their labels.
 class ListModel {
  public:
     /// \param groups  a list, as http_sd has it
@@ -36,7 +36,7 @@ class ListModel {
         }
         return false;
     }
-    /// The list that has these targets.
+    /// The list with these targets.
     std::string bytes() const {
         std::string text = "[";
         const std::string* last = nullptr;
@@ -55,7 +55,7 @@ class ListModel {
         const ListBody body(bytes());
         return body.tag().substr(1, body.tag().size() - 2);
     }
-    /// What no reader should be told; empty: nothing.
+    /// The first inconsistency delivered to the reader; empty: none.
     std::string take_wrong() { return std::exchange(wrong_, {}); }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace bridge::test {
 
-/// The list of an answer with status 200. \param complain of what no reader should be told
+/// The list of a response with status 200. \param complain  receives inconsistencies
 inline ListModel list_of(const Answered& answer,
                          const std::function<void(const std::string&)>& complain) {
     ListModel list;
@@ -21,13 +21,13 @@ inline ListModel list_of(const Answered& answer,
     return list;
 }
 
-/// A reader that waits for another list than it has: by long poll, or held on one connection.
+/// A reader that waits for a list different from its own: by long poll, or held on one connection.
 class PollReader {
  public:
     struct Options {
         std::string url{};
         unsigned wait = 0;             ///< of the long poll, in seconds; 0: held
-        std::uint64_t connection = 0;  ///< on which it is held
+        std::uint64_t connection = 0;  ///< of a held request
     };
     PollReader(const support::HttpRoutes& routes, Options options,
                std::function<void(const ListModel&)> on_list,
@@ -39,7 +39,7 @@ class PollReader {
     PollReader(const PollReader&) = delete;
     PollReader& operator=(const PollReader&) = delete;
 
-    /// Asks, if it does not wait for an answer.
+    /// Sends a request, unless one is pending.
     void ask_again() {
         if (std::exchange(waits_, true)) return;
         Ask what{.url = options_.url, .connection = options_.connection};
@@ -52,7 +52,7 @@ class PollReader {
 
     const std::string& url() const { return options_.url; }
     bool waits() const { return waits_; }
-    /// The tag of the list that it has.
+    /// The tag of its current list.
     const std::string& known() const { return known_; }
 
  private:

@@ -13,8 +13,8 @@
 
 namespace bridge::test {
 
-/// Draws configurations of jobs. Some jobs find the steady pod whenever they are there, and their
-/// rules keep its URL as it is.
+/// Draws random job configurations. Some jobs discover the steady pod whenever they exist, and
+/// their rules keep its URL.
 class RandomJobs {
  public:
     static constexpr std::string_view always = "steady";       ///< in every configuration
@@ -22,10 +22,10 @@ class RandomJobs {
     static constexpr const char* steady_address = "10.9.9.9:8080";
 
     static bool is_steady(std::string_view job) { return job == always || job == sometimes; }
-    /// All that a configuration can have.
+    /// All job names that a configuration can have.
     static std::vector<std::string> names() { return {"steady", "steady/2", "a b", "c"}; }
 
-    /// Whether all that it says can be used.
+    /// Whether the entire file is usable.
     static bool is_usable(const k8s_sd::ScrapeConfigFile& file) {
         return std::all_of(file.jobs.begin(), file.jobs.end(), is_usable_job);
     }
@@ -34,7 +34,7 @@ class RandomJobs {
         return std::all_of(configs.begin(), configs.end(),
                            [](const auto& config) { return config.kubeconfig_file.empty(); });
     }
-    /// A program of which no job can be used is never ready.
+    /// A program without a usable job is never ready.
     static bool has_usable_job(const k8s_sd::ScrapeConfigFile& file) {
         return std::any_of(file.jobs.begin(), file.jobs.end(), is_usable_job);
     }
@@ -72,15 +72,15 @@ class RandomJobs {
         }
         return nullptr;
     }
-    /// \param before  null: it is new
+    /// \param before  null: the job is new
     k8s_sd::ScrapeJob changed(const std::string& name, const k8s_sd::ScrapeJob* before) {
         k8s_sd::ScrapeJob job = before ? *before : k8s_sd::ScrapeJob();
         const unsigned what = before ? random_.below(3) : 2;
         if (what != 0) set_discovery(job, name);
         if (what != 1) set_scrape(job, name);
         if (is_steady(name)) tie(job);
-        // The manager keeps targets that go until those are listed that came in the same call, and
-        // not until those are that came before it.
+        // The manager keeps the targets of removed discoveries until the discoveries added in the
+        // same call are listed, but not until earlier ones are.
         if (is_steady(name) && before && replaces_a_part(*before, job)) return *before;
         return job;
     }
@@ -98,7 +98,7 @@ class RandomJobs {
         return std::any_of(had.begin(), had.end(), stays) &&
                !std::all_of(had.begin(), had.end(), stays);
     }
-    /// Some rules are for the targets of the new discovery, and would drop those of another one.
+    /// Some rules apply to the targets of the new discovery, and would drop those of another one.
     void tie(k8s_sd::ScrapeJob& job) {
         auto& rules = job.scrape.relabel_configs;
         auto& configs = job.discovery.configs;
@@ -107,7 +107,7 @@ class RandomJobs {
         std::erase(rules, tied);
         if (!configs.front().attach_metadata.node || random_.one_in(2)) return;
         rules.insert(rules.begin(), tied);
-        // A configuration that stays has the new rules at once.
+        // An unchanged discovery gets the new rules at once.
         std::erase_if(configs, [](const k8s_sd::DiscoveryConfig& config) {
             return config.role == k8s_sd::Role::pod && !config.attach_metadata.node;
         });
@@ -161,7 +161,7 @@ class RandomJobs {
         rule.replacement = std::move(replacement);
         return rule;
     }
-    /// One that keeps the steady target, and where it is.
+    /// A rule that keeps the steady target and its address.
     k8s_sd::RelabelRule steady_rule() {
         using enum k8s_sd::RelabelAction;
         switch (random_.below(9)) {
@@ -197,7 +197,7 @@ class RandomJobs {
 
     k8s_sd::test::Random& random_;
     const std::string url_;
-    std::vector<k8s_sd::DiscoveryConfig> pool_;  ///< the last one cannot be used
+    std::vector<k8s_sd::DiscoveryConfig> pool_;  ///< the last one is unusable
     k8s_sd::ScrapeConfigFile file_;
 };
 

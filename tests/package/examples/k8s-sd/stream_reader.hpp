@@ -13,17 +13,17 @@
 
 namespace bridge::test {
 
-/// A reader of /v1/watch that takes a piece when it is told to, and follows the events.
+/// A reader of /v1/watch that takes pieces on demand, and follows the events.
 class StreamReader {
  public:
     struct Options {
         std::string url{};
         bool sse = false;
-        bool forgets = false;  ///< begins anew each time it comes back
+        bool forgets = false;  ///< reconnects without its previous state
         std::uint64_t connection = 0;
     };
-    /// \param on_list  there is another list, or the same again
-    /// \param complain of what no reader should be told
+    /// \param on_list  called for each list, including repeated ones
+    /// \param complain  receives inconsistencies
     StreamReader(const support::HttpRoutes& routes, Options options,
                  std::function<void(const ListModel&)> on_list,
                  std::function<void(const std::string&)> complain)
@@ -34,7 +34,7 @@ class StreamReader {
     StreamReader(const StreamReader&) = delete;
     StreamReader& operator=(const StreamReader&) = delete;
 
-    /// Takes the next piece, if there is none on its way; comes back where the stream has ended.
+    /// Takes the next piece, unless one is pending; reconnects after the end of the stream.
     void take() {
         if (waits_) return;
         if (std::exchange(ended_, false)) disconnect();
@@ -50,7 +50,7 @@ class StreamReader {
             }
         });
     }
-    /// Goes, in the middle of whatever it reads.
+    /// Disconnects, at any position of the stream.
     void disconnect() {
         stream_.reset();
         alive_ = std::make_shared<int>(0);
@@ -62,7 +62,7 @@ class StreamReader {
 
     const std::string& url() const { return options_.url; }
     bool connected() const { return stream_ != nullptr; }
-    /// Nothing more comes before there is news.
+    /// No further piece arrives until a list changes.
     bool waits() const { return waits_; }
     bool ended() const { return ended_; }
     const std::string& version() const { return version_; }

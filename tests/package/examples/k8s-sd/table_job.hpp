@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-/// Time for so many rows.
+/// Lets work continue for this many rows.
 inline bridge::GoesOn rows_at_most(std::size_t rows) {
     return [rows]() mutable { return --rows != 0; };
 }
 
-/// A job "web" and the table of its targets, which all come from provider 1.
+/// A job "web" and the table of its targets, all from provider 1.
 class TableJob {
  public:
     explicit TableJob(std::vector<k8s_sd::RelabelRule> rules = {})

@@ -19,7 +19,7 @@ using bridge::Access;
 using bridge::AccessOptions;
 using bridge::PathClass;
 
-/// A file with secrets, gone with the test.
+/// A temporary file with secrets.
 class SecretFile {
  public:
     explicit SecretFile(const std::string& text) {

@@ -51,7 +51,7 @@ TEST_CASE("Allocator: nothing is left to do after stop(), be the end of a time o
     stops.async_wait([&](auto) { allocator.stop(); });
     allocator.on_pods({true, {pod_of("a", true), pod_of("b", false)}, {}, {}});
     allocator.on_pods({false, {pod_of("c", true)}, {}, {pod_of("a", true)}});
-    // Both times are over now, that of the handover as the second one.
+    // Both delays are over now; the handover was the second one.
     const auto begin = steady_clock::now();
     while (steady_clock::now() == begin) continue;
     io.poll();

@@ -85,7 +85,7 @@ scrape_configs:
     const auto& rules = jobs.at("j").at("relabel_configs").as_array();
     for (std::size_t i : {0UL, 1UL}) CHECK(rules[i].as_object().size() == 3);
     CHECK(rules[2].as_object().size() == 2);
-    // What is empty is not the default.
+    // An empty value differs from the default.
     for (const char* key : {"replacement", "regex", "separator"}) {
         CHECK(rules[3].at(key).as_string().empty());
     }
@@ -100,7 +100,7 @@ TEST_CASE("collector_configs: secrets are masked unless they are to be shown") {
     CHECK(jobs.at("bearer").at("authorization").at("type") == "Token");
     CHECK(jobs.at("files").at("authorization").at("credentials_file") == "/var/token");
     CHECK(jobs.at("files").at("tls_config").at("min_version") == "TLS13");
-    // What the file calls a value is none, as in Prometheus.
+    // As in Prometheus, `values` are not secret.
     CHECK(jobs.at("basic").at("http_headers") ==
           boost::json::parse(R"({"X-Key":{"files":["/etc/key"],"secrets":["<secret>"],)"
                              R"("values":["tenant1"]}})"));

@@ -44,7 +44,7 @@ AllocationHistory::TimePoint at_second(int second) {
 
 CollectorPods::TimePoint date(int second) { return CollectorPods::TimePoint(seconds(second)); }
 
-/// \param since  when it became so; nullopt: it does not say
+/// \param since  the time of the last transition; nullopt: not set
 k8s_sd::api::Pod collector_pod(std::string_view name, bool ready, std::optional<int> since = {}) {
     k8s_sd::api::Pod pod;
     pod.metadata.name = name;
@@ -60,7 +60,7 @@ k8s_sd::api::Pod collector_pod(std::string_view name, bool ready, std::optional<
 
 }  // namespace
 
-// The numbers are those of tests/package/examples/consistent_hashing.py.
+// The numbers come from tests/package/examples/consistent_hashing.py.
 TEST_CASE("ConsistentHashing: owners are those of the Target Allocator") {
     CHECK(ConsistentHashing::key_of("") == 0xEF46DB3751D8E999U);
     CHECK(ConsistentHashing::key_of("abc") == 0x44BC2CF5AD770999U);
@@ -165,7 +165,7 @@ TEST_CASE("CollectorPods: a pod that is not ready has targets for a while") {
     pods.set(collector_pod("b", false, 0), date(10));
     CHECK(pods.members(date(29)) == std::vector<Collector>{{"a", "node-1"}, {"b", "node-1"}});
     CHECK(pods.next_change(date(29)) == date(30));
-    // It does not begin anew with each change of the pod.
+    // The delay does not restart with each change of the pod.
     pods.set(collector_pod("b", false, 0), date(29));
     CHECK(pods.members(date(30)) == std::vector<Collector>{{"a", "node-1"}});
     CHECK(pods.idle(date(30)) == std::set<std::string, std::less<>>{"b"});
@@ -184,10 +184,10 @@ TEST_CASE("CollectorPods: the pod says since when it is not ready, whoever looks
         pods.set(pod, date(1000));
         return pods.next_change(date(1000));
     };
-    // It has been so for long: a restart of the program gives it nothing.
+    // The pod has been unready for long: a restart of the program grants no new delay.
     CHECK(ends(collector_pod("a", false, 0)) == std::nullopt);
     CHECK(ends(collector_pod("a", false, 990)) == date(1020));
-    // Its clock is ahead.
+    // The pod's clock is ahead.
     CHECK(ends(collector_pod("a", false, 5000)) == date(1030));
     CHECK(ends(collector_pod("a", false)) == date(1030));
     auto pending = collector_pod("a", false, 990);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A list that is followed into a folder.
+/// Follows a list and writes it into a folder.
 class Followed {
  public:
     Followed() {

@@ -61,7 +61,7 @@ TEST_CASE("RecurringNotes: each is said when it is new, and again a day later wh
     CHECK(notes.due({"a", "b"}, day + 9).empty());
     CHECK(notes.due({"a", "b"}, day + 10) == Notes{"a"});
     CHECK(notes.due({"a", "b"}, 2 * day) == Notes{"b"});
-    // What is gone meanwhile is new.
+    // A note that disappeared meanwhile counts as new.
     CHECK(notes.due({"b"}, 2 * day + 1).empty());
     CHECK(notes.due({"a", "b"}, 2 * day + 2) == Notes{"a"});
 }
@@ -71,7 +71,7 @@ TEST_CASE("Guard: it ends, also when its timer has expired already") {
     bridge::Guard guard(
         io.get_executor(), {}, {}, true, [](const auto&) {}, std::chrono::milliseconds(0));
     guard.start();
-    // The expired timer is queued behind what stops the guard.
+    // The expired timer is queued after the handler that stops the guard.
     boost::asio::post(io, [&] { guard.stop(); });
     io.run_for(std::chrono::seconds(1));
     CHECK(io.stopped());

@@ -40,7 +40,7 @@ ScrapeConfig web_job(std::vector<RelabelRule> rules = {}) {
 RelabelRule copy(std::string from, std::string to) {
     RelabelRule rule;
     rule.source_labels = {std::move(from)};
-    rule.regex = "(.+)";  // what is not there is not copied
+    rule.regex = "(.+)";  // a missing label is not copied
     rule.target_label = std::move(to);
     return rule;
 }
@@ -58,7 +58,7 @@ LabelMap at(const std::string& address, LabelMap more = {}) {
     return more;
 }
 
-/// A job whose provider 1 tells groups, source by source.
+/// A job whose provider 1 delivers groups, source by source.
 class Web {
  public:
     explicit Web(ScrapeConfig config = web_job())
@@ -84,7 +84,7 @@ class Web {
         job.providers.push_back(std::move(diff));
         targets_.apply(job);
     }
-    /// A diff of groups that the provider is to have told before.
+    /// A diff of groups that the provider should have delivered before.
     void tell_part(const std::string& source, const std::vector<LabelMap>& targets) {
         ProviderDiff diff{.provider = 1};
         diff.diff.updated.push_back({maker_.make(source, {}, targets), nullptr, false});
@@ -97,7 +97,7 @@ class Web {
         return *targets_.body(content, selection, {})->bytes();
     }
 
-    /// Of the last change.
+    /// Of the latest change.
     std::string reason() { return history.page("", ~std::uint64_t{0}, 1).changes.at(0)->reason; }
 
     ListMetrics metrics;
@@ -199,7 +199,7 @@ TEST_CASE("JobTargets: choices of labels have a limit, and those that are forgot
                       "readers choose 8 other sets of labels with meta or keep_meta, "
                       "which is the limit; they should agree on one");
     CHECK(web.text(ListForm::discovered) == *ask(0, begin + limits.forget_after / 2)->bytes());
-    // A refusal is cheap: it looks for nothing. The job does, every minute.
+    // A refusal is cheap and does not clean up. The job does so every minute.
     web->forget_unused(begin + limits.forget_after);
     CHECK(ask(8, begin + limits.forget_after));
     CHECK_FALSE(web->known_tag({ListForm::discovered, MetaNames("__meta_1")}, {}));
@@ -221,7 +221,7 @@ TEST_CASE("JobTargets: a choice that was asked for once makes room first") {
             .has_value();
     };
     for (int i = 0; i < 8; ++i) ask(i, 0s);
-    // A reader that tries again at once is not one that comes back.
+    // An immediate retry does not count as a returning reader.
     ask(1, 1s);
     ask(0, 60s);
     CHECK_THROWS_AS(ask(8, 89s), bridge::LimitReached);
@@ -230,7 +230,7 @@ TEST_CASE("JobTargets: a choice that was asked for once makes room first") {
     CHECK(is_known(0));
     CHECK_FALSE(is_known(1));
     CHECK_THROWS_AS(ask(15, 110s), bridge::LimitReached);
-    // A reader that came back keeps its place for longer.
+    // A returning reader keeps its list for longer.
     ask(8, 120s);
     CHECK_THROWS_AS(ask(15, 179s), bridge::LimitReached);
     for (int i = 15; i < 21; ++i) CHECK(ask(i, 190s));
@@ -263,7 +263,7 @@ TEST_CASE("JobTargets: names that no label has, and nodes without a target, are 
     CHECK(warning("__meta_x", "nope") ==
           "no target of this job has a label __meta_x; no target of this job is on a node nope");
     CHECK(warning("__meta_kubernetes_pod_label_new") != "");
-    // It comes to be.
+    // The label appears.
     web.put("pod/b", {at("b:1", {{"__meta_kubernetes_pod_label_new", "1"}})});
     CHECK(warning("__meta_kubernetes_pod_label_new").empty());
 }
@@ -344,7 +344,7 @@ TEST_CASE("JobTargets: only changed groups are serialised again") {
         const std::string name = std::to_string(i);
         web.put("pod/" + name, {at(name + ":80"), at(name + ":81")});
     }
-    CHECK(web.metrics.serialised == 0);  // nobody has asked
+    CHECK(web.metrics.serialised == 0);  // no reader has requested it
     web.text(ListForm::discovered);
     CHECK(web.metrics.serialised == 100);
     web.text(ListForm::discovered, {{2, 1, false}, 0, ""});
@@ -373,7 +373,7 @@ TEST_CASE(
     }
     web.text(ListForm::collector);
     CHECK(web.metrics.serialised == many);
-    // The one that comes, and the one that takes the place of the one that goes.
+    // The new reader, and the one that replaces a departed reader.
     for (unsigned i = 0; i < many; ++i) {
         const auto before = web.metrics.serialised.load();
         web.put("pod/" + std::to_string(i), {at(std::to_string(i) + ":81")});
@@ -662,7 +662,7 @@ TEST_CASE("JobTargets: remembers why a target is none any more") {
     web.put("pod/a", {at("a:2", {{"__meta_ready", "no"}})});
     CHECK(web.reason() == "rule 0: keep if __meta_ready matches yes");
     web.put("pod/a", {at("a:2", ready), at("a:3", ready)});
-    CHECK(web.reason().empty());  // has come
+    CHECK(web.reason().empty());  // it arrived
     web.put("pod/a", {at("a:3", ready)});
     CHECK(web.reason() == "its object has no such target any more");
     web.put("pod/a", {});

@@ -28,7 +28,7 @@ struct WalkedJobs {
                                         [] { return std::string("why"); }, metrics));
         }
     }
-    /// The jobs that were looked at.
+    /// The visited jobs.
     std::string walk_all(const std::function<Walk(const std::string&)>& look) {
         std::string seen;
         walk(
@@ -108,13 +108,13 @@ TEST_CASE("SlowWork: a piece that throws fails alone, and pieces behind the end 
         }
         throw std::bad_alloc();  // no memory for an answer
     };
-    // A context that has run out of work once does not begin again.
+    // A context that has run out of work stays stopped.
     auto all_are_there = boost::asio::make_work_guard(io);
     slow.run([] { throw std::bad_alloc(); }, failing);
     slow.run([&] { ++ran; }, failing);
     slow.run([&] { slow.stop(); }, failing);
     slow.run([&] { ++ran; }, failing);
-    // The context has something to do until all pieces have ended.
+    // The context has work until all parts have ended.
     all_are_there.reset();
     io.run();
     CHECK(ran == 1);

@@ -32,7 +32,7 @@ Pairs pairs_of(const std::string& list) {
     return pairs;
 }
 
-/// The list of these targets, as a job makes it.
+/// The list of these targets, as a job writes it.
 std::string json_list_of(const std::vector<std::pair<std::string, std::string>>& targets) {
     bridge::ListMetrics metrics;
     bridge::Listing listing({}, metrics);

@@ -190,7 +190,7 @@ TEST_CASE("Listing: selections without a target, which anybody can think up, tak
     for (int i = 0; i < 100; ++i) CHECK(list.body(node(std::to_string(i))) == none);
     CHECK_NOTHROW(list.body(node("n")));
     CHECK_THROWS_AS(list.body({}), LimitReached);
-    // A way to divide the list costs as much as the list, though it gives nobody a target.
+    // A division of the list costs as much as the list, even if none of its parts has a target.
     const auto rest = [](unsigned of) { return Selection{{of, 1, true}, 0, "none"}; };
     CHECK(list.body(rest(2)) == none);
     CHECK_THROWS_AS(list.body(rest(3)), LimitReached);
@@ -218,10 +218,10 @@ TEST_CASE("Listing: its selections are not larger than the limit, whatever is as
     CHECK_NOTHROW(list.body({}, start + std::chrono::minutes(5)));
     const Selection node{{1, 1, true}, 0, "n"};
     CHECK_THROWS_AS(list.body(node, start + std::chrono::minutes(9)), LimitReached);
-    // Those in use go on, also when they change.
+    // Lists in use continue, also when they change.
     list.put("a", {target(std::string(400, 'b'), "{}", "n")});
     CHECK_NOTHROW(list.body({}, start + std::chrono::minutes(9)));
-    // The first one is not in use any more.
+    // The first one is no longer in use.
     CHECK_NOTHROW(list.body(node, start + std::chrono::minutes(10)));
     CHECK_THROWS_AS(list.body(shard(0, 1), start + std::chrono::minutes(10)), LimitReached);
     list.put("a", {target("a", "{}", "n")});

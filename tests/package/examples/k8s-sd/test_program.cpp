@@ -42,7 +42,7 @@ scrape_configs:
       team: red
 )yaml";
 
-/// The configuration and the files; they outlive restarts.
+/// The configuration and the files; they survive restarts.
 struct Disk {
     Disk() { fs::create_directory(written()); }
 
@@ -62,7 +62,7 @@ struct Disk {
     TemporaryDirectory directory;
 };
 
-/// A program whose time and threads are the test's.
+/// A program with time and threads under the test's control.
 struct Running : Simulation {
     explicit Running(const Disk& disk, bool ready_with_left_out_jobs = false) {
         bridge::Options options;
@@ -91,7 +91,7 @@ struct Running : Simulation {
         settle();
         return answered;
     }
-    /// Begins; the answer may come later.
+    /// Starts a reload; the response may arrive later.
     std::shared_ptr<Answered> reload() {
         const auto answered = std::make_shared<Answered>();
         bridge::test::ask(program->routes(), {.url = "/-/reload", .method = "POST"},
@@ -99,7 +99,7 @@ struct Running : Simulation {
         settle();
         return answered;
     }
-    /// What agents and collectors see.
+    /// The responses to agents and collectors.
     std::map<std::string, std::string> seen() {
         std::map<std::string, std::string> seen;
         for (const char* url : {"/sd/a", "/sd/b", "/sd/a/targets", "/sd/b/targets",
@@ -211,7 +211,7 @@ TEST_CASE("Program: a start with a mistake in a job takes no target from its age
     CHECK(ready.status == 503);
     CHECK(has(ready.body, "job b is left out: "));
     CHECK(has(f.ask("/api/ui/health").body, "job b is left out: "));
-    // A file that is as bad stays a note, and what is left out stays left out.
+    // An equally bad file remains a note, and the omitted parts stay omitted.
     const auto answer = f.reload();
     f.advance(5s);
     CHECK(answer->status == 500);

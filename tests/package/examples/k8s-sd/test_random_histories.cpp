@@ -39,7 +39,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What k8s-sd is made of, without program and network.
+/// The parts of k8s-sd, without program and network.
 struct Service {
     Service(Simulation& sim, const ServeOptions& serve, const AllocatorOptions& allocation)
         : strand(boost::asio::make_strand(sim.context)),
@@ -80,7 +80,7 @@ struct Service {
     std::optional<ListFiles> files;
 };
 
-/// Ways to divide a list: the selections, and in how many of them each target is.
+/// Divisions of a list: the selections, and the number of them that contain each target.
 struct Parts {
     std::vector<std::string> selections;
     unsigned copies = 1;
@@ -97,7 +97,7 @@ const std::vector<Parts>& divisions() {
           "node=n1&rest=rendezvous&shard=1&shards=2"}}};
     return all;
 }
-/// What is different at first, for people.
+/// The first difference, in readable form.
 std::string first_difference(const Answered& list, const Answered& fresh) {
     const auto [a, b] =
         std::mismatch(list.body.begin(), list.body.end(), fresh.body.begin(), fresh.body.end());
@@ -129,7 +129,7 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-/// Which list a reader wants.
+/// The list requested by a reader.
 struct Wanted {
     std::string job;
     std::string form;
@@ -155,8 +155,8 @@ struct Wanted {
     }
 };
 
-/// k8s-sd over a random cluster that changes and fails at random, with a configuration, collectors
-/// and readers that do so, too.
+/// k8s-sd over a random cluster with random changes and failures, and with a configuration,
+/// collectors and readers that change randomly, too.
 class History {
  public:
     explicit History(std::uint64_t seed)
@@ -212,10 +212,10 @@ class History {
         const auto fresh = all_lists(anew);
         CHECK(fresh.size() == lists.size());
         for (const auto& [url, list] : lists) {
-            // What cannot be used leaves a job as it was.
+            // An unusable configuration leaves the job unchanged.
             if (!usable && url == "/jobs") continue;
-            // Of several targets that relabelling makes equal, on different nodes, the first one
-            // that came says which node it is.
+            // If relabelling makes several targets on different nodes equal, the oldest one
+            // determines the node.
             if (url.find("/targets?") != std::string::npos &&
                 url.find("node=") != std::string::npos)
                 continue;
@@ -260,7 +260,7 @@ class History {
         if (problems_.size() < 2000) problems_ += problem.substr(0, 500) + "\n";
     }
 
-    // --- what happens -------------------------------------------------------------------------
+    // --- events -------------------------------------------------------------------------------
 
     static boost::json::object steady_pod(const Strings& labels) {
         return pod(
@@ -276,7 +276,7 @@ class History {
             case 1:
             case 2:
                 reload();
-                // Jobs come back before anybody was told that they are gone.
+                // Jobs are restored before any reader has learned of their removal.
                 if (random_.one_in(3)) reload();
                 return;
             case 3:
@@ -339,7 +339,7 @@ class History {
         if (random_.one_in(4)) collectors_.look();
         if (random_.one_in(4)) read_file(std::string(RandomJobs::always));
     }
-    /// nullopt: there is none.
+    /// nullopt: no such file.
     std::optional<std::string> file_of(const std::string& job) const {
         std::ifstream file(folder_.path(file_name_of(job)), std::ios::binary);
         if (!file) return std::nullopt;
@@ -356,7 +356,7 @@ class History {
             complain("the file of " + job + " lacks the steady target");
         }
     }
-    /// Asks for all parts of a list at one time: together they have the steady target.
+    /// Requests all parts of a list at one time: together they have the steady target.
     void look(const std::string& job, const std::string& form, const Parts& parts) {
         struct Counts {
             std::size_t asked = 0, lists = 0, owners = 0;
@@ -383,8 +383,8 @@ class History {
                 });
         }
     }
-    /// A reader has got this list: it has the steady target if it is to have it. A discovered list
-    /// can have the same pod, found otherwise and dropped by the rules, in another part, too.
+    /// A reader has received this list: it has the steady target if required. A discovered list can
+    /// have the same pod in another part, too, discovered differently and dropped by the rules.
     void saw(const Wanted& wanted, const ListModel& list) {
         if (!RandomJobs::is_steady(wanted.job)) return;
         const bool has = list.has(RandomJobs::steady_address);
@@ -402,7 +402,7 @@ class History {
 
     // --- the end ------------------------------------------------------------------------------
 
-    /// Until nobody has anything to read any more.
+    /// Until no reader has pending data.
     void drain() {
         for (unsigned i = 0; i < 10; ++i) {
             for (const auto& stream : streams_) stream->take();
@@ -410,7 +410,7 @@ class History {
             pass(200ms);
         }
     }
-    /// After a last change all who wait have the newest list, long before a heartbeat.
+    /// After a final change all waiting readers have the newest list, long before a heartbeat.
     void check_readers() {
         drain();
         sim_.server.apply(steady_pod({{"news", "x"}}));
@@ -450,7 +450,7 @@ class History {
         CHECK(sim_.server.open_connections() == 0);
         CHECK(sim_.clock->next_expiry() == k8s_sd::TimePoint::max());
     }
-    /// What a service answers to who does not wait.
+    /// The immediate responses of a service.
     std::map<std::string, Answered> all_lists(Service& service) {
         std::map<std::string, Answered> lists;
         const auto get = [&](const std::string& url) {
@@ -500,7 +500,7 @@ class History {
 
 }  // namespace
 
-// K8S_SD_BRIDGE_RUNS=20000 for a long run, K8S_SD_BRIDGE_SEED=n to begin elsewhere.
+// K8S_SD_BRIDGE_RUNS=20000 for a long run, K8S_SD_BRIDGE_SEED=n for another seed.
 TEST_CASE("k8s-sd: any history leads to the lists of a fresh start, and no reader misses a target "
           "that was there all the time") {
     const std::uint64_t first = number_from("K8S_SD_BRIDGE_SEED", 1);

@@ -26,7 +26,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// All targets, so many rows at a time. \returns how many times
+/// All targets, this many rows per call. \returns the number of calls
 std::size_t try_on_all(Laboratory& laboratory, const bridge::TargetTable& table, std::size_t rows) {
     bool more = true;
     std::size_t times = 0;
@@ -39,7 +39,7 @@ std::size_t try_on_all(Laboratory& laboratory, const bridge::TargetTable& table,
     return times;
 }
 
-/// Why rules cannot be tried; empty: they can.
+/// The reason why rules cannot be tried; empty: they can.
 std::string refusal_of(const std::string& yaml) {
     try {
         (void)bridge::read_tried_rules(yaml, TableJob::config_with({}));
@@ -56,7 +56,7 @@ std::string doubling_rules(int count) {
     return rules;
 }
 
-/// What the laboratory tells of these labels.
+/// The laboratory's result for these labels.
 json::object trial_of(const std::string& rules, const LabelMap& labels) {
     ScrapeConfig config = TableJob::config_with({});
     config.relabel_configs = bridge::read_tried_rules(rules, config);
@@ -130,7 +130,7 @@ TEST_CASE("Laboratory: a target that several rows have counts once") {
     CHECK(effect.at("active_after") == 0);
     CHECK(effect.at("lost") == 1);
     CHECK(effect.at("examples").at("lost").as_array().size() == 1);
-    // As long as one row keeps it, it is not lost.
+    // As long as one row keeps the value, it is not lost.
     effect = effect_of(TableJob::rule(RelabelAction::drop, "__meta_n", "a|b"));
     CHECK(effect.at("active_after") == 1);
     CHECK(effect.at("lost") == 0);
@@ -156,7 +156,7 @@ TEST_CASE("Laboratory: shows each step as a difference") {
 }
 
 TEST_CASE("Laboratory: rules that make much of little end at a limit, named with the rule") {
-    // These made gigabytes: 2^24 bytes, and as much again for each step.
+    // These took gigabytes: 2^24 bytes, and as much again for each step.
     for (const int count : {25, 32, 1000}) {
         const auto told = trial_of(doubling_rules(count), {{"__address__", "a:1"}, {"x", "a"}});
         CHECK(told.at("state") == "failed");
@@ -239,7 +239,7 @@ TEST_CASE("read_tried_rules: large regular expressions are refused, few or many"
         many += "- {target_label: t, regex: '(?i)\\pL{3}" + std::to_string(i) + "'}\n";
     }
     CHECK(refusal_of(many).find("larger than 32768 instructions together") != std::string::npos);
-    // What jobs have is not refused.
+    // Rules as in real jobs are not refused.
     std::string usual;
     for (int i = 0; i < 60; ++i) {
         usual += "- {source_labels: [a, b], target_label: t, regex: '(.+?)(?::\\d+)?;(\\d+)" +

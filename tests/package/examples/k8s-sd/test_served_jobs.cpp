@@ -36,7 +36,7 @@ class Jobs {
         file.jobs = std::move(all);
         jobs.apply(file);
     }
-    /// The manager tells what it has to tell; the workers do nothing yet.
+    /// The manager delivers all pending diffs; the workers do not run yet.
     void tell() {
         strand_.restart();
         strand_.poll();
@@ -48,7 +48,7 @@ class Jobs {
             workers_.poll();
         }
     }
-    /// The list, or why there is none.
+    /// The list, or the reason for its absence.
     std::string list(const std::shared_ptr<ServedJob>& job) {
         work();
         std::string text = "no answer";

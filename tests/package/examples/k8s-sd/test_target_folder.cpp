@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that is gone afterwards.
+/// A temporary folder.
 class Folder {
  public:
     Folder() {
@@ -42,7 +42,7 @@ class Folder {
         std::ifstream in(path_ / file, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
     }
-    /// What a glob matches, hidden ones, too.
+    /// The matches of a glob, including hidden files.
     std::set<std::string> files() const {
         std::set<std::string> names;
         for (const auto& entry : fs::directory_iterator(path_)) {
@@ -94,7 +94,7 @@ TEST_CASE(
     CHECK((before.st_mode & 0777U) == 0644);
     std::ifstream reader(folder.path() / "a.json");
     CHECK(targets.write("a.json", "[2, 2]"));
-    // Who has it open reads what was there.
+    // A reader with the file open reads the old content.
     CHECK(std::string{std::istreambuf_iterator<char>(reader), {}} == "[1]");
     CHECK(folder.text("a.json") == "[2, 2]");
     CHECK(folder.files() == std::set<std::string>{"a.json"});

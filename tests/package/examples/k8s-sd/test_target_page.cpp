@@ -28,7 +28,7 @@ json::object page_of(const TableJob& job, const PageRequest& request, std::size_
     return json::parse(page.text()).as_object();
 }
 
-/// The addresses on all pages, one after the other.
+/// The addresses on all pages, in order.
 std::vector<std::string> all_pages(
     TableJob& job, std::size_t limit, const std::function<void()>& between = [] {}) {
     std::vector<std::string> addresses;

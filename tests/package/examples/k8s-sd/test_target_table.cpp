@@ -14,7 +14,7 @@ using bridge::TargetTable;
 
 namespace {
 
-/// All that a table says, in its order.
+/// The entire table, in its order.
 std::vector<std::tuple<std::string, std::uint64_t, TargetState, std::string>> told_by(
     const TargetTable& table) {
     std::vector<std::tuple<std::string, std::uint64_t, TargetState, std::string>> rows;

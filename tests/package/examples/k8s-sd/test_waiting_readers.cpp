@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A job with one list, and a clock that stands still.
+/// A job with one list, and a stopped clock.
 class Waiters {
  public:
     explicit Waiters(std::size_t most = 10) : readers(most, 100ms) {}
@@ -50,7 +50,7 @@ class Waiters {
         if (list) return {list};
         return {{}, "not yet", Refusal::incomplete};
     }
-    /// What a reader was told, "?" if nothing.
+    /// The response to a reader, "?" without one.
     std::string told(std::size_t number) const {
         if (answers[number].empty()) return "?";
         CHECK(answers[number].size() == 1);
@@ -62,7 +62,7 @@ class Waiters {
     WaitingReaders readers;
     bridge::ListBodyPtr list;
     bridge::ListBodyPtr seen;
-    std::size_t bodies = 0;  ///< that were put together
+    std::size_t bodies = 0;  ///< the number of serialised bodies
     std::vector<std::vector<ListAnswer>> answers;
 };
 
@@ -134,13 +134,13 @@ TEST_CASE("WaitingReaders: lists that change all the time are put together at a 
         job.now += 1ms;
         job.put(std::to_string(i));
         if (job.told(reader) == "?") continue;
-        // A reader that asks again at once.
+        // A reader that sends its next request at once.
         last = job.answers[reader][0].body->tag();
         reader = job.ask(last, 100s);
     }
     CHECK(job.bodies <= 11);
     CHECK(job.bodies >= 9);
-    // What came last is told after the pace.
+    // The latest change is delivered after the pacing interval.
     REQUIRE(job.readers.due());
     CHECK(*job.readers.due() <= job.now + 100ms);
     job.now += 100ms;
