@@ -13,7 +13,7 @@ using k8s_sd::TimePoint;
 
 /// What a fleet does with its targets over a time.
 struct Outcome {
-    double longest_gap = 0;     ///< seconds that a target has had nobody
+    double max_gap = 0;         ///< seconds that a target has had nobody
     double gap_seconds = 0;     ///< of all targets together
     double double_seconds = 0;  ///< the same of members more than there should be
     double moved = 0;           ///< targets that somebody has begun with

@@ -103,7 +103,7 @@ class Host(Process):
             more = self.report()
             for name in ("cpu", "changes"):
                 more[name] += total[name]
-            for name in ("peak_mb", "longest_handler_ms"):
+            for name in ("peak_mb", "max_handler_ms"):
                 more[name] = max(more[name], total[name])
             total = more
         return total

@@ -26,7 +26,7 @@ using support::StyledLine;
 using support::Tone;
 
 /// Maximum of lines for one diff; further ones are only counted. Other formats print everything.
-constexpr std::size_t most_lines = 40;
+constexpr std::size_t max_lines = 40;
 
 /// "14:03:07.123"
 std::string time_of_day() {
@@ -66,7 +66,7 @@ class TextReporter final : public Reporter {
     void diff(unsigned job, const TargetGroupDiff& diff) override {
         start_ = time_of_day() + "  ";
         if (options_.jobs > 1) start_ += "[job " + std::to_string(job) + "] ";
-        lines_left_ = most_lines;
+        lines_left_ = max_lines;
         lines_left_out_ = 0;
         if (diff.full) {
             show_state(diff);

@@ -136,7 +136,7 @@ class Story {
 
     /// \param bound  maximum time of a target without a scrape
     bool end_phase(std::chrono::milliseconds bound) {
-        const std::chrono::milliseconds gap = targets_.longest_gap();
+        const std::chrono::milliseconds gap = targets_.max_gap();
         say("  scraped by " + targets_.owners());
         say("  longest time between two scrapes of a target: " + std::to_string(gap.count()) +
             " ms, of " + std::to_string(bound.count()) + " ms that are allowed");

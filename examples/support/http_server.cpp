@@ -185,8 +185,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     }
 
     void read_more() {
-        constexpr std::size_t most_at_once = std::size_t{64} << 10;
-        const std::size_t room = boost::beast::read_size(buffer_, most_at_once);
+        constexpr std::size_t max_at_once = std::size_t{64} << 10;
+        const std::size_t room = boost::beast::read_size(buffer_, max_at_once);
         if (room == 0) return refuse({413, "extensions of chunks, or trailers, are too long\n"});
         stream_.async_read_some(buffer_.prepare(room),
                                 [self = shared_from_this()](error_code ec, std::size_t bytes) {

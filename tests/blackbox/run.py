@@ -37,7 +37,7 @@ from scenario import SCENARIOS, Failed, Skipped, World
 TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
           "kubeconfigs", "permissions", "privacy", "proxies", "status", "random_servers")
 PATIENCE = 120  # real seconds; only a scenario that hangs takes that long
-MOST_AGAIN = 30  # so many failures are no noise
+MAX_AGAIN = 30  # so many failures are no noise
 
 
 @dataclass
@@ -186,7 +186,7 @@ def run(items, options):
     again = []
 
     def on_first_result(item, seed, result):
-        if result.verdict == "failed" and len(again) < MOST_AGAIN:
+        if result.verdict == "failed" and len(again) < MAX_AGAIN:
             again.append((item, seed))
             print(f"again   {result.seconds:5.1f} s  {item.title}\n  {result.complaint.rstrip()}",
                   flush=True)

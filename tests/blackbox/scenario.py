@@ -205,7 +205,7 @@ class World:
                                    f"{count} are enough")
         return asked
 
-    def at_most_a_minute(self, count, verbs="list page probe watch streamed", since=0, until=None):
+    def at_most_per_minute(self, count, verbs="list page probe watch streamed", since=0, until=None):
         """In no minute more than that."""
         times = [request.at for request in self.server.asked(verbs, since, until or 1e12)]
         first = 0

@@ -23,9 +23,9 @@ using boost::beast::http::field;
 using support::HttpRoutes;
 using support::HttpServer;
 
-constexpr std::size_t most_targets = 5000;  // of a response with a limit
-constexpr std::size_t most_matches = 100;   // match[]
-constexpr int most_streams = 10;            // concurrent streams of all targets
+constexpr std::size_t max_targets = 5000;  // of a response with a limit
+constexpr std::size_t max_matches = 100;   // match[]
+constexpr int max_streams = 10;            // concurrent streams of all targets
 
 HttpServer::Reply success(std::string_view data) {
     std::string text;
@@ -72,14 +72,14 @@ PrometheusRequest read_request(const support::Query& query) {
     QueryBudget budget;
     for (const auto& [name, value] : query) {
         if (name != "match[]") continue;
-        if (request.match.size() == most_matches) {
-            throw BadRequest("there can be " + std::to_string(most_matches) + " match[] at most");
+        if (request.match.size() == max_matches) {
+            throw BadRequest("there can be " + std::to_string(max_matches) + " match[] at most");
         }
         request.match.emplace_back(value, budget);
     }
     if (!value_of(query, "limit").empty()) {
         const support::Query limit{{"limit", value_of(query, "limit")}};
-        request.limit = Parameters(limit, {"limit"}).number("limit", 0, 1, most_targets);
+        request.limit = Parameters(limit, {"limit"}).number("limit", 0, 1, max_targets);
     }
     if (const std::string cursor = value_of(query, "cursor"); !cursor.empty()) {
         request.after = read_cursor(cursor);
@@ -223,7 +223,7 @@ void answer_steps(const ServedJobs& jobs, const std::shared_ptr<SlowWork>& slow,
 
 void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate,
                            const std::shared_ptr<SlowWork>& slow) {
-    const Gate streams(most_streams);
+    const Gate streams(max_streams);
     auto targets = telling([&jobs, streams](const auto& asked, const auto& respond) {
         answer_targets(jobs, streams, asked, respond);
     });

@@ -21,12 +21,12 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_readers = 100;
+constexpr int max_readers = 100;
 constexpr auto look_every = std::chrono::milliseconds(250);
 constexpr auto status_every = std::chrono::seconds(2);
 constexpr auto heartbeat_every = std::chrono::seconds(15);
 constexpr std::size_t changes_a_piece = 100;
-constexpr std::size_t most_changes = 500;  // in a response
+constexpr std::size_t max_changes = 500;  // in a response
 
 void write(JsonWriter& json, const ChangeHistory& history, const TargetChange& change) {
     json.begin('{').member("seq", history.id_of(change.seq)).member("time", change.time);
@@ -54,7 +54,7 @@ void answer_history(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
         if (id->epoch != history.epoch()) return respond(other_epoch(history));
         before = id->seq;
     }
-    const auto page = history.page(job, before, given.number("limit", 50, 1, most_changes));
+    const auto page = history.page(job, before, given.number("limit", 50, 1, max_changes));
     std::string text;
     JsonWriter json(text);
     json.begin('{').name("changes").begin('[');
@@ -143,7 +143,7 @@ void add_live_routes(HttpRoutes& routes, const ServedJobs& jobs,
               telling_mistakes([&jobs](const auto& asked, const auto& respond) {
                   answer_history(jobs, asked, respond);
               }));
-    const Gate readers(most_readers);
+    const Gate readers(max_readers);
     routes.get("/api/ui/live", [&jobs, executor, readers](const HttpRoutes::Asked& asked) {
         Gate::Pass pass = readers.enter();
         if (!pass) {

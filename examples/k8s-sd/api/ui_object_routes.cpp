@@ -29,9 +29,9 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_rows_of_kind = 20;                  // of each kind, of a job
-constexpr std::size_t most_objects = 20;                      // in the response
-constexpr std::size_t most_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
+constexpr std::size_t max_rows_of_kind = 20;                 // of each kind, of a job
+constexpr std::size_t max_objects = 20;                      // in the response
+constexpr std::size_t max_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
 
 /// The result in one job.
 struct Found {
@@ -90,12 +90,12 @@ class ObjectAnswer {
     void take(const TargetTable& table, const TargetRow& row) {
         std::string object = question_.object_of(row);
         if (object.empty()) return;
-        if (objects_.size() < most_objects) objects_.insert(std::move(object));
+        if (objects_.size() < max_objects) objects_.insert(std::move(object));
         const bool in = row.state == TargetState::active;
         std::size_t& total = in ? found_.in_total : found_.not_total;
         std::string& rows = in ? found_.in : found_.not_in;
         if (!in && total == 0) found_.reason = cut(table.reason(row));
-        if (++total > max_rows_of_kind || bytes_ > most_row_bytes) return;
+        if (++total > max_rows_of_kind || bytes_ > max_row_bytes) return;
         const std::size_t before = rows.size();
         if (!rows.empty()) rows += ',';
         JsonWriter json(rows);

@@ -27,7 +27,7 @@ using NamedJob = std::pair<std::string, std::shared_ptr<ServedJob>>;
 using Look = std::function<Walk(const std::string& job, JobTargets&)>;
 
 /// A longer request gets an incomplete response, or none.
-inline constexpr std::chrono::seconds longest_walk{10};
+inline constexpr std::chrono::seconds max_walk_time{10};
 
 /// Visits one job after the other, each on its strand, and calls `done` exactly once, even if jobs
 /// end meanwhile; ended jobs are skipped. Jobs are never visited concurrently.
@@ -36,7 +36,7 @@ inline constexpr std::chrono::seconds longest_walk{10};
 ///                 exception of `done`; in any thread
 /// \param longest  the time limit; no visit begins after it
 void walk(std::vector<NamedJob> jobs, Look, std::function<void(bool complete)> done,
-          OnFailure failed, std::chrono::nanoseconds longest = longest_walk);
+          OnFailure failed, std::chrono::nanoseconds longest = max_walk_time);
 
 /// All jobs, or the one of this name; none if there is no such job.
 std::vector<NamedJob> jobs_named(const ServedJobs&, const std::string& name = {});

@@ -43,8 +43,8 @@ void WaitingReaders::add(ListRequest request, OnList on_list, TimePoint now, con
         if (later) answer = look(request);
         if (answer.body && !is_known(*answer.body, request.known)) return on_list(answer);
         answer.why = Refusal::limit;
-        answer.refusal =
-            std::to_string(most_) + " requests wait for lists of the job, which is the limit";
+        answer.refusal = std::to_string(max_waiting_) +
+                         " requests wait for lists of the job, which is the limit";
         return on_list(answer);
     }
     const TimePoint until = now + std::chrono::duration_cast<Duration>(wait);
@@ -86,8 +86,8 @@ void WaitingReaders::tell_news(TimePoint now, const Look& look) {
 /// Drops disconnected readers before refusing anyone. At most once per pace: a refused reader may
 /// try again at once.
 bool WaitingReaders::full(TimePoint now) {
-    if (waiting_.size() >= most_ && now >= swept_ + pace_) forget_gone(now);
-    return waiting_.size() >= most_;
+    if (waiting_.size() >= max_waiting_ && now >= swept_ + pace_) forget_gone(now);
+    return waiting_.size() >= max_waiting_;
 }
 
 void WaitingReaders::forget_gone(TimePoint now) {

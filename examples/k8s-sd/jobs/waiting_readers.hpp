@@ -20,9 +20,10 @@ class WaitingReaders {
     /// Computes the present response.
     using Look = std::function<ListAnswer(const ListRequest&)>;
 
-    /// \param most  the limit of waiting readers
+    /// \param max_waiting  the limit of waiting readers
     /// \param pace  the minimum interval between evaluations of changed lists
-    WaitingReaders(std::size_t most, Duration pace) : most_(most), pace_(pace) {}
+    WaitingReaders(std::size_t max_waiting, Duration pace)
+        : max_waiting_(max_waiting), pace_(pace) {}
 
     /// Answers at once if the list is new to the reader, or if it does not wait.
     void add(ListRequest, OnList, TimePoint now, const Look&);
@@ -48,7 +49,7 @@ class WaitingReaders {
     void forget_gone(TimePoint now);
     void tell_news(TimePoint now, const Look&);
 
-    const std::size_t most_;
+    const std::size_t max_waiting_;
     const Duration pace_;
     std::multimap<TimePoint, Waiting> waiting_;  ///< by deadline
     bool changed_ = false;                       ///< since the last evaluation

@@ -7,18 +7,18 @@
 
 // ---------------------------------------------------------------- limits
 
-const mostChips = 5;         // labels of a row
-const mostConsumers = 100;   // of a page
-const mostShards = 100;      // the same
-const mostChanges = 100;     // in the document
-const mostFound = 60;        // rows of Find, of all jobs
-const mostFoundJobs = 20;    // with hits
-const mostMisses = 50;       // jobs that have nothing of it
-const mostWatches = 40;      // of Health, with all they have
-const mostLines = 60;        // of Health: other jobs, a line each
+const maxChips = 5;         // labels of a row
+const maxConsumers = 100;   // of a page
+const maxShards = 100;      // the same
+const maxChanges = 100;     // in the document
+const maxFound = 60;        // rows of Find, of all jobs
+const maxFoundJobs = 20;    // with hits
+const maxMisses = 50;       // jobs that have nothing of it
+const maxWatches = 40;      // of Health, with all they have
+const maxLines = 60;        // of Health: other jobs, a line each
 const usually = 5000;        // ms between two looks at what may have changed
 const whileBuilding = 500;   // the same, while the server still reads targets
-const longestWait = 30;      // s until the stream of changes is asked for again
+const maxWait = 30;      // s until the stream of changes is asked for again
 
 // ---------------------------------------------------------------- texts and elements
 
@@ -492,12 +492,12 @@ function labelsToShow(row) {
   // Hidden labels come last: where one is, no other is missing.
   const sent = Object.keys(row.labels ?? {}).length;
   const missing = sent > all.length ? 0 : Math.max(0, (row.labels_total ?? 0) - sent);
-  return { rest, more: missing + Math.max(0, rest.length - mostChips) };
+  return { rest, more: missing + Math.max(0, rest.length - maxChips) };
 }
 
 function labelChips(row) {
   const { rest, more } = labelsToShow(row);
-  return [rest.slice(0, mostChips).map(([name, value]) => el("span", { class: "chip" },
+  return [rest.slice(0, maxChips).map(([name, value]) => el("span", { class: "chip" },
     el("b", {}, cut(name, 60), "="), cut(value, 80))),
   more > 0 ? el("span", { class: "soft" }, `+${number(more)}`) : null];
 }
@@ -910,8 +910,8 @@ function findForm() {
 
 /** The rows of as many jobs as there is room for. */
 function hitCards(hits) {
-  let room = mostFound;
-  return hits.slice(0, mostFoundJobs).map((job) => {
+  let room = maxFound;
+  return hits.slice(0, maxFoundJobs).map((job) => {
     const rows = [...job.in, ...job.not].slice(0, room);
     room -= rows.length;
     const more = job.in_total + job.not_total - rows.length;
@@ -926,11 +926,11 @@ function hitCards(hits) {
 
 function missList(misses) {
   return el("section", { class: "card" }, el("h3", {}, `Not in ${plural(misses.length, "job")}`),
-    el("ul", { class: "lines" }, misses.slice(0, mostMisses).map((job) =>
+    el("ul", { class: "lines" }, misses.slice(0, maxMisses).map((job) =>
       el("li", { class: "foreign" }, cut(job.text, 400),
         job.complete === false ? " (not complete yet)" : ""))),
-    misses.length > mostMisses ? el("p", { class: "soft" },
-      `and ${number(misses.length - mostMisses)} more`) : null);
+    misses.length > maxMisses ? el("p", { class: "soft" },
+      `and ${number(misses.length - maxMisses)} more`) : null);
 }
 
 async function showFind(signal) {
@@ -957,8 +957,8 @@ async function showFind(signal) {
       : el("p", { class: "card empty" }, "No such object has been seen. Does a job look at its ",
         "namespace, and may it? ", el("a", { href: "?view=health" }, "Health"), " tells."),
     hitCards(hits),
-    hits.length > mostFoundJobs ? el("p", { class: "soft" },
-      `and ${plural(hits.length - mostFoundJobs, "other job")} with hits`) : null,
+    hits.length > maxFoundJobs ? el("p", { class: "soft" },
+      `and ${plural(hits.length - maxFoundJobs, "other job")} with hits`) : null,
     misses.length ? missList(misses) : null);
 }
 
@@ -1122,7 +1122,7 @@ function connect() {
   };
   source.onerror = () => {
     source.close();
-    const wait = Math.min(longestWait, 2 ** live.failed++);
+    const wait = Math.min(maxWait, 2 ** live.failed++);
     tellLive("Live: reconnecting",
       `The stream of changes was interrupted. It is asked for again in ${wait} s.`);
     live.timer = setTimeout(connect, wait * 1000);
@@ -1139,8 +1139,8 @@ let recent = [];                         // what came since then, newest first
 let held = null;                         // what came while the list was paused
 
 function takeChange(change) {
-  if (held) held = [change, ...held].slice(0, mostChanges);
-  else recent = [change, ...recent].slice(0, mostChanges);
+  if (held) held = [change, ...held].slice(0, maxChanges);
+  else recent = [change, ...recent].slice(0, maxChanges);
   if (viewNow().name === "changes" && byId("main").dataset.view === "changes") drawChangesSoon();
 }
 
@@ -1180,7 +1180,7 @@ function drawChanges() {
   const fresh = get("before") ? [] : recent.filter((change) =>
     !known.has(String(change.seq)) && (!job || change.job === job));
   const all = [...fresh, ...feed.changes];
-  const shown = all.slice(0, mostChanges);
+  const shown = all.slice(0, maxChanges);
   const next = all.length > shown.length ? shown.at(-1).seq : feed.next;
   draw(el("div", { class: "bar" }, jobSelect(job, (name) => go({ job: name, before: null })),
     get("live") ? el("button", { id: "pause", "aria-pressed": held ? "true" : "false",
@@ -1202,7 +1202,7 @@ function drawChanges() {
 }
 
 function pause() {
-  if (held) recent = [...held, ...recent].slice(0, mostChanges);
+  if (held) recent = [...held, ...recent].slice(0, maxChanges);
   held = held ? null : [];
   if (viewNow().name === "changes") drawChanges();
 }
@@ -1210,7 +1210,7 @@ function pause() {
 async function showChanges(signal) {
   try {
     feed = await ask("api/ui/history", { job: get("job"), before: get("before"),
-      limit: mostChanges }, signal);
+      limit: maxChanges }, signal);
   } catch (error) {
     // The place in the history is that of a process that has ended.
     if (error.status !== 410) throw error;
@@ -1260,17 +1260,17 @@ function shardTable(job, replicas, answer) {
   const most = Math.max(1, ...before.map((member) => member.targets));
   const count = Math.max(before.length, after.length);
   const from = Math.min(Number(get("from", "0")) || 0, count - 1);
-  const numbers = Array.from({ length: Math.min(mostShards, count - from) }, (_, i) => from + i);
+  const numbers = Array.from({ length: Math.min(maxShards, count - from) }, (_, i) => from + i);
   return [el("table", {}, th(["Shard", "#Targets", " ",
     answer.dry_run ? `#With ${number(answer.dry_run.to)}` : "#–", "List"]),
     el("tbody", {}, numbers.map((i) => shardRow(job, String(answer.shards), replicas, most,
       before[i], after[i])))),
-  count > mostShards ? el("div", { class: "bar" },
+  count > maxShards ? el("div", { class: "bar" },
     el("span", {}, `${from}–${from + numbers.length - 1} of ${plural(count, "shard")}`),
-    from > 0 ? el("button", { click: () => go({ from: String(Math.max(0, from - mostShards)) }) },
+    from > 0 ? el("button", { click: () => go({ from: String(Math.max(0, from - maxShards)) }) },
       "Previous page") : null,
-    from + mostShards < count ? el("button",
-      { id: "next", click: () => go({ from: String(from + mostShards) }) }, "Next page") : null)
+    from + maxShards < count ? el("button",
+      { id: "next", click: () => go({ from: String(from + maxShards) }) }, "Next page") : null)
       : null];
 }
 
@@ -1354,10 +1354,10 @@ function consumerRow(one) {
 async function showConsumers(signal) {
   const onlyLate = Boolean(get("late"));
   const answer = await ask("api/ui/consumers",
-    { limit: mostConsumers, after: get("after"), late: onlyLate ? "1" : "" }, signal);
+    { limit: maxConsumers, after: get("after"), late: onlyLate ? "1" : "" }, signal);
   const all = answer.consumers;
   const wanted = all.filter((one) => !onlyLate || one.late).sort((a, b) => badness(b) - badness(a));
-  const shown = wanted.slice(0, mostConsumers);
+  const shown = wanted.slice(0, maxConsumers);
   const count = (given, is) => given ?? all.filter(is).length;
   const late = count(answer.late, (one) => one.late);
   const behind = count(answer.outdated, isBehind);
@@ -1429,16 +1429,16 @@ function notesCard(notes) {
   if (!notes?.length) return null;
   return el("section", { class: "card", "data-key": "notes" },
     el("h3", {}, "Configuration, certificates and files"),
-    el("ul", { class: "lines" }, notes.slice(0, mostLines).map((note) =>
+    el("ul", { class: "lines" }, notes.slice(0, maxLines).map((note) =>
       el("li", { class: "bad foreign" }, "▲ ", cut(note, 1000)))),
-    notes.length > mostLines ? el("p", { class: "soft" },
-      `and ${number(notes.length - mostLines)} more`) : null);
+    notes.length > maxLines ? el("p", { class: "soft" },
+      `and ${number(notes.length - maxLines)} more`) : null);
 }
 
 function healthCard(job) {
   return el("section", { class: "card", "data-key": `job ${job.job}` },
     el("h3", {}, cut(job.job, 120), " ", healthOf(job.synced ? "synced" : "waiting")),
-    job.configs.slice(0, mostWatches).map((config) => [
+    job.configs.slice(0, maxWatches).map((config) => [
       el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "],
         inline(config.role ?? "", 60),
         config.server ? [" at ", inline(config.server, 120)] : null,
@@ -1448,7 +1448,7 @@ function healthCard(job) {
       (config.watches ?? []).length ? el("div", { class: "scroll" }, el("table", {},
         th(["Watch", "State", "#Objects", "Last event", "Listed", "#Listed again", "#Failures",
           "Waits for"]),
-        el("tbody", {}, config.watches.slice(0, mostWatches).map((watch) =>
+        el("tbody", {}, config.watches.slice(0, maxWatches).map((watch) =>
           watchRow(watch, config))))) : null]));
 }
 
@@ -1457,10 +1457,10 @@ async function showHealth(signal) {
   const answer = await ask("api/ui/health", {}, signal);
   const wanted = answer.jobs.filter((job) => !get("job") || job.job === get("job"))
     .sort((a, b) => Boolean(troubleOf(b)) - Boolean(troubleOf(a)));
-  let room = mostWatches;
+  let room = maxWatches;
   const detailed = wanted.filter((job) => {
     const watches = job.configs.reduce((sum, config) => sum + 1 + (config.watches ?? []).length, 0);
-    const fits = room === mostWatches || watches <= room;
+    const fits = room === maxWatches || watches <= room;
     room -= fits ? watches : 0;
     return fits;
   });
@@ -1470,12 +1470,12 @@ async function showHealth(signal) {
     detailed.map(healthCard),
     lines.length ? el("section", { class: "card" },
       el("h3", {}, `${plural(lines.length, "other job")}`),
-      el("ul", { class: "lines" }, lines.slice(0, mostLines).map((job) => el("li", {},
+      el("ul", { class: "lines" }, lines.slice(0, maxLines).map((job) => el("li", {},
         healthOf(job.synced ? "synced" : "waiting"), " ",
         el("a", { class: "foreign", href: "?" + query({ view: "health", job: job.job }) },
           cut(job.job, 100))))),
-      lines.length > mostLines ? el("p", { class: "soft" },
-        `and ${number(lines.length - mostLines)} more`) : null) : null,
+      lines.length > maxLines ? el("p", { class: "soft" },
+        `and ${number(lines.length - maxLines)} more`) : null) : null,
     wanted.length === 0 ? el("p", { class: "card empty" }, "There are no jobs.") : null);
 }
 

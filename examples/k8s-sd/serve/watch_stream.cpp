@@ -17,7 +17,7 @@ using support::HttpServer;
 /// The size of one piece, copied for a reader at a time.
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 /// A reader too slow for this limit must reconnect.
-constexpr std::chrono::minutes longest_event{5};
+constexpr std::chrono::minutes max_event_time{5};
 
 }  // namespace
 
@@ -111,7 +111,7 @@ void WatchStream::begin(std::string_view type, std::string json, SharedText text
 /// The next piece of the event; null: none left.
 HttpServer::Text WatchStream::piece() {
     if (event_.after.empty()) return nullptr;
-    if (now() - event_.begun > longest_event) {
+    if (now() - event_.begun > max_event_time) {
         event_ = {};
         end_ = true;
         return nullptr;

@@ -418,7 +418,7 @@ def a_token_that_comes_late(w):
     w.server.end_watches()
     w.sleep(60)
     w.told("401|credentials|token", at_most=3)
-    w.at_most_a_minute(14)
+    w.at_most_per_minute(14)
     w.file("token", "new-token-2")
     w.change()
     w.settles(75)

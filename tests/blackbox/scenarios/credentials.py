@@ -137,7 +137,7 @@ def a_token_that_is_always_refused(w):
     w.sleep(300)
     w.told("401", at_most=6)
     w.check(3 <= len(login.runs()) <= 9, f"{len(login.runs())} runs in five minutes")
-    w.at_most_a_minute(14)
+    w.at_most_per_minute(14)
 
 
 @scenario(factor=20)

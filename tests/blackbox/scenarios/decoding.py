@@ -437,7 +437,7 @@ def events_of_no_known_shape(w, event):
     for _ in range(2):
         w.change()
         w.settles(200)
-    w.at_most_a_minute(30)
+    w.at_most_per_minute(30)
 
 
 @scenario()
@@ -512,7 +512,7 @@ def lists_are_always_compressed(w):
     w.server.on("list", compressed)
     w.start(synced=False)
     w.sleep(60)
-    w.at_most_a_minute(12)
+    w.at_most_per_minute(12)
     if not w.program.diffs:
         w.told("compressed|gzip")
     w.server.heal()

@@ -117,7 +117,7 @@ def an_outage_is_told_and_removes_nothing(w, outage):
     w.check(len(w.program.diffs) == 1, "something was reported")
     w.told("/api/v1/pods")
     w.log_lines(12)
-    w.at_most_a_minute(16, since=60)
+    w.at_most_per_minute(16, since=60)
     w.server.heal()
     if not w.server.listener.fileno() >= 0:
         w.server.come_back()

@@ -44,7 +44,7 @@ def a_watch_that_is_refused_becomes_polling(w, refusal):
     for _ in range(4):
         w.change()
         w.settles(130)
-    w.at_most_a_minute(3, "list")
+    w.at_most_per_minute(3, "list")
     w.told("poll|60 ?s|every minute", at_most=1)
     w.log_lines(3)
 
@@ -102,8 +102,8 @@ def watches_that_keep_failing_are_made_up_for_by_lists(w, failing):
     for _ in range(2):
         w.change()
         w.settles(A_WHILE)
-    w.at_most_a_minute(20)
-    w.at_most_a_minute(6, "list page")
+    w.at_most_per_minute(20)
+    w.at_most_per_minute(6, "list page")
     w.told("/api/v1/pods")
     w.log_lines(12)
     w.watches_again(200)
@@ -122,7 +122,7 @@ def empty_watches_are_made_up_for_by_a_list(w):
     w.told("/api/v1/pods")
     began = w.now()
     w.sleep(240)
-    w.at_most_a_minute(25)
+    w.at_most_per_minute(25)
     w.at_most(8, "list page", since=began)
     w.log_lines(8)
     w.change()
@@ -141,7 +141,7 @@ def empty_watches_behind_a_slow_gateway_are_no_progress(w):
     w.change()
     w.settles(250)
     w.told("/api/v1/pods")
-    w.at_most_a_minute(40)
+    w.at_most_per_minute(40)
 
 
 @scenario(factor=40)
@@ -156,7 +156,7 @@ def watches_that_end_after_a_few_empty_seconds(w):
         w.change()
         w.settles(15)
         w.sleep(20)
-    w.at_most_a_minute(70)
+    w.at_most_per_minute(70)
 
 
 @scenario(factor=10, slow=True, variants={"bookmark": "BOOKMARK", "event": "MODIFIED"})
@@ -174,7 +174,7 @@ def a_watch_that_ends_after_each_event(w, kind):
     w.server.end_watches()
     began = w.now()
     w.sleep(70)
-    w.at_most_a_minute(70, since=began)
+    w.at_most_per_minute(70, since=began)
     w.at_most(70, since=began, until=began + 60)
     w.server.heal()
     w.change()
@@ -193,7 +193,7 @@ def a_watch_that_ends_after_each_real_event(w):
         w.cluster.put("pods", "a")
         w.cluster.put("pods", "b")
         w.settles(20)
-    w.at_most_a_minute(70)
+    w.at_most_per_minute(70)
 
 
 # --- streams that end as they should ------------------------------------------------------------
@@ -224,7 +224,7 @@ def a_proxy_cuts_idle_watches(w, cut):
         w.change()
         w.settles(20)
     w.at_most(1, "list page")
-    w.at_most_a_minute(8)
+    w.at_most_per_minute(8)
     w.log_lines(2)
 
 
@@ -277,7 +277,7 @@ def a_probe_that_fails_keeps_nothing_back(w, failing):
     w.server.end_watches(reset)
     w.change()
     w.settles(150)
-    w.at_most_a_minute(30)
+    w.at_most_per_minute(30)
 
 
 @scenario(factor=80)
@@ -404,7 +404,7 @@ def watches_that_are_silent_for_good(w, silent):
     w.told("/api/v1/pods")
     w.change()
     w.settles(1500)
-    w.at_most_a_minute(10)
+    w.at_most_per_minute(10)
 
 
 @scenario(factor=80, modes=IN_JSON)

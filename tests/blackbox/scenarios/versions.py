@@ -101,7 +101,7 @@ def lists_that_have_expired_too(w):
     w.server.end_watches()
     began = w.now()
     w.sleep(120)
-    w.at_most_a_minute(30, since=began)
+    w.at_most_per_minute(30, since=began)
     w.check(w.server.asked("list")[-1].query.get("resourceVersion", "") == "",
             "it does not ask for the most recent state")
     w.server.heal()
@@ -434,7 +434,7 @@ def new_positions_without_end(w):
     w.server.on("list page", first_page_again(lambda x: f"token-{x.request.number}"))
     w.start(synced=False)
     w.sleep(60)
-    w.at_most_a_minute(300)
+    w.at_most_per_minute(300)
 
 
 @scenario(modes=LISTS)
@@ -515,7 +515,7 @@ def pages_that_are_always_cut(w):
     w.start(synced=False)
     w.sleep(120)
     w.check(not w.program.diffs, "a part was shown")
-    w.at_most_a_minute(20)
+    w.at_most_per_minute(20)
     w.server.heal()
     w.settles(w.after_outage(75))
 

@@ -176,7 +176,7 @@ def a_stream_that_always_ends_early(w, early):
     w.cluster.delete("pods", "b")
     w.cluster.forget_history()
     w.settles(20)
-    w.at_most_a_minute(12, ALL)
+    w.at_most_per_minute(12, ALL)
 
 
 REFUSING = {**{str(code): status(code, "Reason", "no") for code in (404, 408, 429, 500, 502, 503)},
@@ -194,7 +194,7 @@ def a_gateway_that_lets_no_stream_through(w, refusal):
     w.cluster.delete("pods", "b")
     w.cluster.forget_history()
     w.settles(40)
-    w.at_most_a_minute(12, ALL)
+    w.at_most_per_minute(12, ALL)
 
 
 @scenario(factor=10, variants=REFUSING, modes=STREAMS)
@@ -293,7 +293,7 @@ def a_server_that_gets_it_wrong(w, lie):
     w.settles(30)
     w.change()
     w.settles(5)
-    w.at_most_a_minute(10, ALL)  # with a probe and a list because of old objects
+    w.at_most_per_minute(10, ALL)  # with a probe and a list because of old objects
 
 
 @scenario(modes=STREAMS)
@@ -379,7 +379,7 @@ def a_list_that_cannot_be_unpacked(w, pack):
     w.server.on("LIST", packed(pack),
                 when=lambda request: request.headers["accept-encoding"] == "gzip")
     w.start("--gzip", "on", within=20)
-    w.at_most_a_minute(8, ALL)
+    w.at_most_per_minute(8, ALL)
     w.told("compressed answer")
 
 

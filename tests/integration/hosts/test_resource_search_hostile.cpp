@@ -52,7 +52,7 @@ struct HostileSearch : Simulation {
         return watcher->status().message;
     }
     /// The most requests in a minute of the next half an hour, when pauses have their full length.
-    std::size_t most_requests_a_minute() {
+    std::size_t max_requests_per_minute() {
         std::size_t most = 0;
         for (int minute = 0; minute < 30; ++minute) {
             server.clear_requests();
@@ -105,7 +105,7 @@ TEST_CASE("Resource search: what is no discovery document is told of, and asked 
             CHECK_THAT(search.message(), ContainsSubstring("answered with something else") &&
                                              ContainsSubstring(std::string(document)));
             CHECK(search.watcher->status().error == errc::malformed_response);
-            CHECK(search.most_requests_a_minute() <= 6);
+            CHECK(search.max_requests_per_minute() <= 6);
             CHECK(search.recovers());
         }
     }
@@ -122,7 +122,7 @@ TEST_CASE("Resource search: documents without fields, or with strange ones, have
         CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
         for (const sim::RequestRecord& record : search.server.requests())
             CHECK(record.request.path == group_document);
-        CHECK(search.most_requests_a_minute() <= 3);
+        CHECK(search.max_requests_per_minute() <= 3);
         CHECK(search.recovers());
     }
     for (const char* body :
@@ -136,7 +136,7 @@ TEST_CASE("Resource search: documents without fields, or with strange ones, have
         CAPTURE(body);
         HostileSearch search(in_place_of(version_document, document_of(body)));
         CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
-        CHECK(search.most_requests_a_minute() <= 6);
+        CHECK(search.max_requests_per_minute() <= 6);
         CHECK(search.recovers());
     }
     HostileSearch search(in_place_of(
@@ -154,7 +154,7 @@ TEST_CASE("Resource search: of documents of 5 MB no more than 4 MiB is read") {
         HostileSearch search(in_place_of(document, document_of(body)));
         CHECK_THAT(search.message(), ContainsSubstring("4 MiB"));
         CHECK(search.watcher->status().error == errc::malformed_response);
-        CHECK(search.most_requests_a_minute() <= 6);
+        CHECK(search.max_requests_per_minute() <= 6);
         CHECK(search.recovers());
     }
 }
@@ -164,7 +164,7 @@ TEST_CASE("Resource search: of thousands of versions sixteen are asked for") {
     for (int i = 1; i < 5000; ++i) body += R"(,{"version":"v9)" + std::to_string(i) + "\"}";
     HostileSearch search(in_place_of(group_document, document_of(body + "]}")));
     CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
-    CHECK(search.most_requests_a_minute() <= std::size_t{3} * (1 + 16));
+    CHECK(search.max_requests_per_minute() <= std::size_t{3} * (1 + 16));
     CHECK(search.recovers());
 }
 
@@ -174,11 +174,11 @@ TEST_CASE("Resource search: a server that never answers is asked anew, and told 
         HostileSearch search(in_place_of(document, Response::never()));
         CHECK_THAT(search.message(), ContainsSubstring("no answer within 10"));
         CHECK(search.watcher->status().error == errc::response_timeout);
-        CHECK(search.most_requests_a_minute() <= 6);
+        CHECK(search.max_requests_per_minute() <= 6);
         CHECK(search.recovers());
         HostileSearch dropping(in_place_of(document, Response::disconnect()));
         CHECK_FALSE(dropping.message().empty());
-        CHECK(dropping.most_requests_a_minute() <= 12);  // a kept connection's request is repeated
+        CHECK(dropping.max_requests_per_minute() <= 12);  // a kept connection's request is repeated
         CHECK(dropping.recovers());
     }
 }
@@ -193,7 +193,7 @@ TEST_CASE("Resource search: the HTTP status of a refusal is told") {
             CHECK_THAT(search.message(), ContainsSubstring("HTTP " + std::to_string(status)));
             for (const sim::RequestRecord& record : search.server.requests())
                 CHECK(record.request.path.starts_with(group_document));
-            CHECK(search.most_requests_a_minute() <= 6);
+            CHECK(search.max_requests_per_minute() <= 6);
             CHECK(search.recovers());
             response.body = login_page;
             response.content_type = "text/html";

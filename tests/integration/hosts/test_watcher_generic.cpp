@@ -439,7 +439,7 @@ sim::Response document(std::string body, unsigned status = 200) {
     return response;
 }
 
-constexpr int most_asked = 600;
+constexpr int max_asked = 600;
 
 /// A server whose discovery documents name the resource differently each time, and that has none
 /// of these.
@@ -447,7 +447,7 @@ struct FickleServer : Simulation {
     explicit FickleServer(std::size_t names) {
         server.set_intercept(
             [this, names](const sim::Request& request) -> std::optional<sim::Response> {
-                if (++requests > most_asked) return document("{}", 503);  // lets the test end
+                if (++requests > max_asked) return document("{}", 503);  // lets the test end
                 if (request.path == "/apis/example.com") {
                     return document(R"({"kind":"APIGroup","versions":[{"version":"v1"}]})");
                 }

@@ -21,9 +21,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// As in the library, it is never destroyed: a thread may still be on its way out.
-BlockingThreads& threads(std::size_t most_threads, std::size_t most_waiting) {
+BlockingThreads& threads(std::size_t max_threads, std::size_t max_waiting) {
     static std::vector<BlockingThreads*>& all = *new std::vector<BlockingThreads*>;
-    return *all.emplace_back(new BlockingThreads(most_threads, most_waiting));
+    return *all.emplace_back(new BlockingThreads(max_threads, max_waiting));
 }
 
 TEST_CASE("BlockingThreads: calls run side by side, but not more than so many") {

@@ -26,7 +26,7 @@ ProgramRunner::Program program(const std::string& command) {
     ProgramRunner::Program result;
     result.command = command;
     result.timeout = 20s;
-    result.most_output = 1 << 20;
+    result.max_output = 1 << 20;
     return result;
 }
 

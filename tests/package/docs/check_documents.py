@@ -40,7 +40,7 @@ WHERE_IS = {
         {"watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)",
          "watch/list_forms.hpp": "void begin(const Choice& choice)"},
     "protobuf or JSON":
-        {"watch/encoding_choice.hpp": "longest_pause = "},
+        {"watch/encoding_choice.hpp": "max_pause = "},
     "permitted silence of a watch":
         {"watch/bookmark_patience.hpp": "Duration allowed() const"},
     "limits on lists and watches of a server":

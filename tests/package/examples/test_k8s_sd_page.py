@@ -53,9 +53,9 @@ RELABELLED = static_jobs(one=job_of(
 ROWS = "document.querySelectorAll('.row').length"
 FOCUS = "document.activeElement"
 LIVE = "byId('live').textContent"
-MOST_NODES = 2000
-MOST_BYTES = 100_000  # until the first rows are there
-MOST_HEAP = 8_000_000
+MAX_NODES = 2000
+MAX_BYTES = 100_000  # until the first rows are there
+MAX_HEAP = 8_000_000
 
 
 class Between:
@@ -161,7 +161,7 @@ class WithPage(unittest.TestCase):
         self.assert_is_small(page)
 
     def assert_is_small(self, page):
-        self.assertLess(page.js("document.querySelectorAll('*').length"), MOST_NODES)
+        self.assertLess(page.js("document.querySelectorAll('*').length"), MAX_NODES)
 
     def picture(self, page, name):
         folder = os.environ.get("K8S_SD_SCREENSHOTS")
@@ -560,7 +560,7 @@ class Page(WithPage):
                 page.wait("byId('summary').innerText.includes('of 150,000')")
                 self.assertLess(page.js(
                     "['navigation', 'resource'].flatMap((type) => performance.getEntriesByType("
-                    "type)).reduce((sum, one) => sum + one.encodedBodySize, 0)"), MOST_BYTES)
+                    "type)).reduce((sum, one) => sum + one.encodedBodySize, 0)"), MAX_BYTES)
                 page.js("byId('query').focus()")
                 page.type("10.1.17.8:")
                 page.wait(ROWS + " === 1")
@@ -576,7 +576,7 @@ class Page(WithPage):
                 self.assertEqual(page.js(ROWS), 100)
             heap = page.heap()
             print(f"\n150 000 targets, 30 pages: {before} bytes of heap, then {heap}")
-            self.assertLess(heap, MOST_HEAP)
+            self.assertLess(heap, MAX_HEAP)
             self.assertLess(heap, before + 1_000_000)
 
     def test_no_view_is_too_large(self):

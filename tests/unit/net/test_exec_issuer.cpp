@@ -60,7 +60,7 @@ TEST_CASE("Exec: the program is told what the protocol says, and no more") {
     CHECK(program.command == "login");
     CHECK(program.args == server.auth.exec->args);
     CHECK(program.timeout == 7s);
-    CHECK(program.most_output == 1 << 20);
+    CHECK(program.max_output == 1 << 20);
     REQUIRE(program.variables.size() == 2);
     CHECK(program.variables[0] == ProgramRunner::Variable("AWS_PROFILE", "prod"));
     CHECK(program.variables[1].first == "KUBERNETES_EXEC_INFO");

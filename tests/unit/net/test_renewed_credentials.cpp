@@ -40,7 +40,7 @@ struct Renewed {
     Renewed() {
         RenewedCredentials::Options options;
         options.name = "exec login";
-        options.least_pause = 10s;
+        options.min_pause = 10s;
         options.wall_clock = [this] {
             return std::chrono::sys_days(std::chrono::year(2026) / 3 / 5) + (clock->now() - began);
         };

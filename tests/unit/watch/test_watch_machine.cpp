@@ -1037,7 +1037,7 @@ TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests 
                 s.next(word == "probe" ? server.to_probe() : server.to_watch(s));
             }
         }
-        const auto most_in_a_minute = [](const std::vector<TimePoint>& times) {
+        const auto max_per_minute = [](const std::vector<TimePoint>& times) {
             std::size_t most = 0;
             for (std::size_t from = 0, to = 0; to < times.size(); ++to) {
                 while (times[to] - times[from] > 1min) ++from;
@@ -1045,8 +1045,8 @@ TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests 
             }
             return most;
         };
-        CHECK(most_in_a_minute(requests) <= 70);
-        CHECK(most_in_a_minute(lists) <= 25);
+        CHECK(max_per_minute(requests) <= 70);
+        CHECK(max_per_minute(lists) <= 25);
     }
 }
 

@@ -112,12 +112,12 @@ class HostHandle : public Delivery::Source,
     /// \param is_called  true: the host has a callback; false: it reads with async_next()
     HostHandle(const asio::any_io_executor& executor, asio::any_io_executor origin,
                const std::shared_ptr<Clock>& clock, std::shared_ptr<Metrics> metrics,
-               Duration least_interval, bool is_called)
+               Duration min_interval, bool is_called)
         : executor_(executor),
           clock_(clock),
           delivery_(executor, std::move(origin), clock, 1),
           is_called_(is_called),
-          pace_(least_interval),
+          pace_(min_interval),
           waiting_(clock, std::move(metrics)) {}
 
     // Implemented by the derived class; called under the mutex.

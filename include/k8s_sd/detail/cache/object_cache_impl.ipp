@@ -18,19 +18,19 @@ namespace {
 
 constexpr int cache_calls_per_turn = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
-constexpr Duration least_max_idle = std::chrono::minutes(1);
+constexpr Duration min_max_idle = std::chrono::minutes(1);
 /// How often an immutable object is reread, to detect that it was recreated. The interval grows
 /// when more objects are due than max_looks_at_once a check allows.
 constexpr Duration immutable_look_interval = std::chrono::minutes(15);
 constexpr std::size_t max_looks_at_once = 8;
 /// Minimum age of a value before it is read again, however often a credential is refused.
-constexpr Duration least_read_interval = std::chrono::seconds(10);
+constexpr Duration min_read_interval = std::chrono::seconds(10);
 
 void check_cache_config(const ObjectCacheConfig& config) {
     if (config.get_timeout < Duration{}) {
         throw ConfigError("get_timeout", "must not be negative; 0: do not wait");
     }
-    if (config.max_idle < least_max_idle) {
+    if (config.max_idle < min_max_idle) {
         throw ConfigError("max_idle", "must be at least one minute");
     }
 }
@@ -114,7 +114,7 @@ void ObjectCacheImpl::read_again(std::string ns, std::string name) {
     on_strand([ns = std::move(ns), name = std::move(name)](ObjectCacheImpl& self) {
         CacheEntry* const entry = self.find(ns, name);
         if (entry == nullptr) return;
-        if (self.settings_.clock->now() - entry->looked_at < least_read_interval) return;
+        if (self.settings_.clock->now() - entry->looked_at < min_read_interval) return;
         entry->home.doubt(*entry);
     });
 }

@@ -74,9 +74,9 @@ JsonSkip::Means JsonSkip::means() noexcept {
     return Means::common;
 }
 
-void JsonSkip::begin(std::size_t most_depth) noexcept {
+void JsonSkip::begin(std::size_t max_depth) noexcept {
     depth_ = 0;
-    most_depth_ = most_depth;
+    max_depth_ = max_depth;
     in_string_ = escapes_next_ = 0;
     failed_ = false;
 }
@@ -143,7 +143,7 @@ K8S_SD_IN_EACH std::size_t JsonSkip::pass_block(const JsonBlock& block, std::siz
     }
     depth_ = depth;
     in_string_ = 0 - (strings >> 63U);
-    failed_ = wrong != 0 || unmatched != 0 || deepest > most_depth_;
+    failed_ = wrong != 0 || unmatched != 0 || deepest > max_depth_;
     return used;
 }
 

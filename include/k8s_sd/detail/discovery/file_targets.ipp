@@ -14,8 +14,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration longest_look = std::chrono::seconds(10);
-constexpr Duration least_look_interval = std::chrono::seconds(1);
+constexpr Duration max_scan_time = std::chrono::seconds(10);
+constexpr Duration min_scan_interval = std::chrono::seconds(1);
 
 std::shared_ptr<const FileLook> failed_look(const std::string& problem) {
     const auto look = std::make_shared<FileLook>();
@@ -62,7 +62,7 @@ void FileTargets::stop() noexcept {
 
 void FileTargets::look() {
     metrics_->target_file_looks.fetch_add(1, std::memory_order_relaxed);
-    timer_->expires_at(clock_->now() + longest_look, [weak = weak_from_this()] {
+    timer_->expires_at(clock_->now() + max_scan_time, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->on_hanging();
     });
     ask();
@@ -83,7 +83,7 @@ void FileTargets::ask() {
 }
 
 void FileTargets::look_later() {
-    timer_->expires_at(due_after(clock_->now(), std::max(config_.interval, least_look_interval)),
+    timer_->expires_at(due_after(clock_->now(), std::max(config_.interval, min_scan_interval)),
                        [weak = weak_from_this()] {
                            if (const auto self = weak.lock()) self->look();
                        });

@@ -22,7 +22,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t most_directory_entries = 100'000;
+constexpr std::size_t max_directory_entries = 100'000;
 
 bool is_gone(const std::string& path) {
     std::error_code error;
@@ -59,7 +59,7 @@ class TargetFileReader {
 
  private:
     void look_for(const std::string& pattern) {
-        MatchingFiles found = find_files(pattern, most_directory_entries);
+        MatchingFiles found = find_files(pattern, max_directory_entries);
         if (!found.problem.empty()) {
             look_.untold.push_back(printable(found.problem));
             add_known(found.paths);

@@ -11,12 +11,12 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t most_view_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_view_bytes = std::size_t{4} << 20;
 
 /// Reports an exception, such as a lack of memory, as a problem.
 FileBytes read_view_file(const SnapshotFiles& files, const std::string& name) {
     try {
-        return files.read(name, most_view_bytes);
+        return files.read(name, max_view_bytes);
     } catch (const std::exception& e) {
         return {.problem = std::string("the file takes more than there is: ") + e.what()};
     }
@@ -25,7 +25,7 @@ FileBytes read_view_file(const SnapshotFiles& files, const std::string& name) {
 std::string write_view_file(const SnapshotFiles& files, const std::string& name,
                             const std::string& bytes) {
     try {
-        return files.write(name, most_view_bytes, [&] { return bytes; });
+        return files.write(name, max_view_bytes, [&] { return bytes; });
     } catch (const std::exception& e) {
         return std::string("it takes more than there is: ") + e.what();
     }

@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr Duration first_renewal_pause = std::chrono::milliseconds(200);
-constexpr Duration longest_renewal_pause = std::chrono::seconds(7);
+constexpr Duration max_renewal_pause = std::chrono::seconds(7);
 constexpr Duration renewal_patience = std::chrono::seconds(5);
 
 }  // namespace
@@ -23,7 +23,7 @@ LeaseKeeper::LeaseKeeper(std::shared_ptr<ApiClient> client, LeaseRecord record, 
       request_(std::make_shared<ShortRequest>(client_->impl())),
       timer_(client_->impl().environment.clock->make_timer(client_->get_executor())),
       record_(std::move(record)),
-      backoff_(first_renewal_pause, longest_renewal_pause, client_->impl().next_seed()) {}
+      backoff_(first_renewal_pause, max_renewal_pause, client_->impl().next_seed()) {}
 
 void LeaseKeeper::stop() noexcept {
     stopped_ = true;

@@ -186,7 +186,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     }
     void on_addresses(error_code ec, const std::string& problem,
                       const std::vector<asio::ip::address>& addresses) {
-        constexpr std::size_t most_shown = 4;
+        constexpr std::size_t max_shown = 4;
         if (!ec && addresses.empty()) ec = asio::error::host_not_found;
         const std::string& host = target_->host;
         if (ec) {
@@ -198,9 +198,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         }
         std::vector<std::string> texts;
         for (const auto& address : addresses) {
-            if (texts.size() < most_shown) texts.push_back(address.to_string());
+            if (texts.size() < max_shown) texts.push_back(address.to_string());
         }
-        if (addresses.size() > most_shown) texts.emplace_back("...");
+        if (addresses.size() > max_shown) texts.emplace_back("...");
         ok(host + " is " + join(texts), &AccessCheck::connect);
     }
 
@@ -318,11 +318,11 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void send() {
         constexpr std::chrono::seconds short_watch{5};
         // Room for a list of one object, and enough for a server without support for `limit`.
-        constexpr std::size_t longest_list = std::size_t{8} << 20;
+        constexpr std::size_t max_list_size = std::size_t{8} << 20;
         const auto request =
             question().watch ? watch_request(query(), {"0"}, short_watch, question().api_version)
                              : probe_request(query(), scope_.watch, question().api_version);
-        get_->start(request.target, question().watch ? ShortRequest::no_body : longest_list,
+        get_->start(request.target, question().watch ? ShortRequest::no_body : max_list_size,
                     left_of_step(), guarded(&AccessCheck::on_answer));
     }
     void on_answer(const ShortRequest::Answer& answer) {

@@ -19,7 +19,7 @@ constexpr Duration refusal_duration = std::chrono::hours(1);
 /// A list over the limit is more expensive for the server.
 constexpr Duration too_many_duration = std::chrono::hours(24);
 /// Lower bound, however often a configuration is applied.
-constexpr Duration least_refusal_duration = std::chrono::minutes(1);
+constexpr Duration min_refusal_duration = std::chrono::minutes(1);
 
 /// Jitter, so programs refused together do not retry in lockstep.
 Duration with_jitter(Duration duration, Random& random) {
@@ -342,7 +342,7 @@ void KindWatches::set_timer() {
 
 void KindWatches::look_again() {
     if (refused_.empty()) return;
-    refused_.shorten(least_refusal_duration);
+    refused_.shorten(min_refusal_duration);
     plan_soon();
 }
 

@@ -16,7 +16,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// A program waiting longer than this for a thread is not started.
-constexpr Duration longest_program_queue = std::chrono::seconds(30);
+constexpr Duration max_program_queue_time = std::chrono::seconds(30);
 
 /// One run of a program. The thread in run() waits for it; any thread may kill it.
 class ChildProcess {

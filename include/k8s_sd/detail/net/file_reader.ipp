@@ -8,7 +8,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration longest_file_read = std::chrono::seconds(10);
+constexpr Duration max_file_read_time = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -27,7 +27,7 @@ class FileReader::Reading : public std::enable_shared_from_this<Reading> {
                 self->finish(*content);
             });
         ticket_ = std::move(ticket);
-        timer_->expires_at(since + longest_file_read, [weak = weak_from_this()] {
+        timer_->expires_at(since + max_file_read_time, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) self->on_timer();
         });
     }

@@ -50,9 +50,9 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
         Call call;   ///< as given by the first caller
     };
 
-    /// \param most_calls  maximum number of equal pending calls; a further one starts only after
+    /// \param max_calls  maximum number of equal pending calls; a further one starts only after
     /// all earlier ones were abandoned
-    explicit Flights(unsigned most_calls) : most_calls_(most_calls) {}
+    explicit Flights(unsigned max_calls) : max_calls_(max_calls) {}
 
     /// Posts the handler to `executor`.
     Seat join(Call call, const asio::any_io_executor& executor, Handler handler) {
@@ -62,7 +62,7 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
         if (flight == flights_.end()) {
             flight = flights_.insert(flight, Flight{++numbers_, std::move(call), 0, {}});
         }
-        const bool first = flight->waiters.empty() && flight->calls < most_calls_;
+        const bool first = flight->waiters.empty() && flight->calls < max_calls_;
         if (first) ++flight->calls;
         const std::uint64_t number = ++numbers_;
         flight->waiters.push_back(
@@ -132,7 +132,7 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
         flights_.pop_back();
     }
 
-    const unsigned most_calls_;
+    const unsigned max_calls_;
     // Also held during any use of the context, because clear() locks it, too.
     std::mutex mutex_;
     std::uint64_t numbers_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 /// Per name. A lookup may block one of the few threads of the process forever; the second one
 /// detects a recovered resolver.
-constexpr unsigned most_lookups = 2;
+constexpr unsigned max_lookups = 2;
 
 void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t number,
                  const NameLookup& lookup) {
@@ -34,7 +34,7 @@ void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t 
 asio::execution_context::id Lookups::id;
 
 Lookups::Lookups(asio::execution_context& context)
-    : asio::execution_context::service(context), lookups_(std::make_shared<Shared>(most_lookups)) {}
+    : asio::execution_context::service(context), lookups_(std::make_shared<Shared>(max_lookups)) {}
 
 Lookups::Ticket Lookups::async_resolve(const asio::any_io_executor& executor,
                                        const std::shared_ptr<Resolver>& resolver,

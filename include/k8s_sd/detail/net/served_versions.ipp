@@ -10,9 +10,9 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration least_pause_of_questions = std::chrono::seconds(5);
-constexpr Duration longest_pause_of_questions = std::chrono::minutes(5);
-constexpr Duration longest_wait_for_versions = std::chrono::seconds(10);
+constexpr Duration min_version_question_pause = std::chrono::seconds(5);
+constexpr Duration max_version_question_pause = std::chrono::minutes(5);
+constexpr Duration max_version_wait = std::chrono::seconds(10);
 
 /// Whether the server has the kind in the requested version; nullopt: unknown.
 std::optional<bool> has_kind(const ShortRequest::Answer& answer, Kind kind) {
@@ -43,9 +43,9 @@ void ServedVersions::ask(Kind kind, Question& question) {
     const TimePoint now = api_.environment.clock->now();
     // Consecutive queries double the pause.
     const bool in_a_row =
-        question.asked_at && now - *question.asked_at < 2 * longest_pause_of_questions;
-    question.pause = in_a_row ? std::min(2 * question.pause, longest_pause_of_questions)
-                              : least_pause_of_questions;
+        question.asked_at && now - *question.asked_at < 2 * max_version_question_pause;
+    question.pause = in_a_row ? std::min(2 * question.pause, max_version_question_pause)
+                              : min_version_question_pause;
     question.asked_at = now;
     if (!question.get) question.get = std::make_shared<ShortRequest>(api_);
     ask_for(kind, resource_of(kind).version, question);
@@ -55,7 +55,7 @@ void ServedVersions::ask(Kind kind, Question& question) {
 void ServedVersions::ask_for(Kind kind, std::string_view version, Question& question) {
     const Resource& resource = resource_of(kind);
     const TimePoint now = api_.environment.clock->now();
-    const Duration left = question.asked_at.value_or(now) + longest_wait_for_versions - now;
+    const Duration left = question.asked_at.value_or(now) + max_version_wait - now;
     const std::string path = "/apis/" + std::string(resource.group) + "/" + std::string(version);
     question.get->start(path, ShortRequest::short_body, left,
                         [this, kind, version, &question](const ShortRequest::Answer& answer) {

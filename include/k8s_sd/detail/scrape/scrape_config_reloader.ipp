@@ -169,7 +169,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         looking_ = true;
         checks_of_look_ = checks_;
         look_began_ = clock_->now();
-        patience_->expires_at(detail::due_after(clock_->now(), longest_look),
+        patience_->expires_at(detail::due_after(clock_->now(), max_scan_time),
                               [weak = weak_from_this()] {
                                   if (const auto self = weak.lock()) self->tell_of_long_look();
                               });
@@ -328,7 +328,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         return {.error = ScrapeConfigError({{"", path, problem}})};
     }
 
-    static constexpr std::chrono::seconds longest_look{10};
+    static constexpr std::chrono::seconds max_scan_time{10};
     static constexpr std::chrono::seconds second_look_when_asked{1};
 
     asio::strand<asio::any_io_executor> strand_;

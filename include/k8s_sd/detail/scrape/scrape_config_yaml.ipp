@@ -330,7 +330,7 @@ class ScrapeConfigReader {
             return;
         }
         job.discovery.name = job.scrape.job_name;
-        if (copied_ > most_copied_) value.fail("global says too much for so many jobs");
+        if (copied_ > max_copied_) value.fail("global says too much for so many jobs");
         handover_.hand_over(value, job_keys_, job.settings, mistakes);
         copied_ += detail::inherit_settings(file_.global, job.settings);
         SharedReader(value, job.scrape, mistakes).read();
@@ -423,10 +423,10 @@ class ScrapeConfigReader {
     }
 
     void add_failures(const std::string& job, const Mistakes& mistakes) {
-        constexpr std::size_t most_failures = 10'000;
+        constexpr std::size_t max_failures = 10'000;
         std::size_t untold = mistakes.count() - mistakes.list().size();
         for (const ConfigError& error : mistakes.list()) {
-            if (file_.failures.size() == most_failures) {
+            if (file_.failures.size() == max_failures) {
                 ++untold;
             } else {
                 file_.failures.push_back({job, error.where(), error.problem()});
@@ -458,7 +458,7 @@ class ScrapeConfigReader {
     std::size_t untold_ = 0;
     /// Bytes of `global` copied to jobs. Bounded, because a tiny job copies all of `global`.
     std::size_t copied_ = 0;
-    const std::size_t most_copied_ = std::max(64 * mib, 16 * options_.max_bytes);
+    const std::size_t max_copied_ = std::max(64 * mib, 16 * options_.max_bytes);
     detail::KeyHandover handover_{options_, file_.notes};
 };
 

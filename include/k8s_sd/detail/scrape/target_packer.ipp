@@ -12,8 +12,8 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 // Capacity kept for the next target, ample for most.
-constexpr std::size_t most_kept_entries = 512;
-constexpr std::size_t most_kept_value_bytes = 32 * 1024;
+constexpr std::size_t max_kept_entries = 512;
+constexpr std::size_t max_kept_value_bytes = 32 * 1024;
 
 /// Below this size, no search for unused shapes.
 constexpr std::size_t few_entries = 1024;
@@ -117,8 +117,8 @@ void TargetPacker::forget_unused() {
 }
 
 void TargetPacker::give_back_memory() noexcept {
-    if (entries_.capacity() > most_kept_entries) std::vector<Entry>().swap(entries_);
-    if (packed_.capacity() > most_kept_value_bytes) std::string().swap(packed_);
+    if (entries_.capacity() > max_kept_entries) std::vector<Entry>().swap(entries_);
+    if (packed_.capacity() > max_kept_value_bytes) std::string().swap(packed_);
 }
 
 }  // namespace k8s_sd::inline v0::detail

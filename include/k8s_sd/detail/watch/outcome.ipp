@@ -19,7 +19,7 @@ using FailureCause = WatchMachine::Cause;
 
 constexpr std::size_t error_text_limit = 16 * 1024;
 // Bounds the delay a faulty or hostile server can impose.
-constexpr Duration longest_retry_after = std::chrono::hours(1);
+constexpr Duration max_retry_after = std::chrono::hours(1);
 
 /// The Status in the body, or one derived from the response head. The HTTP status takes precedence
 /// over the code in the body.
@@ -42,7 +42,7 @@ std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus
     std::optional<Duration> wait = head.retry_after;
     if (!wait && status.retry_after_seconds != 0)
         wait = std::chrono::seconds(status.retry_after_seconds);
-    if (wait) wait = std::min(*wait, longest_retry_after);
+    if (wait) wait = std::min(*wait, max_retry_after);
     return wait;
 }
 

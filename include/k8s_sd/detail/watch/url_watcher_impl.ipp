@@ -17,12 +17,12 @@ constexpr Duration proof_of_life = std::chrono::seconds(1);
 /// The recovery of a server wakes all waiting watches: spread over this time, and none of them
 /// sooner than this pause after its own failure.
 constexpr Duration recovery_jitter = std::chrono::seconds(1);
-constexpr Duration least_pause = std::chrono::seconds(4);
+constexpr Duration min_recovery_pause = std::chrono::seconds(4);
 /// Watches leave a server removed from the kubeconfig spread over this time.
 constexpr Duration leaving_jitter = std::chrono::seconds(5);
-constexpr Duration longest_wait_for_place = std::chrono::minutes(2);
+constexpr Duration max_permit_wait = std::chrono::minutes(2);
 /// More objects than a server returns for a list with limit 1.
-constexpr std::size_t most_probed = 100;
+constexpr std::size_t max_probed = 100;
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration late_timer = std::chrono::seconds(1);
 
@@ -152,7 +152,7 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
             if (!self->stopped_) self->observer_.on_status();
         });
     // A stalled list must not block the others indefinitely.
-    timer_->expires_at(now() + longest_wait_for_place, [weak = weak_from_this(), wanted] {
+    timer_->expires_at(now() + max_permit_wait, [weak = weak_from_this(), wanted] {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
         self->ticket_.reset();
@@ -270,7 +270,7 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
 /// Ends the pause early when another request to the server succeeds.
 void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
     const TimePoint end = now() + sleep.delay;
-    const TimePoint earliest = now() + least_pause;
+    const TimePoint earliest = now() + min_recovery_pause;
     // The recovery may have happened while this watch waited for its response.
     if (traffic_->recoveries() != recoveries_) return wake(earliest, end);
     ticket_ = traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
@@ -545,7 +545,7 @@ bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const api::Objec
     const bool is_probe = exchange_.purpose == Purpose::probe;
     const bool no_room = exchange_.watching() && kept && store_.size() >= options_.max_objects &&
                          !store_.find(meta.namespace_, meta.name);
-    too_many_ = no_room || exchange_.items > (is_probe ? most_probed : options_.max_objects);
+    too_many_ = no_room || exchange_.items > (is_probe ? max_probed : options_.max_objects);
     return too_many_;
 }
 

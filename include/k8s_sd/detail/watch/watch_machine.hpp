@@ -190,7 +190,7 @@ class WatchMachine {
     static constexpr int max_failures = 5;
     static constexpr int max_refusals = 10;
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
-    static constexpr Duration most_spread = std::chrono::seconds(5);
+    static constexpr Duration max_spread = std::chrono::seconds(5);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
     static constexpr Duration form_max = std::chrono::seconds(4);
     // A pause is up to twice as long: five minutes at most.
@@ -366,7 +366,7 @@ class WatchMachine {
         return end.in_time ? pause : pause + spread();
     }
     /// Clients with a start jitter also reconnect with one.
-    Duration spread() { return backoff_.uniform(std::min(options_.start_jitter, most_spread)); }
+    Duration spread() { return backoff_.uniform(std::min(options_.start_jitter, max_spread)); }
     Step on_broken(const StreamRecord::Stream& stream) {
         owe_probe();
         if (is_barren()) doubt_ = ListReason::silence;

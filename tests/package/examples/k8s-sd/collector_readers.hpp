@@ -175,9 +175,9 @@ class CollectorReaders {
         // All have polled since there is a list.
         if (sim_.clock->now() - *first_list_ < std::chrono::seconds(25)) return;
         // More changes end the oldest handover.
-        constexpr std::size_t most_changes = 4;
+        constexpr std::size_t max_changes = 4;
         std::erase_if(changes_, [&](auto when) { return when < begin; });
-        if (changes_.size() > most_changes) return;
+        if (changes_.size() > max_changes) return;
         complain_("collector " + name + " has dropped the steady target, and nobody else has it");
     }
     void look_at_members() {

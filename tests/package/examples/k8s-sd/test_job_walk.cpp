@@ -54,7 +54,7 @@ struct WalkedJobs {
     boost::asio::io_context io;
     ListMetrics metrics;
     std::vector<NamedJob> jobs;
-    std::chrono::nanoseconds longest = longest_walk;
+    std::chrono::nanoseconds longest = max_walk_time;
     int done = 0, failed = 0;
     bool was_complete = false, done_throws = false;
     std::exception_ptr failure;
