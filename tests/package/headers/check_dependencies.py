@@ -18,7 +18,7 @@ DENIED_TO_HOSTS = re.compile(
     r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
     r"|k8s_sd/detail/(?!base/|labels/|stores/|net/server_identity\.|hosts/object_watch\.)")  # of templates of hosts
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
-# Pure storeys, and the pure files of others.
+# Pure layers, and the pure files of other layers.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
     r"|base/(backoff|random|fnv1a)\."
