@@ -110,7 +110,7 @@ class JobLedger {
         const auto known = jobs.find(status.name);
         const std::size_t told = known == jobs.end() ? 0 : known->second.size();
         if (snapshot->providers.size() != told) complain(status.name, "another snapshot");
-        for (const JobSnapshot::Provider& provider : snapshot->providers) {
+        for (const JobSnapshot::ProviderTargets& provider : snapshot->providers) {
             std::map<std::string, TargetGroupPtr> newest;
             for (const TargetGroupPtr& group : provider.groups) {
                 newest.emplace(group->source(), group);

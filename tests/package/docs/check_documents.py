@@ -44,7 +44,7 @@ WHERE_IS = {
     "permitted silence of a watch":
         {"watch/bookmark_patience.hpp": "Duration allowed() const"},
     "limits on lists and watches of a server":
-        {"net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
+        {"net/server_traffic.ipp": "ServerTraffic::try_watch_permit()"},
     "choice of the proxy":
         {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
     "differences between the dialects":

@@ -71,7 +71,7 @@ std::string words(const Machine::Outcome& outcome) {
         std::string operator()(const Machine::BadPages&) const { return "bad pages"; }
         std::string operator()(const Machine::NotStreamed&) const { return "not streamed"; }
         std::string operator()(const Machine::Moved&) const { return "moved"; }
-        std::string operator()(const Machine::NoPlace&) const { return "no place"; }
+        std::string operator()(const Machine::NoPermit&) const { return "no permit"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
         std::string operator()(const Machine::AskOtherwise&) const { return "encoding"; }
         std::string operator()(const Machine::OtherServer&) const { return "other server"; }

@@ -752,9 +752,9 @@ TEST_CASE("WatchMachine: an API that moves to another version is listed anew, at
     CHECK(s.next(Machine::Moved{}) == "list limit=500");
 }
 
-TEST_CASE("WatchMachine: where no place for a watch is left, it polls") {
+TEST_CASE("WatchMachine: it polls without a watch permit") {
     Subject s = watching("5", 0s);
-    CHECK(s.next(Machine::NoPlace{}) == "sleep");
+    CHECK(s.next(Machine::NoPermit{}) == "sleep");
     CHECK(s.waiting() == Waiting::poll);
     CHECK(s.slept() == "list rv=5");
     CHECK(s.listed("6") == "watch 6");
@@ -987,7 +987,7 @@ class NastyServer {
             case 2: return Machine::Rejected{};
             case 3: return Machine::Malformed{};
             case 4: return Machine::WatchEnded{random_() % 2 == 0, false};
-            case 5: return Machine::NoPlace{};
+            case 5: return Machine::NoPermit{};
             default: return failure();
         }
     }

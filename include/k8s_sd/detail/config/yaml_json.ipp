@@ -53,7 +53,7 @@ class JsonMaker {
             write_list('[', yaml.items(), ']',
                        [&](const YamlValue& item) { write(item, depth + 1); });
         } else if (yaml.is_mapping()) {
-            write_list('{', yaml.entries(), '}', [&](const YamlValue::Entry& entry) {
+            write_list('{', yaml.entries(), '}', [&](const YamlValue::KeyValue& entry) {
                 write_text(entry.first);
                 text_ += ':';
                 write(entry.second, depth + 1);

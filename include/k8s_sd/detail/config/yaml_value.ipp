@@ -203,10 +203,10 @@ std::span<const YamlEntry> YamlValue::merged_entries() const {
     return *node_->entries;
 }
 
-std::vector<YamlValue::Entry> YamlValue::entries() const {
+std::vector<YamlValue::KeyValue> YamlValue::entries() const {
     const std::span<const YamlEntry> all = merged_entries();
     spend(yaml_value_bytes * all.size());
-    std::vector<Entry> result;
+    std::vector<KeyValue> result;
     result.reserve(all.size());
     for (const YamlEntry& entry : all) {
         result.emplace_back(entry.key, child(entry.value, entry.line, entry.key));

@@ -36,7 +36,7 @@ constexpr int job_diffs_per_turn = 64;
 /// A job with resolved configurations.
 struct ResolvedJob {
     std::string name;
-    std::vector<JobState::Entry> entries;
+    std::vector<JobState::ProviderEntry> entries;
     JobState::Times times;
 };
 
@@ -209,7 +209,8 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     std::vector<ResolvedJob> prepare(const std::vector<Job>& jobs,
                                      std::vector<ConfigFailure>& failures) {
         std::vector<ResolvedJob> prepared;
-        std::map<detail::ProviderConfig, JobState::Entry> known;  // equal ones are resolved once
+        // Equal configurations are resolved once.
+        std::map<detail::ProviderConfig, JobState::ProviderEntry> known;
         for (const Job& job : jobs) {
             ResolvedJob& result = prepared.emplace_back();
             result.name = job.name;

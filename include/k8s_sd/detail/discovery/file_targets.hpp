@@ -56,7 +56,7 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     const std::shared_ptr<SourceState> source_;
     const std::shared_ptr<TargetGroupMaker> maker_;
     std::unique_ptr<Timer> timer_;
-    LateAnswers::Ticket ticket_;
+    LateAnswers::PendingAnswer pending_answer_;
     KnownFiles files_;
     bool listed_ = false;
 };

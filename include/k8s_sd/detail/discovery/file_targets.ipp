@@ -56,7 +56,7 @@ void FileTargets::start() {
 void FileTargets::stop() noexcept {
     asio::post(strand_, [self = shared_from_this()] {
         self->timer_.reset();
-        self->ticket_.cancel();
+        self->pending_answer_.cancel();
     });
 }
 
@@ -76,10 +76,11 @@ void FileTargets::ask() {
             return failed_look(in_words(e));
         }
     };
-    ticket_ = async_elsewhere<Look>(strand_, calls_, read, failed_look,
-                                    [weak = weak_from_this()](const Look& look) {
-                                        if (const auto self = weak.lock()) self->on_look(*look);
-                                    });
+    pending_answer_ = async_elsewhere<Look>(strand_, calls_, read, failed_look,
+                                            [weak = weak_from_this()](const Look& look) {
+                                                if (const auto self = weak.lock())
+                                                    self->on_look(*look);
+                                            });
 }
 
 void FileTargets::look_later() {
@@ -98,7 +99,7 @@ void FileTargets::fail(const std::string& problem) {
 }
 
 void FileTargets::on_look(const FileLook& look) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     look_later();
     if (!look.problem.empty()) return fail(look.problem);
     std::size_t failures = look.untold.size();

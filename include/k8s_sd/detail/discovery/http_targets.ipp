@@ -100,7 +100,7 @@ void HttpTargets::stop() noexcept {
     asio::post(api_.executor, [self = shared_from_this()] {
         self->timer_.reset();
         self->request_.reset();
-        self->ticket_.cancel();
+        self->pending_answer_.cancel();
     });
 }
 
@@ -202,7 +202,7 @@ void HttpTargets::read(const std::string& body) {
             return Problem{errc::malformed_response, e.what()};
         }
     };
-    ticket_ = async_elsewhere<Result>(
+    pending_answer_ = async_elsewhere<Result>(
         api_.executor, api_.environment.file_calls, work,
         [work](const std::string&) { return work(); },
         [weak = weak_from_this(), hash](const Result& problem) {
@@ -212,7 +212,7 @@ void HttpTargets::read(const std::string& body) {
 }
 
 void HttpTargets::on_read(const std::optional<Problem>& problem, std::size_t hash) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     if (problem) return fail(*problem);
     hash_ = hash;
     failures_ = 0;

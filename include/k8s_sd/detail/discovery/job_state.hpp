@@ -83,7 +83,7 @@ class ProviderSubscription {
 class JobState {
  public:
     /// One of the configurations of a job.
-    struct Entry {
+    struct ProviderEntry {
         ProviderConfig config;
         std::shared_ptr<Provider> provider;  ///< null: the configuration is unusable
         std::string problem;                 ///< why it is unusable
@@ -104,7 +104,7 @@ class JobState {
     };
 
     /// Replaces the configurations.
-    void configure(std::vector<Entry>, const Times&, TimePoint now);
+    void configure(std::vector<ProviderEntry>, const Times&, TimePoint now);
     /// The job was removed.
     void end();
     bool ended() const noexcept { return ended_; }
@@ -137,12 +137,12 @@ class JobState {
     void take_standing(bool added, TimePoint now);
     bool uses(const Provider&) const;
     bool subscribes_to(const Provider&) const;
-    const Entry* find_same(const Entry&) const;
-    bool adopt(std::vector<Entry>&) const;
+    const ProviderEntry* find_same(const ProviderEntry&) const;
+    bool adopt(std::vector<ProviderEntry>&) const;
     void release_superseded();
 
     const std::string name_;
-    std::vector<Entry> entries_;
+    std::vector<ProviderEntry> entries_;
     std::vector<std::unique_ptr<ProviderSubscription>> subscriptions_;
     Pace pace_;
     std::optional<Duration> supersede_timeout_;

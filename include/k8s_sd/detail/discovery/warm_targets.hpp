@@ -71,7 +71,7 @@ class WarmTargets final : public GroupWatcher::Observer,
 
     Backoff jitter_;
     std::unique_ptr<Timer> timer_;  ///< server timeout, then writes; null: stopped
-    LateAnswers::Ticket ticket_;
+    LateAnswers::PendingAnswer pending_answer_;
     ServerIdentity file_server_;          ///< the server of the loaded snapshot
     std::optional<LoadedGroups> loaded_;  ///< until the server responds
     bool patient_ = true;                 ///< the server may still respond in time

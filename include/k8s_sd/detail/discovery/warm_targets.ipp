@@ -121,7 +121,7 @@ void WarmTargets::stop() noexcept {
 }
 
 void WarmTargets::end() {
-    ticket_.cancel();
+    pending_answer_.cancel();
     timer_.reset();
 }
 
@@ -178,12 +178,12 @@ void WarmTargets::read_file() {
     if (!source) return;
     file_server_ = source->server();
     using Answer = std::shared_ptr<LoadedGroups>;
-    ticket_ = LateAnswers::async_ask<Answer>(
+    pending_answer_ = LateAnswers::async_ask<Answer>(
         strand_, nullptr,
-        [this](const std::function<void(Answer)>& land) {
-            const auto call = [land, files = files_, identity = identity_of(file_server_),
+        [this](const std::function<void(Answer)>& complete) {
+            const auto call = [complete, files = files_, identity = identity_of(file_server_),
                                options = options_] {
-                land(std::make_shared<LoadedGroups>(load_safely(*files, identity, options)));
+                complete(std::make_shared<LoadedGroups>(load_safely(*files, identity, options)));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
@@ -196,7 +196,7 @@ void WarmTargets::read_file() {
 }
 
 void WarmTargets::on_loaded(LoadedGroups loaded) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     if (live_ || stopped_) return;
     if (has_moved()) return read_file();
     if (!loaded.problem.empty()) {
@@ -317,10 +317,10 @@ void WarmTargets::write() {
             return std::string("it takes more than there is: ") + e.what();
         }
     };
-    ticket_ = LateAnswers::async_ask<std::string>(
+    pending_answer_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
-        [&](const std::function<void(std::string)>& land) {
-            if (!calls_->run([land, save] { land(save()); })) {
+        [&](const std::function<void(std::string)>& complete) {
+            if (!calls_->run([complete, save] { complete(save()); })) {
                 throw std::runtime_error("too many files are being written");
             }
         },
@@ -331,7 +331,7 @@ void WarmTargets::write() {
 }
 
 void WarmTargets::on_written(const std::string& problem) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     writing_ = false;
     if (problem.empty()) {
         ++metrics_->snapshots_written;

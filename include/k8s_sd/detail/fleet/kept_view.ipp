@@ -72,9 +72,9 @@ void KeptView::load(const Digest& identity, std::function<void(const FleetViewPt
     timer_ = clock_->make_timer(strand_);
     reading_ = LateAnswers::async_ask<FileBytes>(
         strand_, nullptr,
-        [this](const std::function<void(FileBytes)>& land) {
-            const auto call = [land, files = files_, name = file_name()] {
-                land(read_view_file(*files, name));
+        [this](const std::function<void(FileBytes)>& complete) {
+            const auto call = [complete, files = files_, name = file_name()] {
+                complete(read_view_file(*files, name));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
@@ -131,9 +131,9 @@ void KeptView::write() {
     timer_->cancel();
     written_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
-        [this](const std::function<void(std::string)>& land) {
-            const auto call = [land, files = files_, name = file_name(), bytes = view_bytes()] {
-                land(write_view_file(*files, name, bytes));
+        [this](const std::function<void(std::string)>& complete) {
+            const auto call = [complete, files = files_, name = file_name(), bytes = view_bytes()] {
+                complete(write_view_file(*files, name, bytes));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being written");
         },

@@ -20,17 +20,17 @@ class KindWatches;
 class SharedWatch;
 
 /// The views of a kind with the same selection and share.
-struct Party {
-    Selection selection;
+struct SharedSelection {
+    Selection selectors;
     std::string label_selector, field_selector;
     ObjectShare share;
-    std::size_t number = 0;  ///< its index in audiences
+    std::size_t number = 0;  ///< of its bit in a ViewSet
 
     bool has_selectors_of(const WatchQuery& query) const {
         return query.label_selector == label_selector && query.field_selector == field_selector;
     }
 };
-using PartyPtr = std::shared_ptr<const Party>;
+using SharedSelectionPtr = std::shared_ptr<const SharedSelection>;
 
 /// The objects of a kind in one view, merged from all its watches. Strand-confined, except for
 /// add_status().
@@ -86,8 +86,8 @@ class KindView {
 
     const std::shared_ptr<KindWatches> watches_;
     const WantedObjects wanted_;
-    const FieldMask mask_;  ///< of the requested fields
-    const PartyPtr party_;  ///< null: no selection
+    const FieldMask mask_;                ///< of the requested fields
+    const SharedSelectionPtr selection_;  ///< null: no selection
     Observer& observer_;
     // Changed on the strand only, under the mutex.
     Watches now_;

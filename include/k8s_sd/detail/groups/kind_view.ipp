@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/groups/kind_watches.hpp"
 #include "k8s_sd/detail/groups/shared_watch.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
-#include "k8s_sd/detail/objects/object_audience.hpp"
+#include "k8s_sd/detail/objects/object_tag.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ KindView::KindView(std::shared_ptr<KindWatches> watches, WantedObjects wanted, O
     : watches_(std::move(watches)),
       wanted_(std::move(wanted)),
       mask_(mask_of(watches_->kind_, wanted_.fields)),
-      party_(watches_->party_of(wanted_)),
+      selection_(watches_->selection_of(wanted_)),
       observer_(observer) {
     watches_->add(*this);
 }
@@ -60,7 +60,7 @@ bool KindView::wants_namespace(std::string_view ns) const {
 }
 
 bool KindView::sees(const Object& object) const noexcept {
-    const bool selected = !party_ || watches_->audiences_.has(object, party_->number);
+    const bool selected = !selection_ || watches_->matching_views_.has(object, selection_->number);
     const bool has_form = is_for_labels() || object.has_api_object();
     return selected && has_form && wants_namespace(object.ns());
 }
@@ -69,7 +69,7 @@ bool KindView::tells_apart(const Object& before, const Object& after) const {
     if (!before.same_uid(after)) return true;
     // The store has compared objects for labels already, except those stored apart.
     if (!after.has_api_object()) {
-        return ObjectAudience::of(after) != ObjectAudience::apart || before.has_api_object() ||
+        return ObjectTag::of(after) != ObjectTag::apart || before.has_api_object() ||
                !before.same_content(after);
     }
     if (is_for_labels()) return !before.same_labels(after);

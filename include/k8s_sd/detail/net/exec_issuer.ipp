@@ -97,12 +97,12 @@ void ExecIssuer::run(const std::string& ca) {
         fail("nobody has told in " + seconds_text(longest) +
              " how it ended; it cannot be killed, or too many other programs run");
     });
-    ticket_ = LateAnswers::async_ask<Answer>(
+    pending_answer_ = LateAnswers::async_ask<Answer>(
         strand_, nullptr,
-        [&](const std::function<void(Answer)>& land) {
+        [&](const std::function<void(Answer)>& complete) {
             running_ =
-                programs_->async_run(std::move(program), [land](ProgramRunner::Result result) {
-                    land(cleansed_result(std::move(result)));
+                programs_->async_run(std::move(program), [complete](ProgramRunner::Result result) {
+                    complete(cleansed_result(std::move(result)));
                 });
         },
         [](const std::string& problem) {
@@ -115,7 +115,7 @@ void ExecIssuer::run(const std::string& ca) {
 }
 
 void ExecIssuer::give_up() noexcept {
-    ticket_.cancel();
+    pending_answer_.cancel();
     timer_->cancel();
     running_.reset();
 }

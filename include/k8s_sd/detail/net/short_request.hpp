@@ -73,8 +73,8 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
     std::uint64_t sent_with_ = 0;  ///< revision of the credentials
     bool renewed_ = false;         ///< this is the second attempt
     Answer answer_;
-    Handler handler_;              ///< empty: idle
-    std::uint64_t questions_ = 0;  ///< identifies the request, to ignore late credentials
+    Handler handler_;                   ///< empty: idle
+    std::uint64_t request_number_ = 0;  ///< identifies the request, to ignore late credentials
 };
 
 }  // namespace k8s_sd::inline v0::detail

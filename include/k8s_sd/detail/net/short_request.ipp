@@ -14,9 +14,11 @@ ShortRequest::ShortRequest(ApiClientImpl& api)
 
 template <class Method>
 auto ShortRequest::guarded(Method method) {
-    return [weak = weak_from_this(), question = questions_, method](const auto&... results) {
+    return [weak = weak_from_this(), request_number = request_number_,
+            method](const auto&... results) {
         const auto self = weak.lock();
-        if (self && self->handler_ && self->questions_ == question) ((*self).*method)(results...);
+        if (self && self->handler_ && self->request_number_ == request_number)
+            ((*self).*method)(results...);
     };
 }
 
@@ -40,7 +42,7 @@ void ShortRequest::start_write(std::string_view method, std::string_view path, s
 }
 
 void ShortRequest::begin(Duration timeout, Handler handler) {
-    ++questions_;
+    ++request_number_;
     timeout_ = timeout;
     renewed_ = false;
     handler_ = std::move(handler);

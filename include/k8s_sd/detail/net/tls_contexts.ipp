@@ -94,7 +94,7 @@ TlsContexts::Context TlsContexts::known(const TlsConfig& config, TrustStore trus
     std::erase_if(entries_, [&](const auto& e) { return now - e.second.used_at > keep_unused; });
     const auto position = entries_.find(key);
     if (position == entries_.end()) return nullptr;
-    Entry& entry = position->second;
+    CachedContext& entry = position->second;
     entry.used_at = now;
     if (now - entry.looked_at < look_interval) return entry.context;
     entry.looked_at = now;
@@ -111,12 +111,12 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
         const std::lock_guard lock(mutex_);
         auto position = entries_.find(key);
         if (position == entries_.end()) {
-            Entry entry{{}, {}, now, now, {}, {}};
+            CachedContext entry{{}, {}, now, now, {}, {}};
             renew(entry, config, trust, contents);
             warning = entry.warning;
             position = entries_.emplace(key, std::move(entry)).first;
         }
-        Entry& entry = position->second;
+        CachedContext& entry = position->second;
         const Context old = entry.context;
         before = std::exchange(entry.problem, {});
         try {
@@ -135,7 +135,7 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
     return context;
 }
 
-void TlsContexts::renew(Entry& entry, const TlsConfig& config, TrustStore trust,
+void TlsContexts::renew(CachedContext& entry, const TlsConfig& config, TrustStore trust,
                         const ForTlsFiles<FileContent>& contents) {
     const Sha256 digest =
         sha256({view(contents.ca.bytes), view(contents.cert.bytes), view(contents.key.bytes)});

@@ -98,8 +98,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
           parser_(parser),
           clock_(detail::ContextEnvironment::of(strand_).clock()),
           file_calls_(detail::ContextEnvironment::of(strand_).file_calls()),
-          question_{
-              std::make_shared<const Question>(Question{std::move(path), std::move(options)})},
+          input_{std::make_shared<const ScanInput>(ScanInput{std::move(path), std::move(options)})},
           interval_(interval),
           callback_(std::move(callback)) {}
 
@@ -140,7 +139,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
             self->timer_.reset();
             self->patience_.reset();
             self->second_look_.reset();
-            self->look_ticket_.cancel();
+            self->pending_scan_.cancel();
         });
     }
 
@@ -149,7 +148,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     using Look = detail::ConfigLook;
 
     /// The input of a scan, shared with the thread performing it.
-    struct Question {
+    struct ScanInput {
         std::string path;
         ScrapeConfigOptions options;
     };
@@ -173,14 +172,14 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
                               [weak = weak_from_this()] {
                                   if (const auto self = weak.lock()) self->tell_of_long_look();
                               });
-        look_ticket_ = detail::LateAnswers::async_ask<Look>(
+        pending_scan_ = detail::LateAnswers::async_ask<Look>(
             strand_, nullptr,
-            [this](const std::function<void(Look)>& land) {
-                start_look([land, question = question_,
+            [this](const std::function<void(Look)>& complete) {
+                start_look([complete, input = input_,
                             known = unconfirmed_ ? unconfirmed_->files : known_,
-                            jobs = jobs_] { land(look_at(*question, known, *jobs)); });
+                            jobs = jobs_] { complete(look_at(*input, known, *jobs)); });
             },
-            [path = question_->path](const std::string& problem) {
+            [path = input_->path](const std::string& problem) {
                 return Look{nullptr, failed(path, problem)};
             },
             [weak = weak_from_this()](const Look& look) {
@@ -264,7 +263,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     ScrapeConfigUpdate unconfirmed_removals(const ScrapeConfigUpdate& update) const {
         std::vector<ScrapeConfigFailure> failures = update.config->failures;
         for (const std::string& name : update.removed) {
-            failures.push_back({name, question_->path,
+            failures.push_back({name, input_->path,
                                 "job " + detail::printable(name) +
                                     " is missing; it is removed when a second look at the file "
                                     "finds the same"});
@@ -276,7 +275,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (cancelled_) return;
         // Report the final result even if the files are unchanged.
         known_.reset();
-        tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"),
+        tell(failed(input_->path, "has not been read in 10 s; it is still being waited for"),
              checks_of_look_);
     }
 
@@ -291,21 +290,20 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     }
 
     // Any thread, without this object. Does not throw.
-    static Look look_at(const Question& question, const Files& known,
-                        const detail::KnownJobs& jobs) {
+    static Look look_at(const ScanInput& input, const Files& known, const detail::KnownJobs& jobs) {
         try {
             if (known && !known->changed()) return {known, std::nullopt};
-            const auto files = std::make_shared<detail::ConfigFiles>(question.options.max_bytes);
-            return judged({files, update_of(question, *files)}, jobs, question.path);
+            const auto files = std::make_shared<detail::ConfigFiles>(input.options.max_bytes);
+            return judged({files, update_of(input, *files)}, jobs, input.path);
         } catch (const std::exception& e) {
-            return {nullptr, failed(question.path, in_words(e))};
+            return {nullptr, failed(input.path, in_words(e))};
         } catch (...) {
-            return {nullptr, failed(question.path, "unknown exception")};
+            return {nullptr, failed(input.path, "unknown exception")};
         }
     }
-    static ScrapeConfigUpdate update_of(const Question& question, detail::ConfigFiles& files) {
+    static ScrapeConfigUpdate update_of(const ScanInput& input, detail::ConfigFiles& files) {
         try {
-            return {.config = detail::read_scrape_configs(question.path, question.options, files)};
+            return {.config = detail::read_scrape_configs(input.path, input.options, files)};
         } catch (const ScrapeConfigError& e) {
             return {.error = e};
         }
@@ -335,14 +333,14 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     asio::any_io_executor parser_;  // may be empty
     std::shared_ptr<Clock> clock_;
     std::shared_ptr<FileCalls> file_calls_;
-    std::shared_ptr<const Question> question_;
+    std::shared_ptr<const ScanInput> input_;
     Duration interval_;
     Callback callback_;
     std::atomic<bool> cancelled_ = false;
     std::unique_ptr<Timer> timer_;        // null: not started, or cancelled
     std::unique_ptr<Timer> patience_;     // the same
     std::unique_ptr<Timer> second_look_;  // the same
-    detail::LateAnswers::Ticket look_ticket_;
+    detail::LateAnswers::PendingAnswer pending_scan_;
     bool looking_ = false;
     bool look_again_ = false;               // after the current scan
     std::atomic<std::uint64_t> asked_ = 0;  // calls of check()

@@ -97,9 +97,9 @@ void URLWatcherImpl::stop() noexcept {
     connection_->close();
     timer_->cancel();
     if (leaving_) leaving_->cancel();
-    ticket_.reset();
-    list_place_.reset();
-    watch_place_.reset();
+    request_handle_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     report_.end();
 }
 
@@ -138,16 +138,16 @@ void URLWatcherImpl::perform(const WatchMachine::Step& step) {
 
 // A list holds its permit from the first to the last page unless interrupted.
 void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
-    if (!list_place_) list_place_ = traffic_->try_list_place();
-    if (list_place_) return list(wanted);
+    if (!list_permit_) list_permit_ = traffic_->try_list_permit();
+    if (list_permit_) return list(wanted);
     wait(Waiting::list_budget);
     connection_->close();
-    ticket_ = traffic_->async_list_place(
-        api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Place place) {
+    request_handle_ = traffic_->async_list_permit(
+        api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Permit permit) {
             const auto self = weak.lock();
             if (!self || self->stopped_) return;
             self->timer_->cancel();
-            self->list_place_ = std::move(place);
+            self->list_permit_ = std::move(permit);
             self->list(wanted);
             if (!self->stopped_) self->observer_.on_status();
         });
@@ -155,7 +155,7 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
     timer_->expires_at(now() + max_permit_wait, [weak = weak_from_this(), wanted] {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
-        self->ticket_.reset();
+        self->request_handle_.reset();
         self->list(wanted);
         if (!self->stopped_) self->observer_.on_status();
     });
@@ -184,8 +184,8 @@ void URLWatcherImpl::begin_encoding(const WatchMachine::List& wanted) {
 
 /// The list keeps its permit until it is complete; its watch takes one now.
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
-    watch_place_ = traffic_->try_watch_place();
-    if (!watch_place_) return go_on(WatchMachine::NotStreamed{false});
+    watch_permit_ = traffic_->try_watch_permit();
+    if (!watch_permit_) return go_on(WatchMachine::NotStreamed{false});
     watch_timeout_ = draw_watch_timeout(options_, random_);
     reader_.expect(Document::watch);
     begin(streamed_list_request(query_to_send(), options_, wanted, watch_timeout_), Purpose::list,
@@ -224,8 +224,8 @@ void URLWatcherImpl::perform(const WatchMachine::Probe&) {
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
-    list_place_.reset();
-    watch_place_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     if (api_version_.empty()) return open_watch(watch);
     wait(Waiting::watch);
     ask_for_versions(false, [this, watch](bool, bool moved) {
@@ -234,11 +234,11 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
 }
 
 void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
-    watch_place_ = traffic_->try_watch_place();
-    if (!watch_place_) {
+    watch_permit_ = traffic_->try_watch_permit();
+    if (!watch_permit_) {
         exchange_ = {};
         exchange_.purpose = Purpose::watch;
-        return conclude({WatchMachine::NoPlace{},
+        return conclude({WatchMachine::NoPermit{},
                          {errc::too_many_watches,
                           "the limit (ServerLimits::watches) of open watches is reached"},
                          true});
@@ -255,8 +255,8 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     if (is_of_other_server()) return go_to_other_server();
-    list_place_.reset();
-    watch_place_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     // The next connection resolves the address again, which spreads clients over replicas, and no
     // idle connection needs keep-alives.
     connection_->close();
@@ -273,10 +273,11 @@ void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
     const TimePoint earliest = now() + min_recovery_pause;
     // The recovery may have happened while this watch waited for its response.
     if (traffic_->recoveries() != recoveries_) return wake(earliest, end);
-    ticket_ = traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
-        const auto self = weak.lock();
-        if (self && !self->stopped_) self->wake(earliest, end);
-    });
+    request_handle_ =
+        traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
+            const auto self = weak.lock();
+            if (self && !self->stopped_) self->wake(earliest, end);
+        });
 }
 
 void URLWatcherImpl::wake(TimePoint earliest, TimePoint end) {
@@ -292,7 +293,7 @@ Duration URLWatcherImpl::draw_jitter(Duration most) {
 }
 
 void URLWatcherImpl::on_slept() {
-    ticket_.reset();
+    request_handle_.reset();
     go_on(WatchMachine::Slept{});
     if (!stopped_) observer_.on_status();
 }
@@ -381,9 +382,9 @@ void URLWatcherImpl::take_server() {
 void URLWatcherImpl::go_to_other_server() {
     connection_->close();
     timer_->cancel();
-    ticket_.reset();
-    list_place_.reset();
-    watch_place_.reset();
+    request_handle_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     reader_.release();
     held_.clear();
     encoding_.forget();
@@ -484,8 +485,8 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const api::ObjectMeta& meta = decoded.meta;
     if (stopped_ || exchange_.has_told_all()) return;
     if (exchange_.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
-    const std::optional<std::uint16_t> audience = audience_of(type, decoded);
-    if (stopped_ || is_one_too_many(type, audience.has_value(), meta)) return;
+    const std::optional<std::uint16_t> tag = tag_of(type, decoded);
+    if (stopped_ || is_one_too_many(type, tag.has_value(), meta)) return;
     if (exchange_.purpose == Purpose::probe) return on_probed_object();
     if (exchange_.streams_list()) on_initial_event(type);
     if (exchange_.watching()) {
@@ -499,10 +500,10 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     }
     if (!wants(meta.namespace_, meta.name)) return;
     report_.on_read(meta.namespace_, meta.name);
-    if (!audience) return on_change(store_.remove(meta.namespace_, meta.name));
+    if (!tag) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded, form_.get());
-    ObjectAudience::set(*object, *audience);
-    if (*audience == ObjectAudience::apart) observer_.keep_apart(object);
+    ObjectTag::set(*object, *tag);
+    if (*tag == ObjectTag::apart) observer_.keep_apart(object);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange_.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
@@ -525,12 +526,11 @@ void URLWatcherImpl::on_object_of_other_share() {
 }
 
 /// The tag to store the object with; nullopt drops the object.
-std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
-                                                         const DecodedObject& decoded) {
+std::optional<std::uint16_t> URLWatcherImpl::tag_of(EventType type, const DecodedObject& decoded) {
     if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
     if (!wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
     if (!query_.share.contains(decoded.meta.uid)) return std::nullopt;
-    return observer_.audience_of(decoded);
+    return observer_.tag_of(decoded);
 }
 
 /// Counts all objects of a list or probe, wanted or not, so none is endless; a list may bring new
@@ -605,7 +605,7 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (exchange_.sharded && shows_shard(query_.share.fraction(), exchange_.items))
         report_share(true);
     timer_->cancel();
-    list_place_.reset();
+    list_permit_.reset();
     traffic_->lists.add(listed_bytes_, listed_wait_, now());
     finish_list(std::string(version));
     if (stopped_) return;
@@ -685,7 +685,7 @@ void URLWatcherImpl::on_change(const ObjectChange& change) {
 void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped_) return;
     timer_->cancel();
-    watch_place_.reset();
+    watch_permit_.reset();
     const std::unique_ptr<Inflater> inflater = std::exchange(inflater_, nullptr);
     if (!ec && inflater) ec = inflater->finish();
     if (ec) {
@@ -711,7 +711,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     ExchangeEnd end = end_of_exchange({ec, std::move(why)});
     if (exchange_.head.status != 404 || schema_.older_version.empty())
         return decide(std::move(end));
-    list_place_.reset();
+    list_permit_.reset();
     ask_for_versions(true, [this, end = std::move(end)](bool served, bool moved) {
         exchange_.served = served;
         if (!moved) decide(end);
@@ -804,7 +804,7 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
 
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
     wait(Waiting::credentials);
-    list_place_.reset();
+    list_permit_.reset();
     api_.async_refresh_credentials(credentials_, [weak = weak_from_this(), verdict](bool changed) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;

@@ -97,7 +97,7 @@ class WatchMachine {
     /// The API version of the collection has changed; all known state is void.
     struct Moved {};
     /// The limit of open watches on the server is reached.
-    struct NoPlace {};
+    struct NoPermit {};
     /// The credentials were rejected, and new ones are available.
     struct NewCredentials {};
     /// The server rejects the encoding or the share; another request is possible.
@@ -108,7 +108,7 @@ class WatchMachine {
     using Outcome =
         std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed, Doubted, WentBack,
                      Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed, Moved,
-                     NoPlace, NewCredentials, AskOtherwise, OtherServer, Slept>;
+                     NoPermit, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
     /// \param other_encoding  a second encoding exists
     WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false)
@@ -426,7 +426,7 @@ class WatchMachine {
         stage_ = Stage::probing;
         return resume();
     }
-    Step on(const NoPlace&) { return poll(); }
+    Step on(const NoPermit&) { return poll(); }
 
     void count_failure(bool counts) {
         if (counts) ++failures_;
