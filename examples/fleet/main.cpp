@@ -43,7 +43,7 @@ scrape_configs:
   - role: pod
 )yaml";
 
-constexpr auto patience = 60s;
+constexpr auto start_timeout = 60s;
 // An interval, plus possible delays of a busy machine.
 constexpr auto without_gap = 2500ms;
 // In addition: a failed probe, --fleet-hold-down and --fleet-debounce.
@@ -152,7 +152,7 @@ class Story {
         });
     }
     void until(std::function<bool()> condition, std::function<void()> then) {
-        deadline_ = std::chrono::steady_clock::now() + patience;
+        deadline_ = std::chrono::steady_clock::now() + start_timeout;
         poll(std::move(condition), std::move(then));
     }
     void poll(std::function<bool()> condition, std::function<void()> then) {

@@ -36,7 +36,7 @@ from scenario import SCENARIOS, Failed, Skipped, World
 
 TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
           "kubeconfigs", "permissions", "privacy", "proxies", "status", "random_servers")
-PATIENCE = 120  # real seconds; only a scenario that hangs takes that long
+TIMEOUT = 120  # real seconds; only a scenario that hangs takes that long
 MAX_AGAIN = 30  # so many failures are no noise
 
 
@@ -102,10 +102,10 @@ class Player:
         return None if data else self._end()
 
     def late(self):
-        return time.monotonic() - self.began > PATIENCE
+        return time.monotonic() - self.began > TIMEOUT
 
     def give_up(self):
-        self.data = pickle.dumps(Result("failed", PATIENCE, "the scenario hangs"))
+        self.data = pickle.dumps(Result("failed", TIMEOUT, "the scenario hangs"))
         return self._end()
 
     def _end(self):

@@ -10,7 +10,7 @@ namespace bridge {
 namespace {
 
 /// A reader without a request for so many intervals counts as stopped.
-constexpr double patience = 2.5;
+constexpr double late_intervals = 2.5;
 constexpr double usual_interval = 60;
 constexpr double remembered_intervals = 10;
 
@@ -93,7 +93,7 @@ std::vector<Consumers::Consumer> Consumers::all(TimePoint now) {
     });
     std::vector<Consumer> result(known_.begin(), known_.end());
     for (Consumer& consumer : result) {
-        consumer.late = unseen(consumer, now) > patience * interval_of(consumer);
+        consumer.late = unseen(consumer, now) > late_intervals * interval_of(consumer);
     }
     return result;
 }

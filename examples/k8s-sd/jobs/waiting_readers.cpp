@@ -36,7 +36,7 @@ void WaitingReaders::add(ListRequest request, OnList on_list, TimePoint now, con
         answer = look(request);
         // Without other waiting readers, no evaluation is outstanding.
         if (waiting_.empty()) changed_ = false;
-        if (!answer.body) wait = request.patience;
+        if (!answer.body) wait = request.first_list_timeout;
         if (is_news(answer, request) || wait.count() <= 0) return on_list(answer);
     }
     if (full(now)) {

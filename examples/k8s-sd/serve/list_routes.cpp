@@ -85,7 +85,8 @@ class ListRoutes {
                 missing_job_reply(jobs_, asked.names[0], "; a / in a name is written as %2F"));
         }
         const ListForm form = relabelled ? ListForm::relabelled : ListForm::discovered;
-        ListRequest request{.patience = std::min(job->options().hold, patience_of(asked.request))};
+        ListRequest request{.first_list_timeout =
+                                std::min(job->options().hold, timeout_of(asked.request))};
         Waiting waiting;
         try {
             const ListQuery query = read_list_query(asked.query, form);
@@ -111,8 +112,8 @@ class ListRoutes {
         const auto tags = asked.header(field::if_none_match);
         waiting.preferred = preferred_wait(asked);
         if (waiting.preferred) {
-            request.patience =
-                std::min<std::chrono::nanoseconds>(request.patience, *waiting.preferred);
+            request.first_list_timeout =
+                std::min<std::chrono::nanoseconds>(request.first_list_timeout, *waiting.preferred);
         }
         if (waiting.preferred && !tags.empty() && tags.size() <= max_tags_size) {
             request.known = tags;
@@ -121,7 +122,7 @@ class ListRoutes {
             waiting.connection = asked.client.connection;
             (waiting.target.append(asked.path) += '?').append(asked.query);
             request.known = sent_->last(waiting.connection, waiting.target);
-            request.wait = std::min<std::chrono::nanoseconds>(patience_of(asked), max_wait);
+            request.wait = std::min<std::chrono::nanoseconds>(timeout_of(asked), max_wait);
         }
     }
 
@@ -218,7 +219,7 @@ ListPoll poll_of(const HttpServer::Request& request, const std::string& job,
             .interval = interval_of(request)};
 }
 
-std::chrono::nanoseconds patience_of(const HttpServer::Request& request) {
+std::chrono::nanoseconds timeout_of(const HttpServer::Request& request) {
     constexpr double usual = 60;
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(0.8 * interval_of(request).value_or(usual)));

@@ -347,7 +347,7 @@ def bookmarks_that_stay_away_are_noticed(w):
 
 
 @scenario(factor=60, variants={"ten-seconds": 10, "thirty-seconds": 30})
-def patience_is_never_too_short(w, interval):
+def idle_timeout_is_never_too_short(w, interval):
     """Bookmarks that come often do not make a silence of a minute suspicious."""
     w.server.on("watch", bookmarks_then_silence(w, [interval] * 6), times=1)
     w.start()

@@ -169,13 +169,13 @@ TEST_CASE("WarmStart: who is answered in time never sees the snapshot") {
     CHECK(w.metrics->snapshots_told == 0);
 }
 
-TEST_CASE("WarmStart: without patience the snapshot comes at once") {
+TEST_CASE("WarmStart: with a server timeout of zero the snapshot is delivered at once") {
     Warm w;
     w.server.apply(w.pod("a", "10.0.0.1"));
     write_snapshot(w);
     w.down();
     WarmStart options = w.options();
-    options.patience = 0s;
+    options.server_timeout = 0s;
     WarmHost host(w, options);
     w.settle();
     CHECK(host.take() == Told{"full unconfirmed +pod/shop/a"});
@@ -186,7 +186,7 @@ TEST_CASE("WarmStart: the server that answers between two deliveries confirms in
     w.server.apply(w.pod("a", "10.0.0.1"));
     write_snapshot(w);
     WarmStart options = w.options();
-    options.patience = 0s;
+    options.server_timeout = 0s;
     WarmHost host(w, options);
     w.settle();
     // Which of the two comes first is the server's; the end is the same.
@@ -452,7 +452,7 @@ TEST_CASE("WarmStart: a snapshot takes the place of nothing") {
         }
     });
     WarmStart options = w.options();
-    options.patience = 0s;
+    options.server_timeout = 0s;
     manager.set_warm_start(options);
     Job job;
     job.name = "job";
@@ -526,8 +526,8 @@ TEST_CASE("WarmStart: what makes no sense is refused") {
                 w.context.get_executor(), w.config(), [](const auto&) {}, options);
         });
     };
-    CHECK(refused([](auto& o) { o.patience = -1s; }) ==
-          "warm_start.patience: must not be negative");
+    CHECK(refused([](auto& o) { o.server_timeout = -1s; }) ==
+          "warm_start.server_timeout: must not be negative");
     CHECK(refused([](auto& o) { o.max_bytes = 0; }) ==
           "warm_start.max_bytes: must be greater than zero");
     CHECK(refused([](auto&) {}).empty());

@@ -3,7 +3,7 @@
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -31,7 +31,7 @@ namespace {
 using Addresses = std::vector<asio::ip::address>;
 
 /// Answers when the test says so, or at once.
-class NameDesk final : public Resolver {
+class FakeResolver final : public Resolver {
  public:
     void async_resolve(const std::string&, Handler handler) override {
         if (silent) return waiting.push_back(std::move(handler));
@@ -52,7 +52,7 @@ struct Check {
         environment.clock = clock;
         environment.connector = server.connector();
         environment.resolver = names;
-        environment.file_calls = std::make_shared<FileDesk>();
+        environment.file_calls = std::make_shared<FakeFileCalls>();
         environment.seed = 1;
         install(context, environment);
     }
@@ -110,7 +110,7 @@ struct Check {
 
     asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<NameDesk> names = std::make_shared<NameDesk>();
+    std::shared_ptr<FakeResolver> names = std::make_shared<FakeResolver>();
     sim::ApiServer server;
     DiscoveryConfig config{.watch = plain_lists()};
     Duration step_timeout = 10s;

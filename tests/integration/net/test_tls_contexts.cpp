@@ -3,7 +3,7 @@
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/loopback.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::CertificateAuthority;
 using test::contains;
-using test::FileDesk;
+using test::FakeFileCalls;
 using test::Identity;
 using test::Loopback;
 using test::ManualClock;
@@ -50,7 +50,7 @@ struct Contexts {
 
     asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
+    std::shared_ptr<FakeFileCalls> files = std::make_shared<FakeFileCalls>();
     std::shared_ptr<TlsContexts> contexts;
     TlsContexts::Context result;
     std::string problem;
@@ -431,7 +431,7 @@ TEST_CASE("system_connector: an unreadable file fails the connect, and only unti
 }
 
 TEST_CASE("system_connector: close ends a connect behind whose server's files a proxy's hang") {
-    const auto files = std::make_shared<FileDesk>();
+    const auto files = std::make_shared<FakeFileCalls>();
     files->hangs = true;
     Environment environment;
     environment.file_calls = files;
@@ -454,7 +454,7 @@ TEST_CASE("system_connector: close ends a connect behind whose server's files a 
 
 TEST_CASE("system_connector: close ends a connect whose files hang, and so does the end of the "
           "context") {
-    const auto files = std::make_shared<FileDesk>();
+    const auto files = std::make_shared<FakeFileCalls>();
     files->hangs = true;
     Environment environment;
     environment.file_calls = files;

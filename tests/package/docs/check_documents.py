@@ -42,7 +42,7 @@ WHERE_IS = {
     "protobuf or JSON":
         {"watch/encoding_choice.hpp": "max_pause = "},
     "permitted silence of a watch":
-        {"watch/bookmark_patience.hpp": "Duration allowed() const"},
+        {"watch/watch_idle_timeout.hpp": "Duration allowed() const"},
     "limits on lists and watches of a server":
         {"net/server_traffic.ipp": "ServerTraffic::try_watch_permit()"},
     "choice of the proxy":

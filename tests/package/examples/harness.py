@@ -11,7 +11,7 @@ FOLDER = os.environ["K8S_SD_EXAMPLES"]
 # Of the log of k8s-sd.
 TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
 USUAL_EVENT = r"k8s-sd: (applied: |ends: |job .*: its list is complete, )"
-PATIENCE = 60  # seconds; only a failing test waits that long
+TIMEOUT = 60  # seconds; only a failing test waits that long
 
 
 def environment():
@@ -29,17 +29,17 @@ def run(program, *arguments, variables=None):
     """Runs it to its end, with more environment variables. Returns what subprocess.run() does."""
     return subprocess.run(command(program, arguments), text=True,
                           env={**environment(), **(variables or {})},
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
 
 
 class Running:
     """A program that runs until it is told to end; its lines are read as they come."""
 
-    def __init__(self, program, *arguments, patience=PATIENCE):
+    def __init__(self, program, *arguments, timeout=TIMEOUT):
         self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
-        self.watchdog = threading.Timer(patience, self.process.kill)
+        self.watchdog = threading.Timer(timeout, self.process.kill)
         self.watchdog.start()
 
     def line(self):
@@ -80,8 +80,8 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(program, *arguments, patience=PATIENCE):
-    instance = Running(program, *arguments, patience=patience)
+def running(program, *arguments, timeout=TIMEOUT):
+    instance = Running(program, *arguments, timeout=timeout)
     try:
         yield instance
     finally:
@@ -89,9 +89,9 @@ def running(program, *arguments, patience=PATIENCE):
 
 
 @contextlib.contextmanager
-def simulated_cluster(patience=PATIENCE):
+def simulated_cluster(timeout=TIMEOUT):
     """The URL of a simulated cluster that changes about once a second."""
-    with running("discover", "--sim", "--output", "quiet", patience=patience) as cluster:
+    with running("discover", "--sim", "--output", "quiet", timeout=timeout) as cluster:
         yield cluster.error_line().rpartition(" ")[2]
 
 

@@ -180,7 +180,7 @@ class Ending(unittest.TestCase):
     def test_output_that_cannot_be_written_is_an_error(self):
         with open("/dev/full", "w") as full:
             result = subprocess.run(harness.command("discover", ["--sim", "--once"]), stdout=full,
-                                    stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE)
+                                    stderr=subprocess.PIPE, text=True, timeout=harness.TIMEOUT)
         self.assertEqual(result.returncode, 1)
         self.assertIn("standard output", result.stderr)
 

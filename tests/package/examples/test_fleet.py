@@ -10,7 +10,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from harness import PATIENCE, command, environment, file_with, run, running, simulated_cluster
+from harness import TIMEOUT, command, environment, file_with, run, running, simulated_cluster
 
 CONFIG = """
 scrape_configs:
@@ -89,7 +89,7 @@ class Fleet(unittest.TestCase):
                     url = program.line_with(r"^listens at (http://127\.0\.0\.1:\d+)$").group(1)
                     wait_until_ready(url)
                     program.process.send_signal(signal.SIGTERM)
-                    output, errors = program.process.communicate(timeout=PATIENCE)
+                    output, errors = program.process.communicate(timeout=TIMEOUT)
                     self.assertEqual(program.process.returncode, 0, errors)
                     owners.append(set(re.findall(r'namespace="([^"]+)"', output)))
         self.assertEqual(sorted(ns for mine in owners for ns in mine),
@@ -135,7 +135,7 @@ class Fleet(unittest.TestCase):
             begun = time.monotonic()
             program.process.send_signal(signal.SIGTERM)
             program.line_with(r"# member a-0 of 2: a-0, a-1; leaving$")
-            program.process.communicate(timeout=PATIENCE)
+            program.process.communicate(timeout=TIMEOUT)
             self.assertEqual(program.process.returncode, 0)
             self.assertGreaterEqual(time.monotonic() - begun, 0.9)
 
@@ -198,7 +198,7 @@ class Snapshots(unittest.TestCase):
                 command("discover", ("--api-server", server, "--snapshot-dir", folder,
                                      "--snapshot-after", 0, "--timeout", 2, "--output", "json")),
                 env=environment(), text=True, stdin=subprocess.DEVNULL, capture_output=True,
-                timeout=PATIENCE)
+                timeout=TIMEOUT)
             self.assertIn('"unconfirmed":true', result.stdout)
             self.assertIn('"source":"pod/shop/', result.stdout)
 
@@ -216,7 +216,7 @@ class Snapshots(unittest.TestCase):
                     self.assertEqual(program.signal(signal.SIGTERM), 0)
             result = subprocess.run(
                 command("discover", options + ("--timeout", 2)), env=environment(), text=True,
-                stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
             # Long lines are cut.
             self.assertIn(view + "; the view is that of before", result.stdout)
 

@@ -10,7 +10,7 @@ import unittest
 import urllib.parse
 
 from consistent_hashing import Allocation
-from harness import PATIENCE, file_with, run
+from harness import TIMEOUT, file_with, run
 from test_k8s_sd import replace, serving, serving_file
 
 try:
@@ -134,7 +134,7 @@ class Collectors(unittest.TestCase):
                 replace(path, order.replace(f"'{first}'", "'d:2'"))
                 self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
                 wanted = sorted({"a:1", "b:1", "c:2", "d:2"} - {first})
-                end = time.monotonic() + PATIENCE
+                end = time.monotonic() + TIMEOUT
                 while self.addresses(server, "one", "collector-0") != wanted:
                     self.assertLess(time.monotonic(), end)
         self.assertEqual(len(shown), 1, shown)
@@ -277,7 +277,7 @@ class Collectors(unittest.TestCase):
 
     def check_refusal(self, server, wanted, request):
         with self.subTest(request=request[:100]), \
-                socket.create_connection(("127.0.0.1", server.port), PATIENCE) as connection:
+                socket.create_connection(("127.0.0.1", server.port), TIMEOUT) as connection:
             connection.sendall(request.encode())
             with contextlib.suppress(OSError):  # it may have answered and gone
                 connection.shutdown(socket.SHUT_WR)

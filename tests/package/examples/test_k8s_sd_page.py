@@ -13,7 +13,7 @@ import unittest
 import urllib.parse
 
 import browser
-from harness import PATIENCE
+from harness import TIMEOUT
 from test_k8s_sd import UNREACHABLE, serving, serving_file
 
 BIDI = "a\u202egnp.exe"
@@ -101,7 +101,7 @@ class Between:
             self.pass_on(handler, path, body)
 
     def pass_on(self, handler, path, body):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         with contextlib.closing(connection):
             kept = {name: handler.headers[name] for name in ("Accept", "Content-Type")
                     if name in handler.headers}

@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 
 import test_k8s_sd_tls as tls
-from harness import PATIENCE, environment, file_with, running
+from harness import TIMEOUT, environment, file_with, running
 
 ROLES = ("pod", "service", "endpoints", "endpointslice", "node", "ingress")
 INSIDE = "K8S_SD_TEST_NAMESPACE"
@@ -64,7 +64,7 @@ def free_port():
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
         return answer.read().decode()
 
 
@@ -161,7 +161,7 @@ class Peers(unittest.TestCase):
                     return self.settled(url, targets_of, expected)
 
     def settled(self, url, targets_of, expected):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         found = {}
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
@@ -217,7 +217,7 @@ class Secured(unittest.TestCase):
                        f"    {authorization.format(token)}\n"
                        f"    tls_config: {{ca_file: {ca.cert}, cert_file: {cert}, key_file: {key}}}")
                 with peer(name, job) as url:
-                    end = time.monotonic() + PATIENCE
+                    end = time.monotonic() + TIMEOUT
                     found = {}
                     while not found and time.monotonic() < end:
                         with contextlib.suppress(OSError):
@@ -260,7 +260,7 @@ class Api(unittest.TestCase):
 
     def compare(self, own_url, url):
         own = self.told(own_url)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         theirs = {}
         while time.monotonic() < end and theirs != own:
             time.sleep(0.3)

@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 import warnings
 
-from harness import PATIENCE, file_with, run, running
+from harness import TIMEOUT, file_with, run, running
 
 STATIC = """
 scrape_configs:
@@ -78,11 +78,11 @@ class Server:
 
     def connect(self, ca=None, client=None):
         if self.scheme == "http":
-            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         context = ssl.create_default_context(cafile=ca)
         if client:
             context.load_cert_chain(*client)
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=PATIENCE,
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=TIMEOUT,
                                            context=context)
 
     def ask(self, path, method="GET", headers=None, **trust):
@@ -98,7 +98,7 @@ class Server:
 
     def raw(self, data):
         """All that comes back for these bytes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT) as connection:
             connection.sendall(data)
             answer = b""
             with contextlib.suppress(ConnectionResetError):
@@ -356,7 +356,7 @@ class Tokens(unittest.TestCase):
             self.assertEqual(server.status("/livez"), 200)
             self.assertEqual(server.status("/metrics"), 200)
             write(path, "second\n")
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while server.status("/sd/one", "second") != 200:
                 self.assertLess(time.monotonic(), end)
             self.assertEqual(server.status("/sd/one", "first"), 401)
@@ -436,7 +436,7 @@ class Requests(unittest.TestCase):
 
     def test_who_waits_to_send_a_body_is_told_to(self):
         with serving() as server, \
-                socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
+                socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as client:
             client.sendall(b"POST /-/reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
                            b"Expect: 100-continue\r\n\r\n")
             self.assertEqual(client.recv(1000), b"HTTP/1.1 100 Continue\r\n\r\n")

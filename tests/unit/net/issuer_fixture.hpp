@@ -4,9 +4,9 @@
 #include "k8s_sd/detail/net/credential_sources.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
+#include "support/fake_program_runner.hpp"
 #include "support/manual_clock.hpp"
-#include "support/program_desk.hpp"
 #include "support/settle.hpp"
 #include "support/text_server.hpp"
 
@@ -68,8 +68,8 @@ struct Issuers {
     boost::asio::io_context context;
     ApiServerConfig config;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
-    std::shared_ptr<ProgramDesk> programs = std::make_shared<ProgramDesk>();
+    std::shared_ptr<FakeFileCalls> files = std::make_shared<FakeFileCalls>();
+    std::shared_ptr<FakeProgramRunner> programs = std::make_shared<FakeProgramRunner>();
     std::shared_ptr<TextServer> service = std::make_shared<TextServer>();
     std::vector<std::string> log;
     std::shared_ptr<std::string> told;  ///< to the last who asked

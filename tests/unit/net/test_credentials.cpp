@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "support/config_fixtures.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -59,7 +59,7 @@ struct Fixture {
     void settle() { test::settle(context); }
 
     asio::io_context context;
-    std::shared_ptr<test::FileDesk> files = std::make_shared<test::FileDesk>();
+    std::shared_ptr<test::FakeFileCalls> files = std::make_shared<test::FakeFileCalls>();
     std::vector<std::string> log;
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::unique_ptr<Credentials> credentials;

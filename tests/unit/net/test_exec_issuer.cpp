@@ -319,7 +319,7 @@ TEST_CASE("Exec: the program is killed when the last client goes, and nobody is 
 
 TEST_CASE("Exec: an answer that was posted before its issuer went finds nobody") {
     boost::asio::io_context context;
-    const auto programs = std::make_shared<ProgramDesk>();
+    const auto programs = std::make_shared<FakeProgramRunner>();
     Environment environment;
     environment.clock = std::make_shared<ManualClock>();
     environment.programs = programs;
@@ -345,7 +345,7 @@ TEST_CASE("Exec: a certificate that does not belong to its key is a failure of t
 }
 
 TEST_CASE("Exec: the end of a context kills the program, and a late answer finds nobody") {
-    const auto programs = std::make_shared<ProgramDesk>();
+    const auto programs = std::make_shared<FakeProgramRunner>();
     {
         Issuers f(with_exec());
         f.programs = programs;

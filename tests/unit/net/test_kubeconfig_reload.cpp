@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/net/kubeconfig_reload.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -72,7 +72,7 @@ struct Fixture {
 
     test::TemporaryDirectory directory;
     asio::io_context context;
-    std::shared_ptr<test::FileDesk> files = std::make_shared<test::FileDesk>();
+    std::shared_ptr<test::FakeFileCalls> files = std::make_shared<test::FakeFileCalls>();
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     Lines log, changes;
     ApiServerConfig present;

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using Texts = std::vector<std::string>;
 
 /// What the issuer was asked, and what it answers when the test says so.
-struct IssuerDesk {
+struct IssuerControl {
     std::vector<bool> asked;  ///< each time: whether they were refused
     std::function<void()> before;
     CredentialIssuer::Handler waiting;
@@ -24,15 +24,15 @@ struct IssuerDesk {
 
 class FakeIssuer final : public CredentialIssuer {
  public:
-    explicit FakeIssuer(std::shared_ptr<IssuerDesk> desk) : desk_(std::move(desk)) {}
+    explicit FakeIssuer(std::shared_ptr<IssuerControl> control) : control_(std::move(control)) {}
     void async_issue(bool refused, Handler handler) override {
-        desk_->asked.push_back(refused);
-        if (desk_->before) desk_->before();
-        desk_->waiting = std::move(handler);
+        control_->asked.push_back(refused);
+        if (control_->before) control_->before();
+        control_->waiting = std::move(handler);
     }
 
  private:
-    std::shared_ptr<IssuerDesk> desk_;
+    std::shared_ptr<IssuerControl> control_;
 };
 
 /// Renewed credentials, and what those who ask are told.
@@ -46,7 +46,7 @@ struct Renewed {
         };
         Logger logger;
         logger.write = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
-        credentials = std::make_unique<RenewedCredentials>(std::make_unique<FakeIssuer>(desk),
+        credentials = std::make_unique<RenewedCredentials>(std::make_unique<FakeIssuer>(control),
                                                            std::move(options), clock, logger);
     }
     /// What is told at once; "" if that takes an answer.
@@ -78,9 +78,9 @@ struct Renewed {
         answer(std::move(none));
     }
     void answer(IssuedCredentials issued) {
-        std::exchange(desk->waiting, nullptr)(std::move(issued));
+        std::exchange(control->waiting, nullptr)(std::move(issued));
     }
-    std::size_t asked() const { return desk->asked.size(); }
+    std::size_t asked() const { return control->asked.size(); }
     /// The seconds until somebody who asks all the time has them issued again; at most a day.
     long seconds_to_issue() {
         const std::size_t before = asked();
@@ -95,7 +95,7 @@ struct Renewed {
 
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     TimePoint began = clock->now();
-    std::shared_ptr<IssuerDesk> desk = std::make_shared<IssuerDesk>();
+    std::shared_ptr<IssuerControl> control = std::make_shared<IssuerControl>();
     Texts log;
     Texts told;
     std::shared_ptr<const RequestCredentials> last;
@@ -112,7 +112,7 @@ TEST_CASE("RenewedCredentials: issued once for all who ask, and kept until they 
     r.clock->advance(1000h);
     CHECK(r.get() == "Bearer one");
     CHECK(r.refuse().empty());
-    CHECK(r.desk->asked == std::vector<bool>{false, true});
+    CHECK(r.control->asked == std::vector<bool>{false, true});
     r.issue("two");
     CHECK(r.told == Texts{"Bearer two"});
     CHECK(r.log.empty());
@@ -249,12 +249,12 @@ TEST_CASE("RenewedCredentials: what was refused is renewed after the pause, and 
     CHECK(r.refuse() == "Bearer one");  // too early
     CHECK(r.last->expiry == r.clock->now() + 10s);
     CHECK(r.seconds_to_issue() == 10);
-    CHECK(r.desk->asked == std::vector<bool>{false, true});
+    CHECK(r.control->asked == std::vector<bool>{false, true});
     r.fail("no");
     CHECK(r.told == Texts{"Bearer one"});
     CHECK(r.last->problem == "no");
     r.seconds_to_issue();
-    CHECK(r.desk->asked == std::vector<bool>{false, true, true});
+    CHECK(r.control->asked == std::vector<bool>{false, true, true});
     r.issue("two");
     CHECK(r.get() == "Bearer two");
     CHECK_FALSE(r.last->expiry);
@@ -285,9 +285,9 @@ TEST_CASE("RenewedCredentials: a client certificate stays the same object while 
 
 TEST_CASE("RenewedCredentials: an exception and a token with a line break are failures") {
     Renewed r;
-    r.desk->before = [] { throw std::runtime_error("no memory"); };
+    r.control->before = [] { throw std::runtime_error("no memory"); };
     CHECK(r.get() == "error: exec login: no memory");
-    r.desk->before = nullptr;
+    r.control->before = nullptr;
     r.seconds_to_issue();
     r.issue("s3cret\r\nX-Evil: 1");
     CHECK(r.told == Texts{"error: exec login: the token contains a line break or another control "

@@ -42,7 +42,7 @@ std::string words(const Machine::Outcome& outcome) {
             return "page " + page.resource_version +
                    (page.continue_token.empty() ? "" : ", more " + page.continue_token);
         }
-        std::string operator()(const Machine::Shrunken&) const { return "shrunken"; }
+        std::string operator()(const Machine::Suspicious&) const { return "suspicious"; }
         std::string operator()(const Machine::Probed& p) const {
             return "probed " + p.resource_version;
         }
@@ -424,8 +424,8 @@ TEST_CASE("judge: a list is complete, or it has failed with the words of who fou
     CHECK_FALSE(page.failure.ec);
     CHECK_FALSE(page.failed);
     CHECK(words(judge(exchange(Asked::probe), end)) == "probed 9");
-    end.shrunken = true;
-    CHECK(words(judge(exchange(Asked::list), end)) == "shrunken");
+    end.suspicious = true;
+    CHECK(words(judge(exchange(Asked::list), end)) == "suspicious");
     for (const error_code ec :
          {make_error_code(errc::malformed_response), make_error_code(errc::truncated_response),
           make_error_code(errc::missing_resource_version),
@@ -638,8 +638,9 @@ TEST_CASE("Outcome: once its list is complete a stream is a watch") {
     CHECK(words(judge(x, {.life = 10s, .in_time = true})) == "ended, in time");
     CHECK(words(judge(x, {.failure = {errc::idle_timeout, ""}, .life = 90s})) == "silent");
     x = streamed();
-    x.shrunken = true;
-    CHECK(words(judge(x, {.failure = {boost::asio::error::operation_aborted, ""}})) == "shrunken");
+    x.suspicious = true;
+    CHECK(words(judge(x, {.failure = {boost::asio::error::operation_aborted, ""}})) ==
+          "suspicious");
 }
 
 }  // namespace

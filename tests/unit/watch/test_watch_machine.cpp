@@ -537,7 +537,7 @@ TEST_CASE("WatchMachine: a list that has lost too much is confirmed by one of th
     Subject s = watching("5");
     s.next(Machine::Expired{});
     CHECK_FALSE(s.machine.confirming());
-    CHECK(s.next(Machine::Shrunken{}) == "sleep");
+    CHECK(s.next(Machine::Suspicious{}) == "sleep");
     CHECK(s.delay() <= 2s);
     CHECK(s.machine.confirming());
     CHECK(s.slept() == "list limit=500");
@@ -965,7 +965,7 @@ class NastyServer {
             case 1: return Machine::VersionTooLarge{};
             case 2: return Machine::Rejected{};
             case 3: return Machine::BadPages{};
-            case 4: return Machine::Shrunken{};
+            case 4: return Machine::Suspicious{};
             case 5: return Machine::PageListed{version(), "", 3};
             case 6: return Machine::PageListed{version(), "", 3};
             default: return failure();
@@ -1144,7 +1144,7 @@ TEST_CASE(
         Subject s = streamed();
         s.now += 10min;
         CHECK(s.next(Machine::Expired{}) == "streamed list rv=5");
-        CHECK(s.after(Machine::Shrunken{}) == "list limit=500");
+        CHECK(s.after(Machine::Suspicious{}) == "list limit=500");
         CHECK(s.machine.confirming());
     }
     SECTION("silent watches") {

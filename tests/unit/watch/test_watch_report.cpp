@@ -211,7 +211,7 @@ TEST_CASE("WatchReport: a server whose version went back is told, and counted") 
 
 TEST_CASE("WatchReport: a list that lacks much is told, and counted") {
     Reported r;
-    r.report.on_shrunken_list(6, 10);
+    r.report.on_suspicious_list(6, 10);
     CHECK(r.metrics.shrunken_lists == 1);
     const Texts log = r.take_log();
     REQUIRE(log.size() == 1);

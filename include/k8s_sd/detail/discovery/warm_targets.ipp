@@ -14,7 +14,7 @@
 namespace k8s_sd::inline v0 {
 
 void validate(const WarmStart& options) {
-    const std::pair<const char*, Duration> times[] = {{"patience", options.patience},
+    const std::pair<const char*, Duration> times[] = {{"server_timeout", options.server_timeout},
                                                       {"max_age", options.max_age},
                                                       {"write_interval", options.write_interval}};
     for (const auto& [field, time] : times) {
@@ -37,7 +37,7 @@ WarmStart checked(WarmStart options) {
 }
 
 /// The destruction of a context waits at most this long for the last write.
-constexpr Duration last_write_patience = std::chrono::seconds(2);
+constexpr Duration last_write_timeout = std::chrono::seconds(2);
 
 /// Reports an exception, such as a lack of memory, as a problem.
 LoadedGroups load_safely(const SnapshotFiles& files, const SnapshotIdentity& identity,
@@ -114,8 +114,7 @@ void WarmTargets::stop() noexcept {
         if (!self->timer_) return;
         if (!self->changed_ && !self->writing_) return self->end();
         // Keep run() from returning until the last write is done, but not on a hanging disk.
-        self->timer_->expires_at(self->clock_->now() + last_write_patience,
-                                 [self] { self->end(); });
+        self->timer_->expires_at(self->clock_->now() + last_write_timeout, [self] { self->end(); });
         if (!self->writing_) self->write();
     });
 }
@@ -160,10 +159,10 @@ void WarmTargets::note_server() {
 void WarmTargets::load() {
     if (stopped_) return;
     timer_ = clock_->make_timer(strand_);
-    if (options_.patience == Duration::zero()) {
+    if (options_.server_timeout == Duration::zero()) {
         patient_ = false;
     } else {
-        timer_->expires_at(clock_->now() + options_.patience, [weak = weak_from_this()] {
+        timer_->expires_at(clock_->now() + options_.server_timeout, [weak = weak_from_this()] {
             const auto self = weak.lock();
             if (!self) return;
             self->patient_ = false;

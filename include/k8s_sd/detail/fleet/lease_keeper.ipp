@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration first_renewal_pause = std::chrono::milliseconds(200);
 constexpr Duration max_renewal_pause = std::chrono::seconds(7);
-constexpr Duration renewal_patience = std::chrono::seconds(5);
+constexpr Duration renewal_timeout = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -53,13 +53,13 @@ void LeaseKeeper::ask() {
     const auto text = [this] { return lease_text(record_, plan_.version(), renewed_); };
     using enum LeasePlan::Step;
     switch (plan_.step()) {
-        case create: return request_->start_write("POST", path, text(), renewal_patience, handler);
+        case create: return request_->start_write("POST", path, text(), renewal_timeout, handler);
         case update:
             return request_->start_write("PUT", path + "/" + lease_name(record_), text(),
-                                         renewal_patience, handler);
+                                         renewal_timeout, handler);
         case read:
             return request_->start(path + "/" + lease_name(record_), ShortRequest::short_body,
-                                   renewal_patience, handler);
+                                   renewal_timeout, handler);
     }
 }
 

@@ -113,7 +113,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         asio::post(strand_, [self = shared_from_this()] {
             if (self->timer_ || self->cancelled_) return;
             self->timer_ = self->clock_->make_timer(self->strand_);
-            self->patience_ = self->clock_->make_timer(self->strand_);
+            self->scan_timer_ = self->clock_->make_timer(self->strand_);
             self->second_look_ = self->clock_->make_timer(self->strand_);
             self->look_later();
             self->look();
@@ -137,7 +137,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (cancelled_.exchange(true)) return;
         asio::post(strand_, [self = shared_from_this()] {
             self->timer_.reset();
-            self->patience_.reset();
+            self->scan_timer_.reset();
             self->second_look_.reset();
             self->pending_scan_.cancel();
         });
@@ -168,10 +168,10 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         looking_ = true;
         checks_of_look_ = checks_;
         look_began_ = clock_->now();
-        patience_->expires_at(detail::due_after(clock_->now(), max_scan_time),
-                              [weak = weak_from_this()] {
-                                  if (const auto self = weak.lock()) self->tell_of_long_look();
-                              });
+        scan_timer_->expires_at(detail::due_after(clock_->now(), max_scan_time),
+                                [weak = weak_from_this()] {
+                                    if (const auto self = weak.lock()) self->tell_of_long_look();
+                                });
         pending_scan_ = detail::LateAnswers::async_ask<Look>(
             strand_, nullptr,
             [this](const std::function<void(Look)>& complete) {
@@ -197,7 +197,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     void take(const Look& look) {
         looking_ = false;
         if (cancelled_) return;
-        patience_->cancel();
+        scan_timer_->cancel();
         if (unconfirmed_ && !look.update) return take_same_bytes();
         unconfirmed_.reset();
         second_look_->cancel();
@@ -338,7 +338,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
     Callback callback_;
     std::atomic<bool> cancelled_ = false;
     std::unique_ptr<Timer> timer_;        // null: not started, or cancelled
-    std::unique_ptr<Timer> patience_;     // the same
+    std::unique_ptr<Timer> scan_timer_;   // the same
     std::unique_ptr<Timer> second_look_;  // the same
     detail::LateAnswers::PendingAnswer pending_scan_;
     bool looking_ = false;

@@ -13,9 +13,9 @@ namespace k8s_sd::inline v0::detail {
 /// LIST works better there, so the limits are tight: a limit on silence, and half a minute in total
 /// plus a little for each object. The silence distinguishes the two cases: new objects arrive one
 /// by one, objects of a list in a row.
-class InitialEventsPatience {
+class InitialEventsTimeout {
  public:
-    explicit InitialEventsPatience(const WatchOptions& options)
+    explicit InitialEventsTimeout(const WatchOptions& options)
         : response_timeout_(options.response_timeout) {}
 
     /// The response head has arrived.

@@ -180,7 +180,7 @@ Verdict judge_list(ExchangeEnd end) {
                 {end.page_problem, end.page_problem.message()},
                 true};
     }
-    if (end.shrunken) return {WatchMachine::Shrunken{}};
+    if (end.suspicious) return {WatchMachine::Suspicious{}};
     return {std::move(end.page)};
 }
 
@@ -230,7 +230,7 @@ Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     if (!exchange.early_version.empty()) return {WatchMachine::Probed{exchange.early_version}};
     if (!exchange.old_version.empty()) return {WatchMachine::WentBack{exchange.old_version}};
     if (exchange.doubted) return {WatchMachine::Doubted{}};
-    if (exchange.shrunken) return {WatchMachine::Shrunken{}};
+    if (exchange.suspicious) return {WatchMachine::Suspicious{}};
     const bool is_event = exchange.error_event.has_value();
     if ((head.status != 0 && head.status != 200) || is_event) {
         const ServerStatus status =

@@ -7,11 +7,11 @@
 #include "k8s_sd/detail/net/inflate.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
-#include "k8s_sd/detail/watch/bookmark_patience.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
 #include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/share_choice.hpp"
+#include "k8s_sd/detail/watch/watch_idle_timeout.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
@@ -152,8 +152,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchMachine machine_;
     ShareChoice share_;
     Random random_;
-    BookmarkPatience patience_;
-    InitialEventsPatience initial_events_;
+    WatchIdleTimeout idle_timeout_;
+    InitialEventsTimeout initial_events_;
     WatchReport report_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;

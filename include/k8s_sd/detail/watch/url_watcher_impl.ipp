@@ -72,7 +72,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       encoding_(options.protobuf && !schema_.json_only, schema_.metadata_only),
       machine_(options, api_.next_seed(), encoding_.has_other()),
       random_(api_.next_seed()),
-      patience_(traffic_->bookmarks),
+      idle_timeout_(traffic_->bookmarks),
       initial_events_(options),
       report_(
           query_, api_.url(), api_.environment.metrics->of(query_.kind), api_.environment.logger,
@@ -245,9 +245,9 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
     }
     const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
     WatchRequest request = watch_request(query_to_send(), watch, timeout, api_version_);
-    patience_.begin_watch(silence_of_watch(timeout));
-    request.idle_timeout = patience_.allowed();
-    if (machine_.is_suspect()) request.idle_timeout = patience_.allowed_if_suspect();
+    idle_timeout_.begin_watch(silence_of_watch(timeout));
+    request.idle_timeout = idle_timeout_.allowed();
+    if (machine_.is_suspect()) request.idle_timeout = idle_timeout_.allowed_if_suspect();
     reader_.expect(Document::watch);
     watch_timeout_ = timeout;
     begin(std::move(request), Purpose::watch, Waiting::watch);
@@ -375,7 +375,7 @@ void URLWatcherImpl::take_server() {
     server_ = api_.server_revision;
     if (traffic_ == api_.traffic) return;
     traffic_ = api_.traffic;
-    patience_ = BookmarkPatience(traffic_->bookmarks);
+    idle_timeout_ = WatchIdleTimeout(traffic_->bookmarks);
 }
 
 /// Discards the state of the old server.
@@ -563,8 +563,8 @@ void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
     machine_.on_bookmark();
     on_progress(version);
     if (stopped_) return;
-    patience_.on_bookmark(batch_at_);
-    connection_->set_idle_timeout(patience_.allowed(), errc::idle_timeout);
+    idle_timeout_.on_bookmark(batch_at_);
+    connection_->set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
 }
 
 // --- a list as the first events of a watch ------------------------------------------------------
@@ -599,7 +599,7 @@ void URLWatcherImpl::on_initial_events_late() {
 /// All known state came over this stream, and the stream continues.
 void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (has_lost_much()) {
-        exchange_.shrunken = true;
+        exchange_.suspicious = true;
         return;
     }
     if (exchange_.sharded && shows_shard(query_.share.fraction(), exchange_.items))
@@ -611,15 +611,15 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (stopped_) return;
     machine_.on_list_streamed({std::string(version), {}, exchange_.items}, now());
     exchange_.purpose = Purpose::watch;
-    patience_.begin_watch(silence_of_watch(watch_timeout_));
-    connection_->set_idle_timeout(patience_.allowed(), errc::idle_timeout);
+    idle_timeout_.begin_watch(silence_of_watch(watch_timeout_));
+    connection_->set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
     on_watching();
 }
 
 /// Whether the list is suspicious. Truncated lists before the first sync do not count: no observer
 /// has seen them as a state.
 bool URLWatcherImpl::has_lost_much() const {
-    return (synced() || adopted_) && options_.confirm_shrunken_lists && !machine_.confirming() &&
+    return (synced() || adopted_) && options_.confirm_suspicious_lists && !machine_.confirming() &&
            store_.missing() * 2 > store_.known_before_list();
 }
 
@@ -798,7 +798,7 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
     end.in_time = watch_timeout_ > margin && open >= watch_timeout_ - margin;
     if (exchange_.purpose != Purpose::list || exchange_.streamed || end.failure.ec) return end;
     end.page_problem = machine_.problem_of(end.page);
-    end.shrunken = end.page.continue_token.empty() && has_lost_much();
+    end.suspicious = end.page.continue_token.empty() && has_lost_much();
     return end;
 }
 
@@ -828,7 +828,7 @@ void URLWatcherImpl::conclude(const Verdict& verdict) {
 
 void URLWatcherImpl::report(const Verdict& verdict) {
     if (std::holds_alternative<WatchMachine::Silent>(verdict.outcome)) {
-        patience_.on_silence();
+        idle_timeout_.on_silence();
         report_.on_silence();
     }
     if (verdict.failed) {
@@ -852,8 +852,8 @@ void URLWatcherImpl::report(const Verdict& verdict) {
         // A proxy or server may close idle watches on its own schedule.
         const bool lived = watching_since_ && now() - *watching_since_ >= std::chrono::seconds(30);
         if (end->clean && (end->in_time || lived)) recover();
-    } else if (std::holds_alternative<WatchMachine::Shrunken>(verdict.outcome)) {
-        report_.on_shrunken_list(store_.missing(), store_.known_before_list());
+    } else if (std::holds_alternative<WatchMachine::Suspicious>(verdict.outcome)) {
+        report_.on_suspicious_list(store_.missing(), store_.known_before_list());
     }
 }
 

@@ -21,7 +21,7 @@ TEST_CASE("ServedJob: why there is no list is asked for those who are told it on
                                                  why, metrics);
     std::vector<std::string> told;
     const auto tell = [&](const ListAnswer& answer) { told.push_back(answer.refusal); };
-    for (int i = 0; i < 100; ++i) job->get({.patience = std::chrono::hours(1)}, tell);
+    for (int i = 0; i < 100; ++i) job->get({.first_list_timeout = std::chrono::hours(1)}, tell);
     io.poll();
     CHECK(job->held() == 100);
     CHECK(reasons == 0);

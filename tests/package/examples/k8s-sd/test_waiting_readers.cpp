@@ -31,12 +31,15 @@ class Waiters {
     }
     /// \returns the number of the reader
     std::size_t ask(const std::string& known = "", std::chrono::seconds wait = 0s,
-                    std::chrono::seconds patience = 0s,
+                    std::chrono::seconds first_list_timeout = 0s,
                     std::shared_ptr<const std::atomic<bool>> gone = {}) {
         answers.emplace_back();
         const std::size_t number = answers.size() - 1;
         readers.add(
-            {.patience = patience, .known = known, .wait = wait, .gone = std::move(gone)},
+            {.first_list_timeout = first_list_timeout,
+             .known = known,
+             .wait = wait,
+             .gone = std::move(gone)},
             [this, number](const ListAnswer& answer) { answers[number].push_back(answer); }, now,
             [this](const ListRequest& request) { return look(request); });
         return number;
@@ -78,7 +81,7 @@ TEST_CASE("WaitingReaders: the first complete list answers who waited for it") {
     CHECK_FALSE(job.readers.due());
 }
 
-TEST_CASE("WaitingReaders: the patience for a first list ends with the reason") {
+TEST_CASE("WaitingReaders: a timeout of the first list ends with the reason") {
     Waiters job;
     const auto reader = job.ask("", 100s, 20s);
     CHECK(job.told(job.ask()) == "not yet");
