@@ -130,10 +130,10 @@ class Host {
             return;
         }
         changes_ += diff.updated.size();
-        for (const auto& change : diff.updated) look_at(*change.group);
+        for (const auto& change : diff.updated) visit(*change.group);
     }
 
-    void look_at(const k8s_sd::TargetGroup& group) {
+    void visit(const k8s_sd::TargetGroup& group) {
         std::uint64_t revision = revision_of(group.labels());
         if (revision == 0 && options_.number("latency", 0) != 0) {
             for (std::size_t i = 0; i < group.size(); ++i) {

@@ -118,7 +118,7 @@ class TextReporter final : public Reporter {
             for (std::size_t i = 0; i < group->size(); ++i) {
                 limited(StyledLine()
                             .add("    " + printable(address_of(*group, i)))
-                            .add("  " + telling(*group, i), Tone::faint));
+                            .add("  " + distinctive(*group, i), Tone::faint));
             }
         }
     }
@@ -134,7 +134,7 @@ class TextReporter final : public Reporter {
             show_target(Tone::removed, *change.previous, i, "");
         }
         for (const std::size_t i : pairs.added) {
-            show_target(Tone::added, group, i, telling(group, i));
+            show_target(Tone::added, group, i, distinctive(group, i));
         }
         if (pairs.group_labels_changed) {
             show(Tone::changed, group, "(" + counted(group.size(), "target") + ")",
@@ -183,8 +183,8 @@ class TextReporter final : public Reporter {
         limited(what);
     }
 
-    std::string telling(const TargetGroup& group, std::size_t target) const {
-        return telling_labels(options_.config.role, group, target);
+    std::string distinctive(const TargetGroup& group, std::size_t target) const {
+        return distinctive_labels(options_.config.role, group, target);
     }
 
     std::string differences_of(const k8s_sd::Labels& before, const k8s_sd::Labels& after) const {

@@ -94,13 +94,13 @@ struct Metrics {
     Gauge providers{0};       ///< distinct configurations of these jobs
 
     // Of jobs with file_sd_configs and http_sd_configs.
-    Counter target_file_looks{0};     ///< scans of the files of one configuration
+    Counter target_file_scans{0};     ///< scans of the files of one configuration
     Counter target_file_failures{0};  ///< unusable files and patterns in these scans
     Counter target_list_requests{0};  ///< requests for a list of targets
     Counter target_list_failures{0};  ///< requests without a usable list
 
     // Snapshots of WarmStart; all but the first also of MembershipConfig::snapshot_directory.
-    Counter snapshots_told{0};     ///< snapshots whose targets were delivered
+    Counter snapshots_loaded{0};   ///< snapshots whose targets were delivered
     Counter snapshots_ignored{0};  ///< unusable snapshots
     Counter snapshots_written{0};  ///< snapshot files written
     Counter snapshot_failures{0};  ///< snapshot files not written because of an error
@@ -259,7 +259,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_failed_configs", &Metrics::failed_configs,
      "Configurations of these jobs that cannot be used."},
     {"k8s_sd_providers", &Metrics::providers, "Distinct configurations of these jobs."},
-    {"k8s_sd_target_file_looks_total", &Metrics::target_file_looks,
+    {"k8s_sd_target_file_looks_total", &Metrics::target_file_scans,
      "Looks at the files of one entry of file_sd_configs."},
     {"k8s_sd_target_file_failures_total", &Metrics::target_file_failures,
      "Files of targets that could not be used when they were looked at."},
@@ -267,7 +267,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Requests for lists of targets of http_sd_configs."},
     {"k8s_sd_target_list_failures_total", &Metrics::target_list_failures,
      "Requests for lists of targets that brought none."},
-    {"k8s_sd_snapshots_told_total", &Metrics::snapshots_told,
+    {"k8s_sd_snapshots_told_total", &Metrics::snapshots_loaded,
      "Snapshots whose targets were used because the API server did not answer."},
     {"k8s_sd_snapshots_ignored_total", &Metrics::snapshots_ignored,
      "Snapshots that could not be used."},

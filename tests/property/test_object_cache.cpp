@@ -44,8 +44,8 @@ class Scenario {
     void check() {
         for (const auto& [name, following] : following_) {
             INFO(name);
-            REQUIRE_FALSE(following.told.empty());
-            CHECK(following.told.back() == present(name));
+            REQUIRE_FALSE(following.received.empty());
+            CHECK(following.received.back() == present(name));
         }
         for (unsigned i = 0; i < names; ++i) {
             const std::string name = "s" + std::to_string(i);
@@ -75,7 +75,7 @@ class Scenario {
 
  private:
     struct Following {
-        std::vector<std::string> told;
+        std::vector<std::string> received;
         ObjectCache::Subscription subscription;
     };
 
@@ -104,8 +104,8 @@ class Scenario {
             cluster_.cache->subscribe("shop", name, [&following, name](const ObjectPtr& object) {
                 const std::string text = describe_data(object);
                 CHECK((text == "none" || text.starts_with("token=" + name)));
-                CHECK((following.told.empty() || following.told.back() != text));
-                following.told.push_back(text);
+                CHECK((following.received.empty() || following.received.back() != text));
+                following.received.push_back(text);
             });
     }
     void get(const std::string& name) {

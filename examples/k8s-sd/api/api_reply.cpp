@@ -103,7 +103,7 @@ OnFailure failing(const HttpServer::Respond& respond) {
     return [respond](const std::exception_ptr& failure) { respond(failure_reply(failure)); };
 }
 
-support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handler) {
+support::HttpRoutes::Handler reporting_mistakes(support::HttpRoutes::Handler handler) {
     return [handler = std::move(handler)](const auto& asked, const auto& respond) {
         attempt(failing(respond), [&] { handler(asked, respond); });
     };
@@ -135,7 +135,7 @@ support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Hand
 }
 
 support::HttpRoutes::Handler question(const Gate& gate, support::HttpRoutes::Handler handler) {
-    return through(gate, telling_mistakes(std::move(handler)),
+    return through(gate, reporting_mistakes(std::move(handler)),
                    [](std::string_view words) { return json_error(503, words); });
 }
 

@@ -92,7 +92,7 @@ class ConsumersAnswer {
         }
     }
 
-    Walk look(const std::string& job, const JobTargets& targets) {
+    Walk visit(const std::string& job, const JobTargets& targets) {
         for (const std::size_t index : by_job_[job]) {
             Reader& reader = readers_[index];
             const ListPoll& last = reader.consumer.last;
@@ -150,7 +150,7 @@ void answer_consumers(const ServedJobs& jobs, const Allocator& allocator, Consum
     walk(
         jobs_named(jobs),
         [answer](const std::string& job, JobTargets& targets) {
-            return answer->look(job, targets);
+            return answer->visit(job, targets);
         },
         [answer, page, dropped = consumers.dropped(), respond,
          coding = std::string(asked.request.header(field::accept_encoding))](bool) {

@@ -24,7 +24,7 @@ enum class Walk : std::uint8_t {
 };
 
 using NamedJob = std::pair<std::string, std::shared_ptr<ServedJob>>;
-using Look = std::function<Walk(const std::string& job, JobTargets&)>;
+using Visit = std::function<Walk(const std::string& job, JobTargets&)>;
 
 /// A longer request gets an incomplete response, or none.
 inline constexpr std::chrono::seconds max_walk_time{10};
@@ -35,7 +35,7 @@ inline constexpr std::chrono::seconds max_walk_time{10};
 /// \param failed   called instead of `done` with an exception of a visit, and after it with an
 ///                 exception of `done`; in any thread
 /// \param longest  the time limit; no visit begins after it
-void walk(std::vector<NamedJob> jobs, Look, std::function<void(bool complete)> done,
+void walk(std::vector<NamedJob> jobs, Visit, std::function<void(bool complete)> done,
           OnFailure failed, std::chrono::nanoseconds longest = max_walk_time);
 
 /// All jobs, or the one of this name; none if there is no such job.

@@ -1098,24 +1098,24 @@ function follow(on) {
   if (!on && held) pause();
   byId("live").setAttribute("aria-pressed", on ? "true" : "false");
   if (on) connect();
-  else tellLive("Live: off", "");
+  else showLive("Live: off", "");
 }
 
 /** On its button, and in the view of changes. */
-function tellLive(title, words) {
+function showLive(title, words) {
   byId("live").textContent = title;
   live.words = words;
   if (byId("live-words")) byId("live-words").textContent = wordsOfFeed();
 }
 
 function connect() {
-  tellLive(live.failed ? "Live: reconnecting" : "Live: connecting",
+  showLive(live.failed ? "Live: reconnecting" : "Live: connecting",
     "The stream of changes is asked for.");
   const source = new EventSource("api/ui/live");
   live.source = source;
   source.onopen = () => {
     live.failed = 0;
-    tellLive("Live: on", "New changes come in at the top.");
+    showLive("Live: on", "New changes come in at the top.");
     // What came meanwhile is in the history; another process begins another one.
     recent = [];
     if (viewNow().name === "changes") show();
@@ -1123,7 +1123,7 @@ function connect() {
   source.onerror = () => {
     source.close();
     const wait = Math.min(maxWait, 2 ** live.failed++);
-    tellLive("Live: reconnecting",
+    showLive("Live: reconnecting",
       `The stream of changes was interrupted. It is asked for again in ${wait} s.`);
     live.timer = setTimeout(connect, wait * 1000);
   };

@@ -55,14 +55,14 @@ ListRequest WatchStream::request() const {
 }
 
 void WatchStream::on_answer(const ListAnswer& answer) {
-    if (answer.body && version_of(*answer.body) != version_) return tell_list(answer.body);
+    if (answer.body && version_of(*answer.body) != version_) return send_list(answer.body);
     if (answer.why == Refusal::limit || answer.why == Refusal::ended) {
-        return tell_end(answer.refusal);
+        return send_end(answer.refusal);
     }
-    tell_heartbeat(answer);
+    send_heartbeat(answer);
 }
 
-void WatchStream::tell_list(const ListBodyPtr& list) {
+void WatchStream::send_list(const ListBodyPtr& list) {
     const SharedText diff = sent_ ? versions_->diff(*sent_, *list) : nullptr;
     version_ = version_of(*list);
     sent_ = list;
@@ -78,13 +78,13 @@ void WatchStream::tell_list(const ListBodyPtr& list) {
 }
 
 /// Without a complete list, the heartbeat contains the reason instead of a version.
-void WatchStream::tell_heartbeat(const ListAnswer& answer) {
+void WatchStream::send_heartbeat(const ListAnswer& answer) {
     const std::string more = answer.body ? R"("version":)" + answer.body->tag()
                                          : R"("reason":)" + support::json_string(answer.refusal);
     begin("heartbeat", R"({"type":"heartbeat",)" + more + "}", nullptr, {});
 }
 
-void WatchStream::tell_end(const std::string& reason) {
+void WatchStream::send_end(const std::string& reason) {
     end_ = true;
     begin("end", R"({"type":"end","reason":)" + support::json_string(reason) + "}", nullptr, {});
 }

@@ -14,32 +14,33 @@ namespace {
 using k8s_sd::ScrapeTarget;
 using k8s_sd::ScrapeTargetPtr;
 
-constexpr std::size_t max_labels = 5;   // described in a change
-constexpr std::size_t max_bytes = 100;  // of a value
+constexpr std::size_t max_labels = 5;         // described in a change
+constexpr std::size_t max_value_bytes = 100;  // of a value
 
 bool same_place(const ScrapeTarget& a, const ScrapeTarget& b) {
     return a.source() == b.source() && a.index() == b.index();
 }
 
 std::string shown(std::string_view value) {
-    if (value.size() <= max_bytes) return std::string(value);
-    return std::string(cut(value, max_bytes)) + "…";
+    if (value.size() <= max_value_bytes) return std::string(value);
+    return std::string(cut(value, max_value_bytes)) + "…";
 }
 
 /// Describes the labels with different values.
 std::string difference(const ScrapeTarget& before, const ScrapeTarget& now) {
     std::string text;
-    std::size_t told = 0;
-    const auto tell = [&](std::string_view name, std::string_view from, std::string_view to) {
-        if (from == to || ++told > max_labels) return;
+    std::size_t described = 0;
+    const auto describe_label = [&](std::string_view name, std::string_view from,
+                                    std::string_view to) {
+        if (from == to || ++described > max_labels) return;
         text += text.empty() ? "" : ", ";
         text += shown(name) + ": " + shown(from) + " -> " + shown(to);
     };
-    for (const auto& [name, value] : before.labels()) tell(name, value, now.get(name));
+    for (const auto& [name, value] : before.labels()) describe_label(name, value, now.get(name));
     for (const auto& [name, value] : now.labels()) {
-        if (before.get(name).empty()) tell(name, {}, value);
+        if (before.get(name).empty()) describe_label(name, {}, value);
     }
-    if (told > max_labels) text += ", and " + std::to_string(told - max_labels) + " more";
+    if (described > max_labels) text += ", and " + std::to_string(described - max_labels) + " more";
     return text.empty() ? "its URL is " + now.url() : text;
 }
 

@@ -339,22 +339,22 @@ struct ActingMembership {
     struct Source final : MemberSource {
         explicit Source(ActingMembership& owner) : host(owner) {}
         void start(Callback callback) override {
-            tell = std::move(callback);
+            report = std::move(callback);
             host.acting.on_callback();
             see({"a"});
         }
-        void stop() noexcept override { tell = nullptr; }
+        void stop() noexcept override { report = nullptr; }
         void announce(MemberState) override { host.acting.on_callback(); }
         void see(const std::vector<std::string>& names) {
-            if (!tell) return;
+            if (!report) return;
             FleetSighting sighting;
             sighting.in_sight = true;
             for (const auto& name : names) sighting.members.push_back({name});
-            const Callback told = tell;
-            asio::post(host.sim.context, [told, sighting] { told(sighting); });
+            const Callback received = report;
+            asio::post(host.sim.context, [received, sighting] { received(sighting); });
         }
         ActingMembership& host;
-        Callback tell;
+        Callback report;
     };
     explicit ActingMembership(Simulation& s) : sim(s) { handle.emplace(make()); }
     Membership make() {

@@ -244,9 +244,9 @@ TEST_CASE("file_sd: equal configurations of two jobs are looked at once") {
     other.name = "b";
     f.settle_with({f.job({"*.json"}), other});
     CHECK(f.metrics->providers == 1);
-    CHECK(f.metrics->target_file_looks == 1);
+    CHECK(f.metrics->target_file_scans == 1);
     f.advance(60s);
-    CHECK(f.metrics->target_file_looks == 13);
+    CHECK(f.metrics->target_file_scans == 13);
 }
 
 TEST_CASE("file_sd: looks come once a second at most") {
@@ -255,7 +255,7 @@ TEST_CASE("file_sd: looks come once a second at most") {
     job.file_sd_configs[0].interval = 1ms;
     f.settle_with({job});
     f.advance(10s);
-    CHECK(f.metrics->target_file_looks == 11);
+    CHECK(f.metrics->target_file_scans == 11);
 }
 
 TEST_CASE(
@@ -294,7 +294,7 @@ TEST_CASE("file_sd: what a look shows that takes longer than 10 s is not lost") 
         CHECK(f.addresses() == target);
         CHECK_FALSE(f.state().error);
     }
-    CHECK(f.metrics->target_file_looks == 2);
+    CHECK(f.metrics->target_file_scans == 2);
     CHECK(f.metrics->target_file_failures == 2);
 }
 
@@ -316,7 +316,7 @@ TEST_CASE("file_sd: before the manager runs nothing is read, and a mistake is to
     Job job = f.job({"*.json"});
     host.manager->apply_config({job});
     f.settle();
-    CHECK(f.metrics->target_file_looks == 0);
+    CHECK(f.metrics->target_file_scans == 0);
     job.file_sd_configs[0].files = {"x.txt"};
     const auto failures = host.manager->apply_config({job});
     REQUIRE(failures.size() == 1);

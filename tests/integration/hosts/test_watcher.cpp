@@ -48,10 +48,10 @@ struct PodWatcher {
     PodWatcher(Watched& w, const WatcherConfig& config, Watcher<api::Pod>::Predicate counts = {})
         : watcher(
               w.context.get_executor(), config,
-              [this](const ObjectDiff<api::Pod>& diff) { tell(diff); }, std::move(counts)) {
+              [this](const ObjectDiff<api::Pod>& diff) { receive(diff); }, std::move(counts)) {
         watcher.async_run([this](error_code ec) { ended = ec; });
     }
-    void tell(const ObjectDiff<api::Pod>& diff) {
+    void receive(const ObjectDiff<api::Pod>& diff) {
         std::vector<std::string> words;
         for (const auto& pod : diff.added) words.push_back("+" + std::string(pod->metadata.name));
         for (const auto& [before, after] : diff.changed) {
@@ -63,13 +63,13 @@ struct PodWatcher {
         std::sort(words.begin(), words.end());
         std::string line = diff.full ? "full" : "";
         for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-        told.push_back(line);
+        received.push_back(line);
         if (!diff.added.empty()) last = diff.added.back();
     }
-    std::vector<std::string> take() { return std::exchange(told, {}); }
+    std::vector<std::string> take() { return std::exchange(received, {}); }
 
     Watcher<api::Pod> watcher;
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     std::shared_ptr<const api::Pod> last;
     std::optional<error_code> ended;
 };
@@ -83,7 +83,7 @@ TEST_CASE("Watcher: the complete state comes first, then what was added, changed
     w.server.apply(pod({.name = "a"}));
     w.server.apply(pod({.name = "b"}));
     PodWatcher pods(w, w.config());
-    CHECK(pods.told.empty());
+    CHECK(pods.received.empty());
     w.settle();
     CHECK(pods.take() == Lines{"full +a +b"});
     CHECK(pods.watcher.status().synced);
@@ -395,18 +395,18 @@ TEST_CASE("Watcher: it fills a store, and who waits for that is told") {
     w.server.apply(pod({.name = "b", .ip = "10.0.0.2"}));
     Store<api::Pod> store;
     const auto by_ip = store.index([](const api::Pod& p) { return p.status.pod_ip; });
-    int told = 0;
+    int received = 0;
     Watcher<api::Pod> pods(w.context.get_executor(), w.config(), store,
                            [&](const ObjectDiff<api::Pod>& diff) {
                                CHECK(store.size() >= diff.added.size());
-                               ++told;
+                               ++received;
                            });
     std::optional<error_code> synced;
     store.async_wait_synced(w.context.get_executor(), [&](error_code ec) { synced = ec; });
     pods.async_run([](error_code) {});
     w.settle();
     CHECK(synced == error_code());
-    CHECK(told == 1);
+    CHECK(received == 1);
     CHECK(store.size() == 2);
     REQUIRE(by_ip.find("10.0.0.2"));
     CHECK(by_ip.find("10.0.0.2")->metadata.name == "b");

@@ -47,14 +47,14 @@ struct AnyResource : Simulation {
 struct GenericWatcher {
     GenericWatcher(AnyResource& any, const WatcherConfig& config)
         : watcher(any.context.get_executor(), config,
-                  [this](const ObjectDiff<Generic>& diff) { tell(diff); }) {
+                  [this](const ObjectDiff<Generic>& diff) { receive(diff); }) {
         watcher.async_run([](error_code) {});
     }
     static std::string name(const Generic& object) {
         return std::string(object.metadata.namespace_) + "/" + std::string(object.metadata.name);
     }
     static std::string text(const Generic& object) { return serialize(object.content); }
-    void tell(const ObjectDiff<Generic>& diff) {
+    void receive(const ObjectDiff<Generic>& diff) {
         Lines words;
         for (const auto& object : diff.added)
             words.push_back("+" + name(*object) + " " + text(*object));
@@ -64,13 +64,13 @@ struct GenericWatcher {
         std::sort(words.begin(), words.end());
         std::string line = diff.full ? "full" : "";
         for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-        told.push_back(line);
+        received.push_back(line);
         if (!diff.added.empty()) last = diff.added.back();
     }
-    Lines take() { return std::exchange(told, {}); }
+    Lines take() { return std::exchange(received, {}); }
 
     Watcher<Generic> watcher;
-    Lines told;
+    Lines received;
     std::shared_ptr<const Generic> last;
 };
 
@@ -339,7 +339,7 @@ TEST_CASE("Watcher<Generic>: cancelled or destroyed while it asks, it is silent"
     cancelled.watcher.cancel();
     any.advance(5min);
     CHECK(any.server.requests().size() == asked);
-    CHECK(cancelled.told.empty());
+    CHECK(cancelled.received.empty());
 }
 
 TEST_CASE("Watcher<Generic>: metadata of custom resources alone") {
@@ -372,9 +372,9 @@ TEST_CASE("Watcher<Generic>: objects that cannot be read are skipped and told of
         "\n",
         sim::ApiServer::After::go_on);
     any.settle();
-    const Lines told = watcher.take();
-    REQUIRE(told.size() == 1);
-    CHECK_THAT(told.front(), ContainsSubstring("+shop/b"));
+    const Lines received = watcher.take();
+    REQUIRE(received.size() == 1);
+    CHECK_THAT(received.front(), ContainsSubstring("+shop/b"));
     CHECK(
         any.metrics->of(other_kind({"Widget", "example.com", "v1", "widgets", true})).bad_objects ==
         1);
@@ -396,10 +396,10 @@ TEST_CASE("Watcher<Generic>: when the version that it watches goes away, it goes
     any.server.apply(widget("c", 1));
     any.advance(3min);
     CHECK_FALSE(watcher.watcher.status().error);
-    REQUIRE(watcher.told.size() == 1);
+    REQUIRE(watcher.received.size() == 1);
     for (const char* part :
          {"+shop/c", R"(shop/b {"spec":{"size":1}} -> {"spec":{"size":2}})", "-shop/a"})
-        CHECK_THAT(watcher.told.front(), ContainsSubstring(part));
+        CHECK_THAT(watcher.received.front(), ContainsSubstring(part));
     watcher.take();
     any.server.apply(widget("c", 3));
     any.settle();
@@ -424,9 +424,9 @@ TEST_CASE("Watcher<Generic>: a resource that is deleted removes nothing, and is 
     any.server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
     any.server.apply(widget("b", 1));
     any.advance(2min);
-    std::string told;
-    for (const std::string& line : watcher.take()) told += line;
-    CHECK_THAT(told, ContainsSubstring("+shop/b") && ContainsSubstring("-shop/a"));
+    std::string received;
+    for (const std::string& line : watcher.take()) received += line;
+    CHECK_THAT(received, ContainsSubstring("+shop/b") && ContainsSubstring("-shop/a"));
 }
 
 namespace {

@@ -522,7 +522,7 @@ TEST_CASE("ScrapeConfigReloader: an update names the checks that came before its
             seen.emplace_back(update.config ? "read" : "failed", update.checks);
         },
         pool.get_executor());
-    const auto look = [&] {
+    const auto scan_once = [&] {
         f.settle();
         pool.restart();
         pool.poll();
@@ -531,17 +531,17 @@ TEST_CASE("ScrapeConfigReloader: an update names the checks that came before its
     reloader.start();
     f.settle();
     CHECK(reloader.check() == 1);
-    look();
+    scan_once();
     CHECK(seen == decltype(seen){{"read", 0}});
     // What has not changed is told, too: somebody waits for it.
-    look();
+    scan_once();
     CHECK(seen == decltype(seen){{"read", 0}, {"read", 1}});
     std::filesystem::remove(f.path);
     CHECK(reloader.check() == 2);
     f.settle();
     CHECK(reloader.check() == 3);
-    look();
-    look();
+    scan_once();
+    scan_once();
     CHECK(seen == decltype(seen){{"read", 0}, {"read", 1}, {"failed", 2}, {"failed", 3}});
 }
 
@@ -565,10 +565,10 @@ TEST_CASE("ScrapeConfigReloader: reads and parses on the executor that it is giv
 TEST_CASE(
     "ScrapeConfigReloader: a look that ends after cancel(), or after its context, tells nothing") {
     boost::asio::io_context pool;
-    int told = 0;
+    int received = 0;
     {
         Followed f;
-        const auto count = [&](const auto&) { ++told; };
+        const auto count = [&](const auto&) { ++received; };
         ScrapeConfigReloader cancelled(f.context.get_executor(), f.path, {}, 5s, count,
                                        pool.get_executor());
         ScrapeConfigReloader outlived(f.context.get_executor(), f.path, {}, 5s, count,
@@ -580,7 +580,7 @@ TEST_CASE(
         f.settle();
     }
     CHECK(pool.poll() == 2);
-    CHECK(told == 0);
+    CHECK(received == 0);
 }
 
 TEST_CASE("ScrapeConfigReloader: an environment that reads no file is told as an error") {

@@ -130,10 +130,10 @@ TEST_CASE("Recovery: a server that was restored is listed after a probe, and tha
     CHECK(probe.names().size() == 19);
     CHECK(sim.metrics->of(Kind::pod).version_regressions >= 1);
     CHECK(probe.status().lists[static_cast<std::size_t>(ListReason::version_went_back)] == 1);
-    bool told = false;
+    bool received = false;
     for (const std::string& line : sim.take_log())
-        told = told || line.find("version went back from") != std::string::npos;
-    CHECK(told);
+        received = received || line.find("version went back from") != std::string::npos;
+    CHECK(received);
 }
 
 TEST_CASE("Recovery: the start of many is spread by an option, and not without") {

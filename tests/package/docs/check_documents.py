@@ -56,7 +56,7 @@ WHERE_IS = {
     "required RBAC rules":
         {"groups/required_access.ipp": "needed_kinds(role, attach)"},
     "calls of the host's callback":
-        {"base/delivery.ipp": "source->tell_next("},
+        {"base/delivery.ipp": "source->deliver_next("},
     "effect of a new configuration on a job":
         {"discovery/job_state.ipp": "void JobState::configure("},
     "single and collection watches of an `ObjectCache`":

@@ -221,12 +221,12 @@ TEST_CASE("RenewedTls: a renewed certificate is taken once, together with its ke
     const Certificate certificate;
     support::RenewedTls tls(certificate.files());
     const SSL_CTX* first = tls.context();
-    CHECK(tls.look().empty());
+    CHECK(tls.refresh().empty());
     certificate.renew();
-    CHECK(tls.look() ==
+    CHECK(tls.refresh() ==
           "new connections get the renewed certificate of " + certificate.files().cert);
     CHECK(tls.context() != first);
-    CHECK(tls.look().empty());
+    CHECK(tls.refresh().empty());
 }
 
 TEST_CASE("RenewedTls: the end of a certificate is told before it, by its time, and after it") {
@@ -283,10 +283,10 @@ TEST_CASE("RenewedTls: what cannot be used is told once for each content, and ch
     support::RenewedTls tls(files);
     const SSL_CTX* first = tls.context();
     const auto problem = [&](const std::string& words) {
-        const std::string told = tls.look();
-        INFO(told);
-        CHECK(told.starts_with("the certificates in use stay: " + words));
-        CHECK(tls.look().empty());
+        const std::string received = tls.refresh();
+        INFO(received);
+        CHECK(received.starts_with("the certificates in use stay: " + words));
+        CHECK(tls.refresh().empty());
         CHECK(tls.context() == first);
     };
     std::filesystem::copy_file(other.files().key, files.key,

@@ -40,17 +40,18 @@ struct Issuers {
     }
     /// The value of the header, or "error: ", or "" while there is no answer.
     std::string get(std::size_t client = 0) {
-        told = std::make_shared<std::string>();
-        clients[client]->async_get([this, here = told](const detail::RequestCredentials& answer) {
-            *here =
-                answer.ec ? "error: " + answer.problem : std::string(detail::view(answer.value));
-            problem = answer.problem;
-            headers = detail::view(answer.headers);
-            identity = answer.identity;
-            revision = answer.revision;
-        });
+        received = std::make_shared<std::string>();
+        clients[client]->async_get(
+            [this, here = received](const detail::RequestCredentials& answer) {
+                *here = answer.ec ? "error: " + answer.problem
+                                  : std::string(detail::view(answer.value));
+                problem = answer.problem;
+                headers = detail::view(answer.headers);
+                identity = answer.identity;
+                revision = answer.revision;
+            });
         settle();
-        return *told;
+        return *received;
     }
     /// After a 401; whether there are others; none while there is no answer.
     std::shared_ptr<std::optional<bool>> refuse(std::size_t client = 0) {
@@ -72,7 +73,7 @@ struct Issuers {
     std::shared_ptr<FakeProgramRunner> programs = std::make_shared<FakeProgramRunner>();
     std::shared_ptr<TextServer> service = std::make_shared<TextServer>();
     std::vector<std::string> log;
-    std::shared_ptr<std::string> told;  ///< to the last who asked
+    std::shared_ptr<std::string> received;  ///< to the last who asked
     std::string problem, headers;
     std::shared_ptr<const detail::ClientIdentity> identity;
     std::uint64_t revision = 0;

@@ -19,25 +19,26 @@ using Texts = std::vector<std::string>;
 struct Shared {
     void get() {
         credentials->async_get([this](const RequestCredentials& answer) {
-            told.push_back(answer.ec ? "error: " + answer.problem
-                                     : std::string(view(answer.value)));
+            received.push_back(answer.ec ? "error: " + answer.problem
+                                         : std::string(view(answer.value)));
             revision = answer.revision;
         });
     }
     /// After a refusal of the value of the last answer.
     void refresh() { refresh(revision); }
     void refresh(std::uint64_t refused) {
-        credentials->async_refresh(
-            refused, [this](bool changed) { told.emplace_back(changed ? "changed" : "the same"); });
+        credentials->async_refresh(refused, [this](bool changed) {
+            received.emplace_back(changed ? "changed" : "the same");
+        });
     }
-    Texts take() { return std::exchange(told, {}); }
+    Texts take() { return std::exchange(received, {}); }
 
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::shared_ptr<test::SlowSource::Control> control =
         std::make_shared<test::SlowSource::Control>();
     std::unique_ptr<Credentials> credentials =
         std::make_unique<Credentials>(std::make_unique<test::SlowSource>(control), clock);
-    Texts told;
+    Texts received;
     std::uint64_t revision = 0;
 };
 
@@ -102,16 +103,17 @@ TEST_CASE("Credentials: an exception of who is told is not one of the source") {
         void async_get(Refused, Handler handler) override { handler({}); }
     };
     Credentials credentials(std::make_unique<Prompt>(), std::make_shared<test::ManualClock>());
-    int told = 0;
+    int received = 0;
     CHECK_THROWS_AS(credentials.async_get([&](const RequestCredentials& answer) {
         CHECK_FALSE(answer.ec);
-        ++told;
+        ++received;
         throw std::runtime_error("of the host");
     }),
                     std::runtime_error);
-    CHECK(told == 1);
-    credentials.async_get([&](const RequestCredentials& answer) { told += answer.ec ? 100 : 1; });
-    CHECK(told == 2);
+    CHECK(received == 1);
+    credentials.async_get(
+        [&](const RequestCredentials& answer) { received += answer.ec ? 100 : 1; });
+    CHECK(received == 2);
 }
 
 TEST_CASE("Credentials: a refused value is asked for anew, once for all whose request had it") {
@@ -179,10 +181,10 @@ TEST_CASE("Credentials: no source can add header fields to a request") {
         Shared s;
         s.get();
         s.control->answer(value);
-        const Texts told = s.take();
-        REQUIRE(told.size() == 1);
-        CHECK(told[0].starts_with("error: "));
-        CHECK(told[0].find("Bearer") == std::string::npos);
+        const Texts received = s.take();
+        REQUIRE(received.size() == 1);
+        CHECK(received[0].starts_with("error: "));
+        CHECK(received[0].find("Bearer") == std::string::npos);
     }
 }
 

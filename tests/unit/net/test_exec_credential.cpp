@@ -129,7 +129,7 @@ TEST_CASE("ExecCredential: output of another form is named with what to do, and 
     const std::string not_json = "what it printed is not JSON: ";
     const std::string json = "(often --output json)";
     struct Row {
-        std::string output, looks, remedy;
+        std::string output, likely, remedy;
     };
     for (const Row& row : {
              Row{"apiVersion: " + v1 + "\nkind: ExecCredential\nstatus:\n  token: s3cret\n",
@@ -143,7 +143,7 @@ TEST_CASE("ExecCredential: output of another form is named with what to do, and 
          }) {
         const std::string problem = read_exec_credential(row.output, v1).problem;
         INFO(problem);
-        CHECK(problem.starts_with(not_json + row.looks));
+        CHECK(problem.starts_with(not_json + row.likely));
         CHECK(test::contains(problem, row.remedy));
         CHECK_FALSE(test::contains(problem, "s3cret"));
     }

@@ -40,7 +40,7 @@ std::string error_of(const ProgramRunner::Result& result, const ApiServerConfig&
     f.get();
     f.programs->end(result);
     f.settle();
-    return *f.told;
+    return *f.received;
 }
 
 std::string error_of(const ProgramRunner::Result& result) { return error_of(result, with_exec()); }
@@ -168,7 +168,7 @@ TEST_CASE("Exec: a token is renewed a minute before it expires") {
     CHECK(f.get().empty());
     f.programs->issue(R"({"token": "two", "expirationTimestamp": ")" + in_future(-1h) + "\"}");
     f.settle();
-    CHECK(*f.told == "Bearer two");
+    CHECK(*f.received == "Bearer two");
     CHECK(f.problem == "exec login: the credentials had expired before they came; is the clock of "
                        "this machine wrong?");
 }
@@ -287,11 +287,11 @@ TEST_CASE("Exec: a program whose runner never tells has failed") {
     Issuers f(with_exec());
     CHECK(f.get().empty());
     f.advance(64s);  // the program may wait for 30 s for others, then run for 30 s
-    CHECK(f.told->empty());
+    CHECK(f.received->empty());
     CHECK(f.programs->wanted());
     f.advance(1s);
-    CHECK(*f.told == "error: exec login: nobody has told in 65 s how it ended; it cannot be "
-                     "killed, or too many other programs run");
+    CHECK(*f.received == "error: exec login: nobody has told in 65 s how it ended; it cannot be "
+                         "killed, or too many other programs run");
     CHECK_FALSE(f.programs->wanted());
     f.programs->issue(R"({"token": "late"})");
     f.settle();
@@ -314,7 +314,7 @@ TEST_CASE("Exec: the program is killed when the last client goes, and nobody is 
     f.programs->issue(R"({"token": "late"})");
     f.context.restart();
     f.context.run();  // and the context has nothing to wait for
-    CHECK(f.told->empty());
+    CHECK(f.received->empty());
 }
 
 TEST_CASE("Exec: an answer that was posted before its issuer went finds nobody") {
@@ -325,12 +325,12 @@ TEST_CASE("Exec: an answer that was posted before its issuer went finds nobody")
     environment.programs = programs;
     auto issuer = std::make_unique<detail::ExecIssuer>(with_exec(), context.get_executor(),
                                                        detail::with_defaults(environment));
-    bool told = false;
-    issuer->async_issue(false, [&](const detail::IssuedCredentials&) { told = true; });
+    bool received = false;
+    issuer->async_issue(false, [&](const detail::IssuedCredentials&) { received = true; });
     programs->issue(R"({"token": "late"})");
     issuer.reset();
     settle(context);
-    CHECK_FALSE(told);
+    CHECK_FALSE(received);
 }
 
 TEST_CASE("Exec: a certificate that does not belong to its key is a failure of the program") {
@@ -338,7 +338,7 @@ TEST_CASE("Exec: a certificate that does not belong to its key is a failure of t
     f.get();
     f.programs->issue(R"({"clientCertificateData": "C", "clientKeyData": "K"})");
     f.settle();
-    CHECK(*f.told == "error: exec login: clientCertificateData holds no certificate");
+    CHECK(*f.received == "error: exec login: clientCertificateData holds no certificate");
     f.advance(10s);
     f.get();
     CHECK(f.programs->runs() == 2);  // it is asked again
@@ -377,12 +377,12 @@ TEST_CASE("Exec: a runner that throws has failed, and is asked again after the p
         detail::make_credential_source(with_exec(), context.get_executor(),
                                        detail::with_defaults(environment)),
         clock);
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     for (int i = 0; i < 3; ++i) {
-        credentials.async_get([&](const auto& answer) { told.push_back(answer.problem); });
+        credentials.async_get([&](const auto& answer) { received.push_back(answer.problem); });
         settle(context);
     }
-    CHECK(told ==
+    CHECK(received ==
           std::vector<std::string>(3, "exec login: it could not be started: no more threads"));
     CHECK(runner->asked == 1);
 }

@@ -32,13 +32,13 @@ struct Readers {
     }
     void read(FileReader& reader, const std::string& file) {
         reader.async_read(file, [this](const FileContent& content) {
-            told.push_back(content.problem.empty() ? std::string(view(content.bytes))
-                                                   : "problem: " + content.problem);
+            received.push_back(content.problem.empty() ? std::string(view(content.bytes))
+                                                       : "problem: " + content.problem);
         });
     }
     Texts take() {
         if (context) test::settle(*context);
-        return std::exchange(told, {});
+        return std::exchange(received, {});
     }
 
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
@@ -47,14 +47,14 @@ struct Readers {
     TemporaryDirectory directory;
     std::string path = directory.write("token", "one");
     std::optional<asio::io_context> context{std::in_place};
-    Texts told;
+    Texts received;
 };
 
 TEST_CASE("FileReader: gives the content or the reason why there is none, and never at once") {
     Readers r;
     const auto reader = r.make();
     r.read(*reader, r.path);
-    CHECK(r.told.empty());
+    CHECK(r.received.empty());
     CHECK(r.take() == Texts{"one"});
     r.read(*reader, r.directory.path("none"));
     CHECK(r.take() == Texts{"problem: No such file or directory"});
@@ -146,10 +146,10 @@ TEST_CASE("FileReader: a file that hangs does not hold up the end of the context
     const auto alive = std::make_shared<int>();
     {
         const auto reader = r.make();
-        reader->async_read(r.path, [&r, alive](const FileContent&) { r.told.emplace_back(); });
+        reader->async_read(r.path, [&r, alive](const FileContent&) { r.received.emplace_back(); });
         r.take();
         r.fake->hangs = true;
-        reader->async_read(r.path, [&r, alive](const FileContent&) { r.told.emplace_back(); });
+        reader->async_read(r.path, [&r, alive](const FileContent&) { r.received.emplace_back(); });
         CHECK(alive.use_count() == 2);
         r.context.reset();
         CHECK(alive.use_count() == 1);

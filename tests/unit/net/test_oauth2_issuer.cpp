@@ -135,7 +135,7 @@ TEST_CASE("OAuth2: a service that hangs has failed after 30 s, and pauses grow t
     Service f("");
     CHECK(f.get().empty());
     f.advance(30s);
-    CHECK(f.told->starts_with("error: oauth2 token_url login.example:8443: "));
+    CHECK(f.received->starts_with("error: oauth2 token_url login.example:8443: "));
     for (int second = 0; second < 600; ++second) {
         f.get();
         f.advance(1s);

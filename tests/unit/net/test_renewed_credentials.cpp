@@ -51,13 +51,13 @@ struct Renewed {
     }
     /// What is told at once; "" if that takes an answer.
     std::string get(const CredentialSource::Refused& refused = nullptr) {
-        told.clear();
+        received.clear();
         credentials->async_get(refused, [this](const auto& answer) {
             last = answer;
-            told.push_back(answer->ec ? "error: " + answer->problem
-                                      : std::string(view(answer->value)));
+            received.push_back(answer->ec ? "error: " + answer->problem
+                                          : std::string(view(answer->value)));
         });
-        return told.empty() ? "" : told.back();
+        return received.empty() ? "" : received.back();
     }
     std::string refuse() { return get(last); }
     void issue(const std::string& token, std::optional<std::chrono::seconds> lifetime = {}) {
@@ -97,7 +97,7 @@ struct Renewed {
     TimePoint began = clock->now();
     std::shared_ptr<IssuerControl> control = std::make_shared<IssuerControl>();
     Texts log;
-    Texts told;
+    Texts received;
     std::shared_ptr<const RequestCredentials> last;
     std::unique_ptr<RenewedCredentials> credentials;
 };
@@ -107,14 +107,14 @@ TEST_CASE("RenewedCredentials: issued once for all who ask, and kept until they 
     for (int i = 0; i < 10; ++i) CHECK(r.get().empty());
     CHECK(r.asked() == 1);
     r.issue("one");
-    CHECK(r.told == Texts(10, "Bearer one"));
+    CHECK(r.received == Texts(10, "Bearer one"));
     CHECK_FALSE(r.last->expiry);
     r.clock->advance(1000h);
     CHECK(r.get() == "Bearer one");
     CHECK(r.refuse().empty());
     CHECK(r.control->asked == std::vector<bool>{false, true});
     r.issue("two");
-    CHECK(r.told == Texts{"Bearer two"});
+    CHECK(r.received == Texts{"Bearer two"});
     CHECK(r.log.empty());
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("RenewedCredentials: times of expiry may be far away, or long ago") {
         r.issue_until("one", std::chrono::sys_seconds::min());
         CHECK_FALSE(r.last->problem.empty());
     }
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
     REQUIRE(r.last->expiry);
     CHECK(*r.last->expiry > r.clock->now());
     CHECK(*r.last->expiry < r.clock->now() + 24h * 367);
@@ -184,7 +184,7 @@ TEST_CASE("RenewedCredentials: what has expired when it comes serves, is said, a
                                 "clock of this machine wrong?";
     for (const long pause : {10, 20, 40, 60, 60, 60}) {
         r.issue_until("one", std::chrono::sys_days(std::chrono::year(2026) / 3 / 4));
-        CHECK(r.told.back() == "Bearer one");
+        CHECK(r.received.back() == "Bearer one");
         CHECK(r.last->problem == problem);
         CHECK(r.seconds_to_issue() == pause);
     }
@@ -200,7 +200,7 @@ TEST_CASE("RenewedCredentials: while it fails the pauses grow, and who asks in t
     r.get();
     for (const long pause : {10, 20, 40, 60, 60}) {
         r.fail("exec login: no such program");
-        CHECK(r.told == Texts{"error: exec login: no such program"});
+        CHECK(r.received == Texts{"error: exec login: no such program"});
         CHECK(r.get() == "error: exec login: no such program");
         CHECK(r.seconds_to_issue() == pause);
     }
@@ -217,7 +217,7 @@ TEST_CASE("RenewedCredentials: a renewal that fails leaves what is good, until i
     r.issue("one", 100s);
     CHECK(r.seconds_to_issue() == 90);
     r.fail("exec login: exit status 1");
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
     CHECK(r.last->problem == "exec login: exit status 1");
     CHECK(r.last->expiry == r.clock->now() + 10s);
     r.clock->advance(9s);
@@ -225,7 +225,7 @@ TEST_CASE("RenewedCredentials: a renewal that fails leaves what is good, until i
     r.clock->advance(1s);
     r.get();
     r.fail("exec login: exit status 1");
-    CHECK(r.told == Texts{"error: exec login: exit status 1"});
+    CHECK(r.received == Texts{"error: exec login: exit status 1"});
     CHECK(r.log == Texts{"exec login: exit status 1; going on with the credentials there are"});
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("RenewedCredentials: what was refused is renewed after the pause, and 
     CHECK(r.seconds_to_issue() == 10);
     CHECK(r.control->asked == std::vector<bool>{false, true});
     r.fail("no");
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
     CHECK(r.last->problem == "no");
     r.seconds_to_issue();
     CHECK(r.control->asked == std::vector<bool>{false, true, true});
@@ -290,8 +290,9 @@ TEST_CASE("RenewedCredentials: an exception and a token with a line break are fa
     r.control->before = nullptr;
     r.seconds_to_issue();
     r.issue("s3cret\r\nX-Evil: 1");
-    CHECK(r.told == Texts{"error: exec login: the token contains a line break or another control "
-                          "character"});
+    CHECK(r.received ==
+          Texts{"error: exec login: the token contains a line break or another control "
+                "character"});
     CHECK(r.asked() == 2);
 }
 
@@ -301,7 +302,7 @@ TEST_CASE(
     r.credentials->async_get(nullptr, [&](const auto&) { r.credentials.reset(); });
     r.get();
     r.issue("one");
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
 }
 
 }  // namespace

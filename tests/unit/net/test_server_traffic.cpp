@@ -163,14 +163,14 @@ TEST_CASE("the state of a handler may own handles and permits") {
 
 TEST_CASE("a recovery is reported once, at the first success after a failure") {
     TrafficFixture f({});
-    int told = 0;
+    int received = 0;
     const auto ask = [&] {
-        return f.traffic->async_recovery(f.context.get_executor(), [&] { ++told; });
+        return f.traffic->async_recovery(f.context.get_executor(), [&] { ++received; });
     };
     RequestHandle one = ask();
     f.traffic->on_success();  // nothing had failed
     f.settle();
-    CHECK(told == 0);
+    CHECK(received == 0);
     f.traffic->on_failure();
     RequestHandle two = ask();
     RequestHandle withdrawn = ask();
@@ -178,14 +178,14 @@ TEST_CASE("a recovery is reported once, at the first success after a failure") {
     withdrawn.reset();
     f.traffic->on_failure();
     f.traffic->on_success();
-    CHECK(told == 0);
+    CHECK(received == 0);
     withdrawn_late.reset();
     f.settle();
-    CHECK(told == 2);
+    CHECK(received == 2);
     f.traffic->on_failure();
     f.traffic->on_success();
     f.settle();
-    CHECK(told == 2);
+    CHECK(received == 2);
 }
 
 TEST_CASE("a stopped executor keeps no permit, however many requests wait") {

@@ -212,10 +212,10 @@ TEST_CASE("TargetPool: a hand-over goes on while the target stays the same") {
         config.keep_dropped_targets = 7;
         a.pool.reload(config);
     }
-    const std::string told = a.scraper.take();
-    CHECK(told.find("+" + address) == std::string::npos);
-    CHECK(told.find(">" + address) == std::string::npos);
-    CHECK((calls.empty() || told.find(calls) != std::string::npos));
+    const std::string received = a.scraper.take();
+    CHECK(received.find("+" + address) == std::string::npos);
+    CHECK(received.find(">" + address) == std::string::npos);
+    CHECK((calls.empty() || received.find(calls) != std::string::npos));
     CHECK(a.pool.next_handover() == end);
     a.pass(30s);
     CHECK(a.scraper.take().find(">" + address) != std::string::npos);

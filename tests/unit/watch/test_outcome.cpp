@@ -385,11 +385,11 @@ TEST_CASE("judge: what has told all counts, however the answer was ended") {
     const auto aborted = [] { return ended(boost::asio::error::operation_aborted); };
     Exchange watch = exchange(Asked::watch);
     watch.old_version = "503";
-    CHECK(watch.has_told_all());
+    CHECK(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "went back to 503");
     watch.old_version.clear();
     watch.doubted = true;
-    CHECK_FALSE(watch.has_told_all());
+    CHECK_FALSE(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "doubted");
     Exchange probe = exchange(Asked::probe);
     probe.early_version = "7";

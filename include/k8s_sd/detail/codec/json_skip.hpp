@@ -36,7 +36,7 @@ class JsonSkip {
     bool done() const noexcept { return depth_ == 0; }
 
  private:
-    template <class Look>
+    template <class Scan>
     const char* pass_blocks(const char* at, const char* end) noexcept;
     const char* pass_with_avx2(const char* at, const char* end) noexcept;
     std::size_t pass_block(const JsonBlock& block, std::size_t size) noexcept;

@@ -103,7 +103,7 @@ MatchingFiles matching_files(const std::string& pattern) {
     return found;
 }
 
-ConfigFiles::Found ConfigFiles::look(const std::string& path, std::size_t limit) const {
+ConfigFiles::Found ConfigFiles::inspect(const std::string& path, std::size_t limit) const {
     try {
         if (auto text = read_up_to(path, limit)) return {limit, false, *std::move(text), {}};
     } catch (const ConfigError& e) {
@@ -123,7 +123,7 @@ const std::string& ConfigFiles::read(const std::string& path, const std::string&
             throw ConfigError(where, "the configuration has more than " +
                                          std::to_string(max_config_files) + " files");
         }
-        file = files_.emplace(path, look(path, left_)).first;
+        file = files_.emplace(path, inspect(path, left_)).first;
         left_ = file->second.exceeds ? 0 : left_ - file->second.text.size();
     }
     if (!file->second.problem.empty()) throw_problem(where, path, file->second.problem);
@@ -144,7 +144,7 @@ const MatchingFiles& ConfigFiles::matching(const std::string& pattern, const std
 
 bool ConfigFiles::changed() const {
     const auto same_file = [&](const auto& file) {
-        return look(file.first, file.second.limit) == file.second;
+        return inspect(file.first, file.second.limit) == file.second;
     };
     const auto same_match = [](const auto& pattern) {
         return matching_files(pattern.first) == pattern.second;

@@ -158,7 +158,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     class TurnEnds {
      public:
         explicit TurnEnds(Impl& manager) : manager_(&manager) {}
-        void tell(const std::string& job) noexcept {
+        void notify(const std::string& job) noexcept {
             const std::lock_guard lock(mutex_);
             if (manager_) manager_->end_turn(job);
         }
@@ -178,7 +178,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
      public:
         explicit Turn(std::shared_ptr<TurnEnds> ends) : ends_(std::move(ends)) {}
         ~Turn() {
-            if (!job.empty()) ends_->tell(job);
+            if (!job.empty()) ends_->notify(job);
         }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
@@ -309,7 +309,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         if (&superseding_.next() == &state) delivery_.wake(shared_from_this());
     }
 
-    bool tell_next(TimePoint now) override {
+    bool deliver_next(TimePoint now) override {
         // Its destructor takes the mutex.
         const auto turn = std::make_shared<Turn>(turn_ends_);
         std::optional<JobDiff> diff;

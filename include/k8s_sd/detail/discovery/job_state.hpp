@@ -39,13 +39,13 @@ class ProviderSubscription {
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
     /// Whether its targets have been delivered to the host.
-    bool told() const noexcept { return pending_ != nullptr; }
+    bool delivered() const noexcept { return pending_ != nullptr; }
     /// It was removed before anything was delivered.
-    bool idle() const noexcept { return standing == Standing::going && !told(); }
+    bool idle() const noexcept { return standing == Standing::going && !delivered(); }
 
     bool has_news() const noexcept {
-        if (standing == Standing::going) return told();
-        return told() ? !pending_->empty() || is_to_confirm() : provider_->ready();
+        if (standing == Standing::going) return delivered();
+        return delivered() ? !pending_->empty() || is_to_confirm() : provider_->ready();
     }
     /// Takes the changes for delivery.
     ProviderDiff take();
@@ -69,12 +69,14 @@ class ProviderSubscription {
 
  private:
     /// The host received the targets of a snapshot, and they are now confirmed.
-    bool is_to_confirm() const noexcept { return told_unconfirmed_ && !provider_->unconfirmed(); }
+    bool is_to_confirm() const noexcept {
+        return delivered_unconfirmed_ && !provider_->unconfirmed();
+    }
 
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
     std::shared_ptr<const PendingChanges> pending_;  // null: nothing was delivered
-    bool told_unconfirmed_ = false;
+    bool delivered_unconfirmed_ = false;
     std::optional<TimePoint> superseded_at_{};
 };
 

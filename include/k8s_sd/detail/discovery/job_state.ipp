@@ -16,10 +16,10 @@ ProviderDiff ProviderSubscription::take() {
         news.diff = pending_->get_removal(provider_->targets());
         return news;
     }
-    news.diff = told() ? pending_->get() : full_diff(provider_->targets());
-    news.diff.confirms = told() && is_to_confirm();
-    told_unconfirmed_ = provider_->unconfirmed();
-    news.diff.unconfirmed = news.diff.full && told_unconfirmed_;
+    news.diff = delivered() ? pending_->get() : full_diff(provider_->targets());
+    news.diff.confirms = delivered() && is_to_confirm();
+    delivered_unconfirmed_ = provider_->unconfirmed();
+    news.diff.unconfirmed = news.diff.full && delivered_unconfirmed_;
     pending_ = provider_->changes_from_now();
     return news;
 }
@@ -42,21 +42,21 @@ void JobState::configure(std::vector<ProviderEntry> entries, const Times& times,
 
 void JobState::take_standing(bool added, TimePoint now) {
     using enum ProviderSubscription::Standing;
-    bool untold_goes = false;
+    bool undelivered_gone = false;
     for (const auto& subscription : subscriptions_) {
         if (uses(*subscription->provider())) {
             subscription->want();
         } else if (subscription->standing == wanted) {
-            if (added && subscription->told()) {
+            if (added && subscription->delivered()) {
                 subscription->supersede(now);
             } else {
                 // Undelivered targets must not be delivered under the new configuration.
-                untold_goes = untold_goes || (added && subscription->provider()->ready());
+                undelivered_gone = undelivered_gone || (added && subscription->provider()->ready());
                 subscription->standing = going;
             }
         }
     }
-    if (!untold_goes) return;
+    if (!undelivered_gone) return;
     for (const auto& subscription : subscriptions_) subscription->supersede_again();
 }
 

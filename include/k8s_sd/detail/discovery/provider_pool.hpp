@@ -46,7 +46,7 @@ class ProviderPool {
         const ResolvedProvider resolved = resolve_provider(config, context.in_cluster());
         const ResolvedProvider key = provider_key(resolved);
         if (auto provider = providers_.find(key)) {
-            provider->look_again();
+            provider->recheck();
             return provider;
         }
         auto provider = std::make_unique<Provider>(

@@ -166,7 +166,7 @@ void WarmTargets::load() {
             const auto self = weak.lock();
             if (!self) return;
             self->patient_ = false;
-            self->tell_snapshot();
+            self->deliver_snapshot();
         });
     }
     read_file();
@@ -205,10 +205,10 @@ void WarmTargets::on_loaded(LoadedGroups loaded) {
         return log_.log(LogLevel::warning, what_ + " is ignored: " + loaded.problem);
     }
     loaded_ = std::move(loaded);
-    tell_snapshot();
+    deliver_snapshot();
 }
 
-void WarmTargets::tell_snapshot() {
+void WarmTargets::deliver_snapshot() {
     if (patient_ || live_ || !loaded_) return;
     const auto observer = observer_.lock();
     if (!observer) return;
@@ -221,8 +221,8 @@ void WarmTargets::tell_snapshot() {
                   std::to_string(loaded_->age.count()) + " s old",
               true);
     loaded_.reset();
-    told_ = true;
-    ++metrics_->snapshots_told;
+    delivered_ = true;
+    ++metrics_->snapshots_loaded;
     TargetGroupDiff state = full_diff(groups_);
     state.unconfirmed = true;
     observer->on_ready(std::make_shared<const TargetGroupDiff>(std::move(state)));
@@ -235,7 +235,7 @@ void WarmTargets::on_ready(const std::shared_ptr<const TargetGroupDiff>& state) 
     loaded_.reset();
     note_server();
     set_words({}, false);
-    if (told_) {
+    if (delivered_) {
         confirm(*state);
     } else {
         groups_.apply(*state);

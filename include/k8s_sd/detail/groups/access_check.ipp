@@ -81,7 +81,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         began_ = now();
     }
     /// Reports the step, and continues after the host's handler has returned.
-    void tell(Result result, std::string text, Next next, error_code ec = {}) {
+    void report(Result result, std::string text, Next next, error_code ec = {}) {
         drop_step();
         line_.result = result;
         line_.text = client_ ? client_->redact(std::move(text)) : std::move(text);
@@ -100,9 +100,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             if (!self->cancelled_) self->on_line_(line);
         });
     }
-    void ok(std::string text, Next next) { tell(Result::ok, std::move(text), next); }
+    void ok(std::string text, Next next) { report(Result::ok, std::move(text), next); }
     void fail(error_code ec, std::string text, Next next) {
-        tell(Result::failed, std::move(text), next, ec);
+        report(Result::failed, std::move(text), next, ec);
     }
     void end() { finish({}); }
     void finish(error_code ec) {
@@ -176,7 +176,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         begin("name lookup");
         const std::string& host = target_->host;
         if (has_proxy())
-            return tell(Result::skipped, "the proxy does it", &AccessCheck::get_credentials);
+            return report(Result::skipped, "the proxy does it", &AccessCheck::get_credentials);
         error_code no_address;
         asio::ip::make_address(host, no_address);
         if (!no_address) return ok(host + " is an address", &AccessCheck::connect);
@@ -250,8 +250,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void connect_securely() {
         begin(has_proxy() ? "proxy and TLS" : "TLS");
         if (!target_->tls && !has_proxy()) {
-            return tell(Result::skipped, "the URL says http: everybody on the way can read along",
-                        &AccessCheck::authenticate);
+            return report(Result::skipped, "the URL says http: everybody on the way can read along",
+                          &AccessCheck::authenticate);
         }
         dial(*target_, &AccessCheck::on_secure);
     }
@@ -319,12 +319,13 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void send() {
         constexpr std::chrono::seconds short_watch{5};
         // Room for a list of one object, and enough for a server without support for `limit`.
-        constexpr std::size_t max_list_size = std::size_t{8} << 20;
+        constexpr std::size_t max_answer_bytes = std::size_t{8} << 20;
         const auto request =
             current_check().watch
                 ? watch_request(query(), {"0"}, short_watch, current_check().api_version)
                 : probe_request(query(), scope_.watch, current_check().api_version);
-        get_->start(request.target, current_check().watch ? ShortRequest::no_body : max_list_size,
+        get_->start(request.target,
+                    current_check().watch ? ShortRequest::no_body : max_answer_bytes,
                     left_of_step(), guarded(&AccessCheck::on_answer));
     }
     void on_answer(const ShortRequest::Answer& answer) {
@@ -366,7 +367,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         const bool refused = status >= 400 && status < 500 && status != 401 && status != 429;
         if (rule.optional && refused) {
             if (!asked.watch) ++next_check_;  // list and watch require each other
-            return tell(
+            return report(
                 Result::skipped,
                 (status == 403 ? "not allowed" : "refused with HTTP " + std::to_string(status)) +
                     std::string(", and not needed: the namespaces are watched one by one"),

@@ -66,7 +66,7 @@ class KindView {
     const Object* find(std::string_view ns, std::string_view name) const;
     void for_each(const std::function<void(const ObjectPtr&)>& visit) const;
     /// Whether two objects differ in any requested field.
-    bool tells_apart(const Object& before, const Object& after) const;
+    bool distinguishes(const Object& before, const Object& after) const;
     /// Adds the status of its watches, and of failing replacements. Any thread.
     void add_status(std::vector<WatchStatus>& status) const;
 
@@ -93,7 +93,7 @@ class KindView {
     Watches now_;
     Watches next_;              ///< replacements, until they have caught up
     std::size_t unsynced_ = 0;  ///< of now_
-    bool told_ = false;         ///< reported a change since the last end of a batch
+    bool reported_ = false;     ///< reported a change since the last end of a batch
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -65,7 +65,7 @@ bool KindView::sees(const Object& object) const noexcept {
     return selected && has_form && wants_namespace(object.ns());
 }
 
-bool KindView::tells_apart(const Object& before, const Object& after) const {
+bool KindView::distinguishes(const Object& before, const Object& after) const {
     if (!before.same_uid(after)) return true;
     // The store has compared objects for labels already, except those stored apart.
     if (!after.has_api_object()) {
@@ -90,14 +90,14 @@ void KindView::on_change(const ObjectChange& change) {
     const bool after = change.after && sees(*change.after);
     if (!before && !after) return;
     // Other views may have requested more fields.
-    if (before && after && !tells_apart(*change.before, *change.after)) return;
-    told_ = true;
+    if (before && after && !distinguishes(*change.before, *change.after)) return;
+    reported_ = true;
     if (before == !!change.before && after == !!change.after) return observer_.on_change(change);
     observer_.on_change({before ? change.before : nullptr, after ? change.after : nullptr});
 }
 
 void KindView::on_batch_end() {
-    if (std::exchange(told_, false)) observer_.on_batch_end();
+    if (std::exchange(reported_, false)) observer_.on_batch_end();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -36,7 +36,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
                 std::shared_ptr<ObjectMaker> maker);
 
     /// The configuration was applied again: refusals older than a minute end.
-    void look_again();
+    void recheck();
 
  private:
     friend class KindView;

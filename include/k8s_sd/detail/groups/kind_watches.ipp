@@ -303,13 +303,13 @@ void KindWatches::switch_to_next(KindView& view) {
         if (it == before.end()) {
             changes.push_back({nullptr, object});
         } else {
-            if (it->second != object && view.tells_apart(*it->second, *object))
+            if (it->second != object && view.distinguishes(*it->second, *object))
                 changes.push_back({it->second, object});
             before.erase(it);
         }
     });
     for (const auto& [key, object] : before) changes.push_back({object, nullptr});
-    view.told_ = true;
+    view.reported_ = true;
     for (const ObjectChange& change : changes) view.observer_.on_change(change);
     view.on_batch_end();
     view.observer_.on_status();  // now of other watches
@@ -340,7 +340,7 @@ void KindWatches::set_timer() {
     });
 }
 
-void KindWatches::look_again() {
+void KindWatches::recheck() {
     if (refused_.empty()) return;
     refused_.shorten(min_refusal_duration);
     plan_soon();

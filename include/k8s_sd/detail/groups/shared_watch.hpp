@@ -92,7 +92,7 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     std::vector<Matcher> matchers_;
     std::vector<SharedSelectionPtr> selections_;  ///< of the matchers
     ViewSet current_views_;                       ///< of the current object
-    int telling_ = 0;
+    int notifying_ = 0;
     bool known_ = false;  ///< a complete state was known before
     int refusals_ = 0;    ///< refusals in a row
     URLWatcher watcher_;

@@ -43,7 +43,7 @@ void SharedWatch::unsubscribe(KindView& view) {
     for (Subscriber& subscriber : subscribers_) {
         if (subscriber.view == &view) subscriber = {nullptr, false};
     }
-    if (telling_ == 0)
+    if (notifying_ == 0)
         std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
 }
 
@@ -54,12 +54,12 @@ bool SharedWatch::has_subscribers() const noexcept {
 
 template <class Call>
 void SharedWatch::for_each_view(Call call, bool active_only) {
-    ++telling_;
+    ++notifying_;
     for (std::size_t i = 0; i < subscribers_.size(); ++i) {
         if (subscribers_[i].view && (subscribers_[i].active || !active_only))
             call(*subscribers_[i].view);
     }
-    if (--telling_ == 0)
+    if (--notifying_ == 0)
         std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
 }
 
@@ -190,7 +190,7 @@ void SharedWatch::on_synced() {
     if (std::exchange(known_, true)) return;
     for_each_active([](KindView& view) {
         --view.unsynced_;
-        view.told_ = true;
+        view.reported_ = true;
     });
 }
 

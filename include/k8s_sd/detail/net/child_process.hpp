@@ -42,7 +42,7 @@ class ChildProcess {
     ProgramRunner::Result start(const std::string& path, const Pipe& output, const Pipe& errors);
     void supervise(Pipe& output, Pipe& errors, ProgramRunner::Result&);
     bool ended(ProgramRunner::Result&) noexcept;
-    bool look(siginfo_t&, int options) noexcept;
+    bool query_exit(siginfo_t&, int options) noexcept;
     void reap() noexcept;
 
     ProgramRunner::Program program_;

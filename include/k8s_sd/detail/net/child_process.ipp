@@ -29,7 +29,7 @@ constexpr std::size_t program_chunk = 16 * 1024;
 constexpr int max_program_chunks = 64;  // more than the capacity of a pipe
 /// Polling interval for the end of a program, if a descendant keeps its output open. The library
 /// installs no signal handler.
-constexpr int program_look_interval = 20;  // ms
+constexpr int program_poll_interval = 20;  // ms
 /// How long kill() waits for the PID of a starting program.
 constexpr std::chrono::milliseconds max_start_time{500};
 constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
@@ -294,7 +294,7 @@ void ChildProcess::supervise(Pipe& output, Pipe& errors, ProgramRunner::Result& 
         errors_ += part.substr(0, max_program_error_bytes - errors_.size());
         return true;
     };
-    for (int pause = 1;; pause = std::min(pause * 2, program_look_interval)) {
+    for (int pause = 1;; pause = std::min(pause * 2, program_poll_interval)) {
         const bool over = ended(result);  // its earlier output is in the pipe now
         output.drain(take_output);
         errors.drain(take_errors);
@@ -312,7 +312,7 @@ void ChildProcess::supervise(Pipe& output, Pipe& errors, ProgramRunner::Result& 
 /// Whether the child has ended. It stays a zombie, so its PID is not reused.
 bool ChildProcess::ended(ProgramRunner::Result& result) noexcept {
     siginfo_t info{};
-    if (!look(info, WNOHANG)) return true;
+    if (!query_exit(info, WNOHANG)) return true;
     if (info.si_pid == 0) return false;
     if (info.si_code != CLD_EXITED) result.end = End::killed;
     result.code = info.si_status;
@@ -323,7 +323,7 @@ bool ChildProcess::ended(ProgramRunner::Result& result) noexcept {
 /// children. The exit status is then unknown, and the output decides. The rest of the session is
 /// killed now: its process group ID may be reused, but not while a member exists, and not this
 /// soon.
-bool ChildProcess::look(siginfo_t& info, int options) noexcept {
+bool ChildProcess::query_exit(siginfo_t& info, int options) noexcept {
     for (;;) {
         const pid_t child = child_;  // only this thread changes it
         if (child == 0) return false;
@@ -342,7 +342,7 @@ void ChildProcess::reap() noexcept {
     // Also kills leftover processes of an ended program.
     kill();
     siginfo_t info{};
-    if (!look(info, 0)) return;  // without the lock: it may hang in the kernel
+    if (!query_exit(info, 0)) return;  // without the lock: it may hang in the kernel
     const std::lock_guard lock(mutex_);
     while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
     }

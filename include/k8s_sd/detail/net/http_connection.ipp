@@ -427,9 +427,9 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
     void watch_silence() {
         if (allowed() <= Duration{}) return timer_->cancel();
-        look_again(last_activity_ + allowed());
+        check_again_at(last_activity_ + allowed());
     }
-    void look_again(TimePoint at) {
+    void check_again_at(TimePoint at) {
         due_ = at;
         timer_->expires_at(due_, guarded(&State::on_timer));
     }
@@ -437,7 +437,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         const TimePoint now = clock_->now();
         if (now < last_activity_ + allowed()) return watch_silence();
         // A busy executor delays the read: process the buffered bytes first.
-        if (now - due_ > very_late) return look_again(now + very_late);
+        if (now - due_ > very_late) return check_again_at(now + very_late);
         std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
         const std::string waits_for =
             limit_error_ == errc::connect_timeout && stream_ ? stream_->waits_for() : "";

@@ -94,9 +94,9 @@ void RenewedCredentials::accept(IssuedCredentials issued) {
     }
     issued_at_ = now;
     renewal_ = expiry_ = std::nullopt;
-    const auto told = lifetime_of(issued);
-    if (!told) return pause(in_vain);
-    const std::chrono::seconds lifetime = std::min(*told, max_lifetime);
+    const auto stated = lifetime_of(issued);
+    if (!stated) return pause(in_vain);
+    const std::chrono::seconds lifetime = std::min(*stated, max_lifetime);
     if (lifetime.count() <= 0) {
         problem_ = options_.name +
                    ": the credentials had expired before they came; is the clock of this machine "

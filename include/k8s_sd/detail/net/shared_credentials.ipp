@@ -21,16 +21,16 @@ class CredentialCounter final : public CredentialSource {
         waiting_ = std::make_shared<Handler>(std::move(handler));
         // Counts as work of the client's context until the handler is called.
         auto back = asio::prefer(strand_, asio::execution::outstanding_work.tracked);
-        auto tell = [back, weak = std::weak_ptr(waiting_)](
-                        const std::shared_ptr<const RequestCredentials>& answer) {
+        auto deliver = [back, weak = std::weak_ptr(waiting_)](
+                           const std::shared_ptr<const RequestCredentials>& answer) {
             asio::post(back, [weak, answer] {
                 const auto waiting = weak.lock();
                 if (waiting) std::exchange(*waiting, nullptr)(*answer);
             });
         };
         asio::post(shared_->strand,
-                   [shared = shared_, refused = std::move(refused), tell = std::move(tell)] {
-                       shared->credentials->async_get(refused, tell);
+                   [shared = shared_, refused = std::move(refused), deliver = std::move(deliver)] {
+                       shared->credentials->async_get(refused, deliver);
                    });
     }
 

@@ -67,7 +67,7 @@ CleansedBytes connect_message(const std::string& host, std::uint16_t port) {
 }
 
 /// Why the values do not fit into the messages; empty: they fit.
-std::string why_not_told(const ProxyTarget& proxy, const std::string& host,
+std::string why_not_sent(const ProxyTarget& proxy, const std::string& host,
                          const std::string& port) {
     if (!port_number(port)) return "is not asked: not a port number: " + in_quotes(printable(port));
     if (host.empty() || host.size() > max_socks_text_size) {
@@ -84,7 +84,7 @@ std::string why_not_told(const ProxyTarget& proxy, const std::string& host,
 
 Socks5::Socks5(const ProxyTarget& proxy, const std::string& host, const std::string& port)
     : server_(join_host_port(host, port)) {
-    std::string problem = why_not_told(proxy, host, port);
+    std::string problem = why_not_sent(proxy, host, port);
     if (!problem.empty()) {
         fail(std::move(problem));
         return;

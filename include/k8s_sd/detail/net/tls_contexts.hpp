@@ -58,7 +58,7 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
     struct CachedContext {
         Context context;
         Sha256 contents{};  ///< of the files
-        TimePoint looked_at;
+        TimePoint checked_at;
         TimePoint used_at;
         std::string problem;  ///< the logged problem
         std::string warning;  ///< about the context

@@ -86,7 +86,7 @@ void TlsContexts::finish(const TlsConfig& config, TrustStore trust,
 
 /// The context to use without a check of the files; null: a check is due.
 TlsContexts::Context TlsContexts::known(const TlsConfig& config, TrustStore trust) {
-    constexpr Duration look_interval = std::chrono::seconds(1);
+    constexpr Duration check_interval = std::chrono::seconds(1);
     constexpr Duration keep_unused = std::chrono::hours(1);
     const Sha256 key = key_of(config, trust);
     const TimePoint now = clock_->now();
@@ -96,8 +96,8 @@ TlsContexts::Context TlsContexts::known(const TlsConfig& config, TrustStore trus
     if (position == entries_.end()) return nullptr;
     CachedContext& entry = position->second;
     entry.used_at = now;
-    if (now - entry.looked_at < look_interval) return entry.context;
-    entry.looked_at = now;
+    if (now - entry.checked_at < check_interval) return entry.context;
+    entry.checked_at = now;
     return nullptr;
 }
 

@@ -330,7 +330,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         std::list<News> news(1);
         news.front().steps = targets_.prepare(leaving, coming);
         commit(plan, transition, news);
-        tell();
+        deliver();
     }
     template <class Count>
     void carry_out(Replacements& plan, Count count_moved) {
@@ -344,7 +344,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
         count_moved();
         finish(transition, news, builder_);
-        tell();
+        deliver();
     }
     void commit(Plan& plan, TargetTransition& transition, std::list<News>& news) noexcept {
         const std::shared_ptr<TargetBuilder> before = builder_;
@@ -433,26 +433,26 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         add(moving_, built.moving().size());
     }
 
-    void tell() noexcept {
-        if (std::exchange(telling_, true)) return;
+    void deliver() noexcept {
+        if (std::exchange(delivering_, true)) return;
         const auto self = this->shared_from_this();  // the handler may destroy the pool
         while (!news_.empty() && !ended_) {
             std::list<News> next;
             next.splice(next.end(), news_, news_.begin());
-            tell(next.front());
+            deliver(next.front());
         }
-        telling_ = false;
+        delivering_ = false;
     }
-    void tell(const News& news) noexcept {
+    void deliver(const News& news) noexcept {
         const bool reconfigured = news.before != news.now;
         if (reconfigured && !(news.before->config() == news.now->config())) {
             handler_->reconfigure(news.before->config(), news.now->config());
         }
-        tell_each(news.steps.stop,
+        call_each(news.steps.stop,
                   [this](const auto& stop) { handler_->stop(stop.id, stop.target, stop.reason); });
-        tell_each(news.steps.keep,
+        call_each(news.steps.keep,
                   [this](const auto& kept) { handler_->keep(kept.id, kept.target); });
-        tell_each(news.steps.start,
+        call_each(news.steps.start,
                   [this](const auto& started) { handler_->start(started.id, started.target); });
         if (ended_) return;
         if (std::exchange(over_limit_, news.over_limit) != news.over_limit) {
@@ -460,7 +460,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
     }
     template <class List, class Call>
-    void tell_each(const List& list, const Call& call) const noexcept {
+    void call_each(const List& list, const Call& call) const noexcept {
         for (const auto& item : list) {
             if (ended_) return;
             call(item);
@@ -495,7 +495,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     std::size_t published_others_ = 0;
     bool over_limit_ = false;
     std::list<News> news_;  // pending notifications
-    bool telling_ = false;
+    bool delivering_ = false;
     bool ended_ = false;
 };
 

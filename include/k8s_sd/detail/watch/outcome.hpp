@@ -49,7 +49,7 @@ struct Exchange {
     bool watching() const noexcept { return purpose == Purpose::watch; }
     bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
     /// Whether the outcome is final, so the rest of the body can be skipped.
-    bool has_told_all() const noexcept {
+    bool has_verdict() const noexcept {
         return suspicious || !old_version.empty() || !early_version.empty();
     }
     /// Collects a part of an unreadable body.

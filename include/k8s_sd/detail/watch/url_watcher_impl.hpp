@@ -185,7 +185,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     bool asking_ = false;                  ///< for API versions
     std::optional<TimePoint> retried_at_;  ///< immediate retry with new credentials
     bool woken_ = false;                   ///< by the server's recovery, before the pause ended
-    bool regression_told_ = false;         // since a list was complete
+    bool regression_reported_ = false;     // since a list was complete
     bool adopted_ = false;                 ///< objects from another watch
     bool started_ = false;
     bool stopped_ = false;

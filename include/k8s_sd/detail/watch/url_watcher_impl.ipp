@@ -475,7 +475,7 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
     const error_code ec = reader_.feed(bytes);
     if (stopped_) return asio::error::operation_aborted;
     if (ec) return ec;
-    if (exchange_.has_told_all() || exchange_.doubted) return asio::error::operation_aborted;
+    if (exchange_.has_verdict() || exchange_.doubted) return asio::error::operation_aborted;
     if (too_many_) return errc::too_many_objects;
     // An ERROR event ends the stream.
     return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
@@ -483,7 +483,7 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const api::ObjectMeta& meta = decoded.meta;
-    if (stopped_ || exchange_.has_told_all()) return;
+    if (stopped_ || exchange_.has_verdict()) return;
     if (exchange_.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
     const std::optional<std::uint16_t> tag = tag_of(type, decoded);
     if (stopped_ || is_one_too_many(type, tag.has_value(), meta)) return;
@@ -550,7 +550,7 @@ bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const api::Objec
 }
 
 void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
-    if (stopped_ || exchange_.has_told_all() || too_many_) return;
+    if (stopped_ || exchange_.has_verdict() || too_many_) return;
     report_.on_bookmark(batch_at_);
     if (exchange_.streams_list()) {
         if (list_ends && !version.empty()) on_list_streamed(version);
@@ -628,7 +628,7 @@ bool URLWatcherImpl::has_lost_much() const {
 void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
 
 void URLWatcherImpl::on_bad_object(const BadObject& bad) {
-    if (stopped_ || too_many_ || exchange_.has_told_all()) return;
+    if (stopped_ || too_many_ || exchange_.has_verdict()) return;
     if (!exchange_.watching()) {
         too_many_ = ++exchange_.items > options_.max_objects;
         if (exchange_.purpose == Purpose::probe) return on_probed_object();
@@ -859,7 +859,7 @@ void URLWatcherImpl::report(const Verdict& verdict) {
 
 void URLWatcherImpl::report_regression(const std::string& version) {
     const bool regressed = is_older_version(version, machine_.greatest_version());
-    if (regressed && !std::exchange(regression_told_, true))
+    if (regressed && !std::exchange(regression_reported_, true))
         report_.on_version_regression(version, machine_.greatest_version());
 }
 
@@ -890,7 +890,7 @@ void URLWatcherImpl::report_share(bool by_server) {
 
 void URLWatcherImpl::finish_list(const std::string& version) {
     report_regression(version);
-    regression_told_ = false;
+    regression_reported_ = false;
     listed_server_ = server_;
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;

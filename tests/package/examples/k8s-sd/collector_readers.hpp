@@ -72,7 +72,7 @@ class CollectorReaders {
     }
     /// Those poll whose time it is. To be called at least once a second.
     void poll() {
-        look_at_members();
+        check_members();
         const auto now = sim_.clock->now();
         for (auto& [name, reader] : readers_) {
             if (!reader.exists || reader.waits || reader.next_poll > now) continue;
@@ -91,7 +91,7 @@ class CollectorReaders {
         for (auto& [name, reader] : readers_) reader.held.reset();
     }
     /// All are asked at one time: somebody must have the steady target.
-    void look() {
+    void check() {
         if (!allocator_.view()) return;
         struct Counts {
             std::size_t asked = 0, lists = 0, owners = 0;
@@ -180,7 +180,7 @@ class CollectorReaders {
         if (changes_.size() > max_changes) return;
         complain_("collector " + name + " has dropped the steady target, and nobody else has it");
     }
-    void look_at_members() {
+    void check_members() {
         const AllocationViewPtr& view = allocator_.view();
         if (!view) return;
         for (const Collector& member : view->present().members()) {

@@ -29,13 +29,13 @@ struct WalkedJobs {
         }
     }
     /// The jobs that were looked at.
-    std::string walk_all(const std::function<Walk(const std::string&)>& look) {
+    std::string walk_all(const std::function<Walk(const std::string&)>& visit) {
         std::string seen;
         walk(
             jobs,
-            [&, look](const std::string& job, JobTargets&) {
+            [&, visit](const std::string& job, JobTargets&) {
                 seen += job;
-                return look(job);
+                return visit(job);
             },
             [&](bool complete) {
                 ++done;

@@ -144,16 +144,16 @@ TEST_CASE("TargetFile: a problem is told once, and again after it was gone") {
     const Folder folder;
     const TargetFolder targets(folder.path());
     bridge::FileMetrics metrics;
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     bridge::TargetFile file(
-        targets, "a.json", [&](const auto& text) { told.push_back(text); }, metrics);
+        targets, "a.json", [&](const auto& text) { received.push_back(text); }, metrics);
     fs::create_directory(folder.path() / "a.json");
     for (int i = 0; i < 3; ++i) {
         CHECK(file.write("[]") >= std::chrono::milliseconds(500));
         CHECK_FALSE(file.good());
     }
-    REQUIRE(told.size() == 1);
-    CHECK(told[0].starts_with("cannot write " + (folder.path() / "a.json").string() + ": "));
+    REQUIRE(received.size() == 1);
+    CHECK(received[0].starts_with("cannot write " + (folder.path() / "a.json").string() + ": "));
     fs::remove(folder.path() / "a.json");
     CHECK(file.write("[]") == std::chrono::milliseconds(250));
     CHECK(file.good());
@@ -163,7 +163,7 @@ TEST_CASE("TargetFile: a problem is told once, and again after it was gone") {
     fs::remove(folder.path() / "a.json");
     fs::create_directory(folder.path() / "a.json");
     file.write("[]");
-    CHECK(told.size() == 2);
+    CHECK(received.size() == 2);
 }
 
 TEST_CASE("Backoff: doubles to a minute, less by chance, and begins anew") {
