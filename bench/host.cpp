@@ -1,5 +1,5 @@
 // A host as scripts/bench measures it: discovers, keeps or counts, and says on standard output what
-// it cost. Told what to do by the words of its command line (see options below) and by lines on
+// it cost. Controlled by the words of its command line (see options below) and by lines on
 // standard input: "report" prints the figures since the last one, the end of input ends it.
 
 #include "k8s_sd/discoverer.hpp"
@@ -140,7 +140,7 @@ class Host {
                 revision = std::max(revision, revision_of(group[i]));
             }
         }
-        // The last of a burst; jobs are told together.
+        // The last of a burst; jobs are notified together.
         if (revision == last_revision && ++last_seen_ == discoverers_.size()) report("last");
         if (options_.number("latency", 0) == 0 || revision == 0) return;
         const auto now = std::chrono::steady_clock::now().time_since_epoch();

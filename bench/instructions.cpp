@@ -27,7 +27,7 @@ struct Region {
     std::function<void()> prepare, work;
 };
 
-/// Takes objects as a watcher does, and makes of them what is kept, if told so.
+/// Takes objects as a watcher does, and makes of them what is kept, if requested.
 struct Sink final : EventSink {
     void on_object(EventType, const DecodedObject& object) override {
         ++count;

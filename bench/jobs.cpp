@@ -105,7 +105,7 @@ class Program {
         for (const auto& provider : diff.providers) {
             changes_ += provider.diff.full ? 0 : count(provider.diff);
         }
-        // The last job is told last; of jobs that differ, one is told of the last event.
+        // The last job is notified last; of jobs that differ, one is notified of the last event.
         const bool last = different_ || diff.job == "job-" + std::to_string(jobs_ - 1);
         if (diff.full || diff.last || !last) return;
         for (const auto& provider : diff.providers) {

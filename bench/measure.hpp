@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-/// What a process costs, and what it is told to measure.
+/// What a process costs, and what it is to measure.
 namespace bench {
 
 /// A number of the command line; `fallback` where there is none.

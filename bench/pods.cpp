@@ -40,7 +40,7 @@ struct Result {
     double max_before_diff, max_diff, max_in_burst;
 };
 
-/// Reads the list from the socket, and parses it if told so.
+/// Reads the list from the socket, and parses it if requested.
 Result measure_floor(unsigned short port, bool parse) {
     asio::io_context context;
     asio::ip::tcp::socket socket(context);

@@ -54,7 +54,7 @@ class FleetCluster {
         unsigned ordinal = 0;
         std::unique_ptr<Member> member{};        // none: there is no process
         std::optional<TimePoint> starts{};       // when there will be one
-        std::optional<TimePoint> terminating{};  // since when it is told to go
+        std::optional<TimePoint> terminating{};  // since when it is terminating
         std::optional<TimePoint> dead{};         // since when its process is
         std::optional<TimePoint> lost{};         // since when its node is
         std::optional<TimePoint> ready_since{};  // what the probes say

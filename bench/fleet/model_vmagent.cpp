@@ -1,5 +1,5 @@
 // vmagent's cluster mode: the owner of a target is its hash modulo
-// -promscrape.cluster.membersCount. Each member is told the number when it starts, so another
+// -promscrape.cluster.membersCount. Each member gets the number when it starts, so another
 // number is a restart of all: the old ones first, one after the other, then those that are new
 // (VictoriaMetrics #8081, operator #1224). Nothing notices that one is dead: its targets wait for
 // its restart, and a StatefulSet does not replace a pod on a lost node.

@@ -17,7 +17,7 @@ struct Pace {
     Duration probe_period = std::chrono::seconds(5);  ///< of the readiness probe
     Duration probe_fails = std::chrono::seconds(10);  ///< until a dead process is not ready
     Duration node_fails = std::chrono::seconds(50);   ///< until pods of a dead node are not ready
-    Duration eviction = std::chrono::seconds(350);    ///< until they are told to go
+    Duration eviction = std::chrono::seconds(350);    ///< until their eviction
     Duration restart = std::chrono::seconds(60);      ///< from a crash to the next process
     Duration min_ready = std::chrono::seconds(10);    ///< between two pods of an update
     Duration drain = std::chrono::seconds(45);        ///< library: a process goes on after SIGTERM

@@ -60,7 +60,7 @@ class Server(Process):
     def url(self):
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
-    def tell(self, command):
+    def send_command(self, command):
         """Begins the command; wait() waits until it is done."""
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
@@ -69,7 +69,7 @@ class Server(Process):
         return self.process.stdout.readline().strip()
 
     def requests(self):
-        self.tell("requests")
+        self.send_command("requests")
         return json.loads(self.wait())
 
 

@@ -1,4 +1,4 @@
-"""A scripted API server on loopback. It behaves well until a rule tells it otherwise, byte by byte
+"""A scripted API server on loopback. It behaves well until a rule changes that, byte by byte
 if need be, and it keeps a list of all requests with the program's time.
 
 A scenario has rules for LIST and for WATCH. Where the server serves streamed lists, a rule for LIST

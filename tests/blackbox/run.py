@@ -14,7 +14,7 @@ usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES]
 --jobs    how many scenarios run at a time; they mostly sleep (default 16)
 
 A scenario that failed is played once more, with few others, because a machine that is busy for
-half a second takes half a minute of a program's time. One that fails again tells the requests, the
+half a second takes half a minute of a program's time. One that fails again prints the requests, the
 output and the log. The last line is "N passed, M failed"; the exit status is 0 if none failed.
 """
 
@@ -69,7 +69,7 @@ def play(item, setup, seed):
         verdict, complaint = "skipped", str(reason)
     except Failed as failure:
         verdict, complaint, transcript = "failed", str(failure), world.transcript()
-    except Exception:  # a mistake in the scenario is told as one, and the others are played
+    except Exception:  # a mistake in the scenario is reported as one, and the others are played
         verdict, complaint, transcript = "failed", traceback.format_exc(), world.transcript()
     finally:
         world.close()

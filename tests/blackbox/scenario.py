@@ -216,7 +216,7 @@ class World:
                        f"{last - first + 1} requests ({verbs}) in the minute before {at:.0f} s; "
                        f"{count} are enough")
 
-    def told(self, pattern, since=0, at_most=None, within=0):
+    def logged(self, pattern, since=0, at_most=None, within=0):
         """The log says it, in any case of letters."""
         def found():
             return re.findall(pattern, self.program.log_text(since), re.IGNORECASE)
@@ -228,9 +228,9 @@ class World:
             self.check(count <= at_most, f"the log says /{pattern}/ {count} times")
 
     def works_again(self):
-        self.told("works again", within=20)
+        self.logged("works again", within=20)
 
-    def never_told(self, pattern, since=0):
+    def never_logged(self, pattern, since=0):
         found = re.search(pattern, self.program.log_text(since), re.IGNORECASE)
         self.check(not found, f"the log says /{pattern}/")
 
@@ -253,7 +253,7 @@ class World:
                    f"{memory:.0f} MB of memory")
 
     def ends_alone(self, code, within=60):
-        """The program ends without being told, with this status."""
+        """The program ends by itself, with this status."""
         self.expected[self.program] = code
         self.check(self.program.wait(within), "the program does not end")
         found = self.program.process.returncode

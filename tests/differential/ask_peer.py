@@ -7,7 +7,7 @@ QUESTIONS is a JSON list of {"job": <an entry of scrape_configs without name and
 "name": <its name>, "targets": [<labels with __address__>, ...]}. ANSWERS becomes
 {"version": <of the program>, "answers": [<null: the job is refused, or a list with one entry for
 each target>, ...]}. An entry is {"labels": ..., "url": ...} for a target that would be scraped,
-with "interval" and "timeout" where the program tells them, "dropped", or null where the program
+with "interval" and "timeout" where the program prints them, "dropped", or null where the program
 shows the target nowhere: it failed, or is the same as another one.
 
 The program runs in a network namespace of its own that has only loopback: nothing is scraped.

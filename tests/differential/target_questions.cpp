@@ -67,7 +67,7 @@ json::object TargetQuestions::odd_rule() {
         json::array sources;
         for (std::size_t n = below(3); n > 0; --n) sources.push_back(json::string(odd_name()));
         if (chance(3)) sources.push_back("");
-        // Prometheus tells an empty list from none, and refuses it where it refuses a list.
+        // Prometheus distinguishes an empty list from none, and refuses it where it refuses a list.
         if (!sources.empty()) rule["source_labels"] = std::move(sources);
     }
     if (chance(60)) rule["regex"] = odd_regex();

@@ -27,12 +27,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto grace = 60s;  // of a pod that is told to leave
+constexpr auto grace = 60s;  // of a terminating pod
 constexpr auto probe = 10s;  // until a dead process is noticed
 constexpr auto latest = 5s;  // that a member sees something after the others
 const std::vector<std::string> shops{"shop-0", "shop-1", "shop-2", "shop-3", "shop-4", "shop-5"};
 
-/// What a source says, told later. Dies with the process that asked.
+/// What a source says, reported later. Dies with the process that asked.
 class LateSource final : public MemberSource {
  public:
     LateSource(Simulation& sim, std::shared_ptr<MemberSource> source, Duration delay)

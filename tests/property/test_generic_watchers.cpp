@@ -141,7 +141,7 @@ struct WidgetLedger {
     void expect_received(const Generic& object) {
         const auto it = received.find(name_of(object));
         if (it == received.end() || keep_widget(*it->second, fields) != keep_widget(object, fields))
-            complaints += name_of(object) + " was not as it was told; ";
+            complaints += name_of(object) + " was not as it was delivered; ";
     }
     KeptWidgets state() const {
         KeptWidgets state;

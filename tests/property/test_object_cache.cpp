@@ -22,7 +22,7 @@ ObjectCacheConfig random_cache(Random& random) {
 }
 
 /// Secrets that change, references that come and go, and everything that can go wrong. What
-/// followers are told, and what gets answer, has to be something that the server had.
+/// subscribers receive, and what gets answer, has to be something that the server had.
 class Scenario {
  public:
     explicit Scenario(std::uint64_t seed)
@@ -132,7 +132,7 @@ class Scenario {
 }  // namespace
 
 // K8S_SD_CACHE_RUNS=20000 for a long run, K8S_SD_CACHE_SEED=n to begin elsewhere.
-TEST_CASE("ObjectCache: once faults stop, what it has and tells is what the server has") {
+TEST_CASE("ObjectCache: once faults stop, it has and delivers the state of the server") {
     const std::uint64_t first = number_from("K8S_SD_CACHE_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_CACHE_RUNS", 60);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {

@@ -137,7 +137,7 @@ class PoolScenario {
         pool_.clear();
         providers_.clear();
     }
-    /// As a manager tells a job that it knows nothing of.
+    /// As a manager delivers to a job that it knows nothing of.
     void begin_again() {
         JobDiff diff;
         diff.full = true;

@@ -21,7 +21,7 @@ namespace {
 /// What stands for the targets of a group, by its source.
 using Groups = std::map<std::string, std::string>;
 
-/// A source that is told at random, files that are written at random, and jobs that have them, come
+/// A source and files that change at random, and jobs that have them, come
 /// and go at random.
 class SourceScenario {
  public:
@@ -171,7 +171,7 @@ class SourceScenario {
     TargetSource source_;
     TargetGroupMaker maker_;
     JobHost host_;
-    Groups groups_;  // as the source was told
+    Groups groups_;  // as set in the source
     Groups files_;   // as they were written
     std::vector<Job> jobs_;
 };
@@ -179,7 +179,7 @@ class SourceScenario {
 }  // namespace
 
 // K8S_SD_SOURCES_RUNS=20000 for a long run, K8S_SD_SOURCES_SEED=n to begin elsewhere.
-TEST_CASE("Target sources: whatever they are told, the diffs add up to what they were told last") {
+TEST_CASE("Target sources: the diffs of any changes add up to the last content") {
     const std::uint64_t first = number_from("K8S_SD_SOURCES_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_SOURCES_RUNS", 60);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {

@@ -25,7 +25,7 @@ using sim::ApiServerOptions;
 using sim::Response;
 using sim::TransportFaults;
 
-/// A connection that sends what it is told and keeps what it gets.
+/// A connection that sends the given bytes and keeps the received ones.
 class RawClient {
     struct State;
 

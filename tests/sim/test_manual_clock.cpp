@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using sim::ManualClock;
 
-/// A clock, and a context that tells when timers ran: "a@2 " two seconds after the beginning.
+/// A clock, and a context that reports when timers ran: "a@2 " two seconds after the beginning.
 struct TimedContext {
     std::unique_ptr<Timer> timer() { return clock.make_timer(context.get_executor()); }
     std::function<void()> note(const std::string& name) {

@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-/// Tells a JsonProjector what Boost.JSON's parser finds.
+/// Forwards the findings of Boost.JSON's parser to a JsonProjector.
 struct Handler {
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_array_size = max_object_size;

@@ -25,8 +25,8 @@ class GroupLedger {
  public:
     /// Which groups a diff may name as those that the host had.
     enum class Known {
-        equal,  ///< of equal ones any: a host may be told of another one than it has
-        same,   ///< the very ones that it was told of
+        equal,  ///< of equal ones any: a host may receive another one than it has
+        same,   ///< the very ones that it received
     };
     explicit GroupLedger(Known known = Known::equal) : known_(known) {}
 

@@ -129,24 +129,24 @@ def a_token_that_is_refused(w):
 
 @scenario(factor=60)
 def a_token_that_is_always_refused(w):
-    """Each new token is refused: few runs, few requests, and the server's word is told."""
+    """Each new token is refused: few runs, few requests, and the server's message is reported."""
     login = Login(w)
     w.server.on("all", status(401, "Unauthorized", "Unauthorized"))
     login.issue(token=TOKEN)
     login.start(synced=False)
     w.sleep(300)
-    w.told("401", at_most=6)
+    w.logged("401", at_most=6)
     w.check(3 <= len(login.runs()) <= 9, f"{len(login.runs())} runs in five minutes")
     w.at_most_per_minute(14)
 
 
 @scenario(factor=20)
 def a_program_that_hangs(w):
-    """It is killed after 30 s and told; it runs seldom, and works as soon as it is mended."""
+    """It is killed after 30 s and reported; it runs seldom, and works as soon as it is mended."""
     login = Login(w, f"echo {TOKEN}; sleep 10000 & sleep 10000")
     login.issue(token=TOKEN)
     login.start(synced=False)
-    w.told("did not end in 30 s", within=45)
+    w.logged("did not end in 30 s", within=45)
     w.sleep(150)
     w.check(2 <= len(login.runs()) <= 5, f"{len(login.runs())} runs in three minutes")
     w.log_lines(6)
@@ -158,14 +158,14 @@ def a_program_that_hangs(w):
 
 @scenario(factor=60)
 def a_program_that_is_missing(w):
-    """Its name and the hint are told; it is looked for seldom, and used when it appears."""
+    """Its name and the hint are reported; it is tried seldom, and used when it appears."""
     login = Login(w, installHint="Install it with: apt-get install login-of-cloud")
     login.issue(token=TOKEN)
     there = login.config["command"]
     os.rename(there, there + ".away")
     login.start(synced=False)
-    w.told("there is no such program.*Install it with: apt-get install login-of-cloud", within=20)
-    w.told("exec .*/login", at_most=6)
+    w.logged("there is no such program.*Install it with: apt-get install login-of-cloud", within=20)
+    w.logged("exec .*/login", at_most=6)
     w.sleep(300)
     w.log_lines(8)
     os.rename(there + ".away", there)
@@ -182,18 +182,18 @@ FAILURES = {
     "another-version": "echo '{\"kind\": \"ExecCredential\", \"apiVersion\": "
                        "\"client.authentication.k8s.io/v1alpha1\", \"status\": "
                        f"{{\"token\": \"{TOKEN}\"}}}}'; exit 0",
-    "an-environment-that-is-told": "env >&2; exit 1",
+    "an-environment-that-is-printed": "env >&2; exit 1",
 }
 
 
 @scenario(factor=60, variants=FAILURES)
 def a_program_that_fails(w, text):
-    """Told without secrets, and few lines; it goes on when the program does."""
+    """Reported without secrets, and few lines; it goes on when the program does."""
     login = Login(w, text, env=[{"name": "LOGIN_SECRET", "value": TOKEN}])
     login.issue(token=TOKEN)
     os.symlink(os.path.join(w.folder, "answer"), login.config["command"] + ".answer")
     login.start(synced=False)
-    w.told("exec .*/login: (it|what)", within=40)
+    w.logged("exec .*/login: (it|what)", within=40)
     w.sleep(120)
     w.log_lines(6)
     w.check(2 <= len(login.runs()) <= 6, f"{len(login.runs())} runs in two minutes")

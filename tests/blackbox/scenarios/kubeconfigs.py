@@ -73,14 +73,14 @@ def the_server_has_moved(w):
     kubeconfig.write(other.url, OLD)
     w.change()
     w.settles(60)
-    w.told("kubeconfig .*has changed; the server is " + other.url, at_most=1)
+    w.logged("kubeconfig .*has changed; the server is " + other.url, at_most=1)
     w.check(other.count("list") >= 1, "what the old server said was relied upon")
     other.stop()
 
 
 @scenario(factor=20)
 def a_broken_kubeconfig(w):
-    """The file is half written for a while: told once, nothing is lost, and told when it is good."""
+    """The file is half written for a while: nothing is lost, begin and end are reported once."""
     kubeconfig = Kubeconfig(w)
     w.file("kubeconfig", kubeconfig.text[:-40])
     for _ in range(3):
@@ -88,11 +88,11 @@ def a_broken_kubeconfig(w):
         w.server.end_watches()
         w.change()
         w.settles(8)
-    w.told("going on with what was read before", at_most=1)
+    w.logged("going on with what was read before", at_most=1)
     kubeconfig.write(w.server.url, OLD)
     w.sleep(61)
     w.server.end_watches()
     w.change()
     w.settles(8)
-    w.told("kubeconfig .*usable again", at_most=1)
+    w.logged("kubeconfig .*usable again", at_most=1)
     w.at_most(1, "list page")

@@ -16,7 +16,7 @@ EIGHT = [f"ns-{i}" for i in range(8)]
 
 @scenario(factor=10, variants={"429": 429, "503": 503})
 def many_that_were_sent_away_together(w, code):
-    """Eight watches are told to come back in 5 s: none comes sooner, and not all together."""
+    """Eight watches receive Retry-After: 5: none comes sooner, and not all together."""
     populate(w, EIGHT)
     w.start(*in_namespaces(EIGHT))
     w.until(lambda: w.server.count("watch") == 8, 30, "eight watches")
@@ -220,7 +220,7 @@ def forty_namespaces_without_the_right_to_all(w):
 
 @scenario(factor=20)
 def many_versions_that_expire_together(w):
-    """Sixteen watches are told 410 at the same moment: at most eight lists at a time."""
+    """Sixteen watches receive 410 at the same moment: at most eight lists at a time."""
     names = [f"ns-{i}" for i in range(16)]
     populate(w, names)
     w.start(*in_namespaces(names), within=60)
@@ -270,7 +270,7 @@ def a_list_may_not_be_silent(w):
         x.silence()
     w.spoil_lists(half)
     w.start(within=140)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 @scenario(factor=60)
@@ -278,7 +278,7 @@ def a_list_that_is_never_answered(w):
     """Nothing at all in answer to a list: given up within two minutes."""
     w.spoil_lists(no_answer)
     w.start(within=140)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 def spaces(x):
@@ -309,7 +309,7 @@ def what_means_nothing_is_no_progress(w, drip):
     """White space, or headers without end, do not keep a list alive."""
     w.spoil_lists(drip)
     w.start(within=400)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 # --- answers without end ------------------------------------------------------------------------
@@ -357,11 +357,11 @@ ENDLESS = {
 
 @scenario(factor=10, slow=True, variants=ENDLESS)
 def answers_without_end_cost_no_memory(w, answer):
-    """Many megabytes that mean nothing in one answer: bounded, told, tried again."""
+    """Many megabytes that mean nothing in one answer: bounded, reported, tried again."""
     w.memory_limit = 60
     w.server.on("list", answer, times=1)
     w.start(within=150)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.server.on("watch", answer, times=1)
     w.server.end_watches()
     w.change()

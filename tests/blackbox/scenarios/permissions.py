@@ -50,7 +50,7 @@ def all_is_fine(w):
 
 @scenario(factor=1)
 def the_token_is_refused(w):
-    """401: the step is that of authentication, and it tells to look at the credentials."""
+    """401: the step is that of authentication, and it advises to check the credentials."""
     w.server.on("all", status(401, "Unauthorized", "Unauthorized"))
     lines = checked(w, code=1)
     failed(w, lines, "authentication")
@@ -120,7 +120,7 @@ def nobody_listens(w):
 
 @scenario(factor=1)
 def the_name_does_not_exist(w):
-    """A name that nobody knows: the lookup fails, and the name is told."""
+    """A name that nobody knows: the lookup fails, and the name is reported."""
     lines = checked(w, url="http://nowhere.invalid:80", code=1)
     failed(w, lines, "name lookup")
     says(w, lines["name lookup"], "nowhere.invalid")
@@ -128,7 +128,7 @@ def the_name_does_not_exist(w):
 
 @scenario(factor=10, variants={"everywhere": "all", "in-lists": "probe", "in-watches": "watch"})
 def the_server_hangs(w, verbs):
-    """No answer: the step is told after its time, and the check ends."""
+    """No answer: the step is reported after its time, and the check ends."""
     w.server.on(verbs, no_answer)
     lines = checked(w, "--timeout", "5", code=1)
     line = list(lines.values())[-1]
@@ -183,7 +183,7 @@ def an_old_server_learns(w):
     w.cluster.put("endpointslices", "s")
     w.start(role="endpointslice", synced=False)
     w.until(lambda: w.server.count("watch", kind="endpointslices"), 30, "it watches slices")
-    w.told("the server is old", at_most=1, within=10)
+    w.logged("the server is old", at_most=1, within=10)
     w.sleep(600)
     w.check(len([r for r in w.server.requests if r.target in DISCOVERY]) <= 20,
             "discovery is hammered")
@@ -192,7 +192,7 @@ def an_old_server_learns(w):
     w.server.end_watches()
     w.until(lambda: [r for r in w.server.asked("list", since=healed, kind="endpointslices")
                      if r.target.startswith(GROUP + "/v1/")], 700, "v1 is listed")
-    w.told("no older one any more", within=10, at_most=1)
+    w.logged("no older one any more", within=10, at_most=1)
 
 
 @scenario(factor=150, slow=True)
@@ -202,7 +202,7 @@ def an_api_that_is_missing(w):
     w.start(synced=False)
     w.sleep(1800)
     w.log_lines(1)
-    w.told("no such API", at_most=1)
+    w.logged("no such API", at_most=1)
     w.at_most(20)
     w.server.heal()
     w.settles(w.after_outage(310))

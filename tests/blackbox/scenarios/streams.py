@@ -45,7 +45,7 @@ def a_watch_that_is_refused_becomes_polling(w, refusal):
         w.change()
         w.settles(130)
     w.at_most_per_minute(3, "list")
-    w.told("poll|60 ?s|every minute", at_most=1)
+    w.logged("poll|60 ?s|every minute", at_most=1)
     w.log_lines(3)
 
 
@@ -104,7 +104,7 @@ def watches_that_keep_failing_are_made_up_for_by_lists(w, failing):
         w.settles(A_WHILE)
     w.at_most_per_minute(20)
     w.at_most_per_minute(6, "list page")
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.log_lines(12)
     w.watches_again(200)
 
@@ -119,7 +119,7 @@ def empty_watches_are_made_up_for_by_a_list(w):
     w.server.end_watches()
     w.change()
     w.settles(100)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     began = w.now()
     w.sleep(240)
     w.at_most_per_minute(25)
@@ -140,7 +140,7 @@ def empty_watches_behind_a_slow_gateway_are_no_progress(w):
     w.server.end_watches()
     w.change()
     w.settles(250)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.at_most_per_minute(40)
 
 
@@ -248,7 +248,7 @@ def a_stream_ends_in_the_middle_of_an_event(w, cut):
 
 @scenario(factor=40)
 def a_broken_watch_is_followed_by_one_probe(w):
-    """After a connection broke, one LIST of one object tells whether the server is the same."""
+    """After a connection broke, one LIST of one object shows whether the server is the same."""
     w.start()
     for _ in range(3):
         w.sleep(10)
@@ -401,7 +401,7 @@ def watches_that_are_silent_for_good(w, silent):
     w.server.end_watches()
     w.change()
     w.settles(1500)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.change()
     w.settles(1500)
     w.at_most_per_minute(10)
@@ -450,7 +450,7 @@ def an_outage_of_five_minutes(w):
     w.start()
     w.server.go_away()
     w.sleep(300)
-    w.told("/api/v1/pods", at_most=2)
+    w.logged("/api/v1/pods", at_most=2)
     w.check(not w.program.removals(), "something was removed")
     w.server.come_back()
     w.change()
@@ -477,7 +477,7 @@ def the_server_comes_later_than_the_program(w):
     w.start(synced=False)
     w.sleep(100)
     w.check(not w.program.diffs, "something was shown")
-    w.told("/api/v1/pods", at_most=2)
+    w.logged("/api/v1/pods", at_most=2)
     w.server.accepts = True
     w.settles(75)
     w.works_again()

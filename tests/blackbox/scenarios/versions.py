@@ -186,7 +186,7 @@ def a_version_from_the_future_of_a_watch(w):
 @scenario(factor=20, variants={"reset": reset, "cut": Exchange.close})
 def a_restored_server_is_found_out(w, cut):
     """The store was restored: watches from its future are accepted and bring nothing. One LIST of
-    one object tells, everything is listed again, and the log says so."""
+    one object shows it, everything is listed again, and the log says so."""
     w.start()
     for _ in range(20):
         w.cluster.put("pods", "a")
@@ -197,7 +197,7 @@ def a_restored_server_is_found_out(w, cut):
         w.cluster.delete("pods", "c")
         w.server.end_watches(cut)
     w.settles(20)
-    w.told("older|went back|restored", within=10)
+    w.logged("older|went back|restored", within=10)
     w.change()
     w.settles(5)
 
@@ -217,12 +217,12 @@ def a_restored_server_that_was_away(w):
         w.cluster.delete("pods", "c")
     w.server.come_back()
     w.settles(75)
-    w.told("older|went back|restored", within=10)
+    w.logged("older|went back|restored", within=10)
 
 
 @scenario(factor=80)
 def a_restored_server_behind_a_proxy(w):
-    """The connection holds while the store goes back: the bookmarks that stay away tell it."""
+    """The connection holds while the store goes back: the missing bookmarks show it."""
     w.start()
     for _ in range(20):
         w.cluster.put("pods", "a")
@@ -238,7 +238,7 @@ def a_restored_server_behind_a_proxy(w):
         w.cluster.delete("pods", "c")
     # 150 s after the last bookmark. If the watch ends before, 150 s after the next one has begun.
     w.settles(400)
-    w.told("older|went back|restored", within=10)
+    w.logged("older|went back|restored", within=10)
 
 
 @scenario()
@@ -251,7 +251,7 @@ def a_list_from_the_past_is_taken(w):
     w.server.on("list", lambda x: x.answer(200, x.list_object()))
     relist(w)
     w.settles(20)
-    w.told("older|went back|restored", at_most=2, within=10)
+    w.logged("older|went back|restored", at_most=2, within=10)
 
 
 @scenario(factor=40)
@@ -298,7 +298,7 @@ def versions_that_are_no_numbers(w):
     w.server.end_watches(reset)
     w.change()
     w.settles(30)
-    w.never_told("older|restored")
+    w.never_logged("older|restored")
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ def the_same_position_whatever_is_asked(w):
     w.sleep(60)
     w.check(not w.program.diffs, "a part was shown")
     w.at_most(20, "list page")
-    w.told("continue|page|token|again")
+    w.logged("continue|page|token|again")
     w.server.heal()
     w.settles(w.after_outage(75))
 
@@ -575,14 +575,14 @@ def everything_was_really_deleted(w):
 
 @scenario()
 def a_list_without_a_version(w):
-    """A list that names no version is no basis for a watch: told, and asked for again."""
+    """A list that names no version is no basis for a watch: reported, and requested again."""
     def answer(x):
         found = x.list_object()
         found["metadata"] = {}
         x.answer(200, found)
     w.server.on("list", answer, times=2)
     w.start(within=30)
-    w.told("version")
+    w.logged("version")
 
 
 @scenario(modes=LISTS)

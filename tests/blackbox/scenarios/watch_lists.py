@@ -68,7 +68,7 @@ def a_server_that_refuses_is_sent_lists(w, refusal):
     w.settles(20)
     w.at_most(1, "streamed")
     w.at_most(2, "LIST")
-    w.never_told("forbidden|refused|works again")
+    w.never_logged("forbidden|refused|works again")
 
 
 @scenario(modes=("refused", "ignored"))
@@ -83,7 +83,7 @@ def a_server_without_streams_is_asked_for_one_once(w):
         w.settles(20)
         w.at_most(count, "LIST")
     w.at_most(0, "streamed")  # beside the first one
-    w.never_told("list with a watch|encoding")
+    w.never_logged("list with a watch|encoding")
 
 
 def without_the_end(x):
@@ -106,7 +106,7 @@ IGNORING = {"objects-without-an-end": without_the_end, "changes-only": without_a
 
 @scenario(factor=40, variants=IGNORING, modes=STREAMS)
 def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
-    """Nothing is complete without the end of the list; after ten seconds a LIST tells it."""
+    """Nothing is complete without the end of the list; after ten seconds a LIST follows."""
     w.server.on("streamed", ignoring)
     w.start(within=50)
     w.change()
@@ -136,7 +136,7 @@ def changes_do_not_put_off_the_end_for_ever(w):
 
 @scenario(factor=80, modes=STREAMS)
 def no_answer_at_all_gives_way_to_a_list(w):
-    """Something holds back the heads of watches: a LIST tells the state after the timeout."""
+    """Something holds back the heads of watches: a LIST brings the state after the timeout."""
     w.server.on("streamed", ignores_head_too)
     w.start(within=60, synced=False)
     w.settles(60)
@@ -248,7 +248,7 @@ def most_of_a_streamed_list_is_missing(w):
     w.until(lambda: w.server.count("LIST"), 20, "it confirms with a LIST")
     w.change()
     w.settles(10)
-    w.told("lacks", at_most=1)
+    w.logged("lacks", at_most=1)
 
 
 def end_first(x):
@@ -380,7 +380,7 @@ def a_list_that_cannot_be_unpacked(w, pack):
                 when=lambda request: request.headers["accept-encoding"] == "gzip")
     w.start("--gzip", "on", within=20)
     w.at_most_per_minute(8, ALL)
-    w.told("compressed answer")
+    w.logged("compressed answer")
 
 
 @scenario(variants={"auto": (), "off": ("--gzip", "off")})

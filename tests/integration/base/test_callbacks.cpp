@@ -430,7 +430,7 @@ struct ActingReloader {
     std::optional<ScrapeConfigReloader> handle;
 };
 
-/// Told of steps; there is no handle but the operation.
+/// Receives steps; there is no handle but the operation.
 struct ActingCheck {
     explicit ActingCheck(Simulation& s) : sim(s) {}
     void begin() {
@@ -455,7 +455,7 @@ struct ActingCheck {
     asio::cancellation_signal signal;
 };
 
-/// A pool, and a scraper that does something to it when it is told of something.
+/// A pool, and a scraper that does something to it in each callback.
 struct ActingScraper final : TargetHandler {
     void begin() {
         pool.emplace(config("one"), static_cast<TargetHandler&>(*this));
@@ -550,11 +550,11 @@ TEST_CASE("Callbacks: a host may do anything to a Watcher in each of its callbac
     act_in_each_callback<ActingWatcher<Generic>>();
 }
 
-TEST_CASE("Callbacks: an observer of a GroupWatcher may do anything to it when it is told") {
+TEST_CASE("Callbacks: an observer of a GroupWatcher may do anything to it in a callback") {
     act_in_each_callback<ActingGroups>();
 }
 
-TEST_CASE("Callbacks: an observer of a URLWatcher may do anything to it when it is told") {
+TEST_CASE("Callbacks: an observer of a URLWatcher may do anything to it in a callback") {
     act_in_each_callback<ActingURLWatcher>();
 }
 
@@ -574,7 +574,7 @@ TEST_CASE("Callbacks: a host may end an access check at each of its steps") {
     act_in_each_callback<ActingCheck>();
 }
 
-TEST_CASE("Callbacks: a scraper may do anything to its TargetPool when it is told of targets") {
+TEST_CASE("Callbacks: a scraper may do anything to its TargetPool in a callback") {
     for (const HostAct act : host_acts) {
         CAPTURE(to_string(act));
         int callback = 0;

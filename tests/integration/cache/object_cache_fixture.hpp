@@ -111,7 +111,7 @@ inline std::vector<std::string> numbered(const std::string& prefix, std::size_t 
     return names;
 }
 
-/// Follows objects and notes what it is told: "a: token=1", "b: none".
+/// Follows objects and notes what it receives: "a: token=1", "b: none".
 struct CacheFollowing {
     explicit CacheFollowing(CachedCluster& c) : cluster(c) {}
     void follow(const std::string& name) {

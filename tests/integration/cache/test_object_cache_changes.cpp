@@ -8,7 +8,7 @@ using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 using Received = std::vector<std::string>;
 
-TEST_CASE("ObjectCache: who follows an object is told its state, and then its changes") {
+TEST_CASE("ObjectCache: a subscriber receives the state of an object, and then its changes") {
     CachedCluster c;
     c.put("db", "1");
     CacheFollowing following(c);
@@ -29,7 +29,7 @@ TEST_CASE("ObjectCache: who follows an object is told its state, and then its ch
     CHECK(c.state("db") == "none");
 }
 
-TEST_CASE("ObjectCache: who follows what does not exist is told so") {
+TEST_CASE("ObjectCache: a subscriber is notified that an object does not exist") {
     CachedCluster c;
     CacheFollowing following(c);
     following.follow("db");
@@ -39,7 +39,7 @@ TEST_CASE("ObjectCache: who follows what does not exist is told so") {
     CHECK(following.take() == Received{"db: token=1"});
 }
 
-TEST_CASE("ObjectCache: one that comes later is told the state from memory") {
+TEST_CASE("ObjectCache: a later subscriber receives the state from memory") {
     CachedCluster c;
     c.put("db", "1");
     CacheFollowing following(c);
@@ -133,7 +133,8 @@ TEST_CASE("ObjectCache: an object that is followed is never idle") {
     CHECK(following.take() == Received{"db: token=2"});
 }
 
-TEST_CASE("ObjectCache: an immutable object that is followed is told, and no longer watched") {
+TEST_CASE(
+    "ObjectCache: an immutable object is delivered to its subscriber, and no longer watched") {
     CachedCluster c;
     CacheFollowing following(c);
     following.follow("key");

@@ -106,7 +106,7 @@ TEST_CASE("ObjectCache: a host does not notice that the watches change") {
     for (const auto& name : numbered("s", 2)) following.follow(name);
     c.settle();
     CHECK(following.take().size() == 2);
-    // They are synced at every moment, and nobody is told anything.
+    // They are synced at every moment, and no subscriber is notified.
     const auto always_readable = [&] {
         c.context.restart();
         do {

@@ -36,7 +36,7 @@ TEST_CASE("ObjectCache: an immutable object is no longer watched once it was rea
     CHECK(c.state("key") == "immutable");
     CHECK(c.take_requests().empty());
 
-    // It is looked at now and then, and stays.
+    // It is checked now and then, and stays.
     c.advance(24h);
     CHECK(c.read("key") == "token=1");
     CHECK(c.state("key") == "immutable");

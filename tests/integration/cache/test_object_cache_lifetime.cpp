@@ -231,7 +231,7 @@ TEST_CASE("ObjectCache: what a callback holds may ask for the status when cancel
     bool received = false;
     auto subscription = c.cache->subscribe(
         "shop", "db", [&received, held = std::move(asks)](const ObjectPtr&) { received = true; });
-    // Until the value is known, and the host is about to be told.
+    // Until the value is known, and the delivery to the host is pending.
     for (int turn = 0; turn < 1'000 && c.state("db") != "present"; ++turn) {
         c.context.restart();
         c.context.poll_one();

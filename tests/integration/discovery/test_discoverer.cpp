@@ -53,7 +53,7 @@ TEST_CASE("Discoverer: the first diff is the complete state, the later ones what
     CHECK_FALSE(host.ended());
 }
 
-TEST_CASE("Discoverer: an empty cluster is told as well, once") {
+TEST_CASE("Discoverer: an empty cluster is delivered as well, once") {
     Simulation sim;
     DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = sim.server.url();
@@ -303,7 +303,7 @@ TEST_CASE("Discoverer: the latency of a diff is the time since the first change 
     p.advance(1s);
     CHECK(host.diffs == 2);
     CHECK(p.metrics->delivery_latency.sum() == 6s);
-    // It changes back: there is nothing to tell, and later it is another change that waits.
+    // It changes back: there is nothing to deliver, and later it is another change that waits.
     p.label("p1", "2");
     p.settle();
     p.advance(3s);

@@ -28,7 +28,7 @@ struct FileJobs : Jobs {
         job.file_sd_configs = {config};
         return job;
     }
-    /// What the next look brings.
+    /// The result of the next scan.
     std::string next() {
         advance(5s);
         return host.take_diffs();
@@ -123,7 +123,7 @@ TEST_CASE("file_sd: targets of a file that turns bad go in vmagent's dialect, an
     CHECK(f.host.problems() == "");
 }
 
-TEST_CASE("file_sd: as long as no file could be read, nobody is told that there are no targets") {
+TEST_CASE("file_sd: an empty list is never delivered before a file has been read") {
     FileJobs f;
     f.settle_with({{"a", {f.pods()}}});
     f.host.take_diffs();
@@ -249,7 +249,7 @@ TEST_CASE("file_sd: equal configurations of two jobs are looked at once") {
     CHECK(f.metrics->target_file_scans == 13);
 }
 
-TEST_CASE("file_sd: looks come once a second at most") {
+TEST_CASE("file_sd: scans come once a second at most") {
     FileJobs f;
     Job job = f.job({"*.json"});
     job.file_sd_configs[0].interval = 1ms;
@@ -259,7 +259,7 @@ TEST_CASE("file_sd: looks come once a second at most") {
 }
 
 TEST_CASE(
-    "file_sd: a look that hangs is told after 10 s, keeps the targets, and stays the only one") {
+    "file_sd: a hanging scan is reported after 10 s, keeps the targets, and stays the only one") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
     f.settle_with({f.job({"*.json"})});
@@ -279,7 +279,7 @@ TEST_CASE(
     CHECK_FALSE(f.state().error);
 }
 
-TEST_CASE("file_sd: what a look shows that takes longer than 10 s is not lost") {
+TEST_CASE("file_sd: the result of a scan of more than 10 s is not lost") {
     FileJobs f;
     f.files->hangs = true;  // each time
     f.settle_with({f.job({"*.json"})});
@@ -298,7 +298,7 @@ TEST_CASE("file_sd: what a look shows that takes longer than 10 s is not lost") 
     CHECK(f.metrics->target_file_failures == 2);
 }
 
-TEST_CASE("file_sd: nothing is left of a job that goes while a look hangs") {
+TEST_CASE("file_sd: nothing is left of a job removed during a hanging scan") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
     f.files->hangs = true;
@@ -310,7 +310,7 @@ TEST_CASE("file_sd: nothing is left of a job that goes while a look hangs") {
     CHECK(f.host.take_diffs() == "");
 }
 
-TEST_CASE("file_sd: before the manager runs nothing is read, and a mistake is told at once") {
+TEST_CASE("file_sd: before the manager runs nothing is read, and a mistake is reported at once") {
     FileJobs f;
     JobHost host(f.context.get_executor());
     Job job = f.job({"*.json"});

@@ -17,7 +17,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
-// With one shared strand the quick discoverer would be told only after the slow callback has ended.
+// With one shared strand the quick discoverer would wait for the end of the slow callback.
 TEST_CASE("Discoverer: a callback that blocks on a strand of the host stalls no other discoverer") {
     asio::thread_pool threads(3);
     std::optional<sim::ApiServer> server(std::in_place, threads.get_executor());

@@ -99,8 +99,8 @@ void write_snapshot(Warm& w, Role role = Role::pod) {
 
 }  // namespace
 
-TEST_CASE("WarmStart: who starts while the API server is away has the targets of before, and is "
-          "told what differs when it is back") {
+TEST_CASE("WarmStart: a start while the API server is down delivers the previous targets, and the "
+          "differences once it is back") {
     Warm w;
     w.server.apply(w.pod("a", "10.0.0.1"));
     w.server.apply(w.pod("b", "10.0.0.2"));
@@ -131,7 +131,7 @@ TEST_CASE("WarmStart: who starts while the API server is away has the targets of
     CHECK(host.discoverer.status().snapshot.empty());
 }
 
-TEST_CASE("WarmStart: where nothing differs the host is only told that it is so") {
+TEST_CASE("WarmStart: without differences the host only receives the confirmation") {
     for (const Role role : {Role::pod, Role::endpointslice, Role::service, Role::node}) {
         CAPTURE(to_string(role));
         Warm w;

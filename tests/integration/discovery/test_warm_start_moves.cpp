@@ -58,7 +58,7 @@ struct MovingServers : TwoServers {
     std::string snapshots = directory.path("snapshots");
 };
 
-/// Has the addresses that it was told.
+/// Has the addresses of its diffs.
 struct AddressHost {
     explicit AddressHost(MovingServers& s, Duration server_timeout = 5s)
         : discoverer(
@@ -163,7 +163,7 @@ TEST_CASE("WarmStart: who ends amid a move writes nothing of two servers") {
     CHECK(s.files_with("10.1.1.1") == 1);
 }
 
-TEST_CASE("WarmStart: the file is that of the server that is named when it is told") {
+TEST_CASE("WarmStart: the loaded file is that of the server configured at that time") {
     MovingServers s;
     for (const char* url : {"https://first", "https://second"}) {
         s.lead_to(url);

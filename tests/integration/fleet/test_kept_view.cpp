@@ -350,7 +350,7 @@ TEST_CASE("Membership: members that are named anew have nothing to do with those
     CHECK(run({"a", "b"}) == "a b");
 }
 
-TEST_CASE("Membership: what cannot be written is told once, and again when it can be written") {
+TEST_CASE("Membership: a failed write is reported once, and so is the next success") {
     KeptPair s;
     Agent agent(s, s.config());
     s.settle();

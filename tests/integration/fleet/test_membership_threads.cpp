@@ -17,7 +17,7 @@ using namespace k8s_sd;
 
 namespace {
 
-/// A source that tells from threads of its own.
+/// A source that reports from threads of its own.
 class LoudSource final : public MemberSource {
  public:
     ~LoudSource() override { LoudSource::stop(); }

@@ -96,7 +96,7 @@ TEST_CASE("Cluster-wide: one watch replaces those of many namespaces") {
     CHECK(host->complaints.empty());
 }
 
-TEST_CASE("Cluster-wide: bad objects of other namespaces are no matter, those of ours are told") {
+TEST_CASE("Cluster-wide: bad objects of other namespaces are ignored, own ones are reported") {
     Namespaces n;
     const auto host = n.host(n.config());
     const auto send_bad = [&](const std::string& ns) {
@@ -237,7 +237,7 @@ TEST_CASE("Cluster-wide: what was known stays until its namespace is listed") {
     CHECK(host->take_diffs() == "[~pod/a/web]");
     CHECK(host->groups.size() == 3);
     const DiscovererStatus status = host->discoverer->status();
-    CHECK(status.synced);  // the complete state was told
+    CHECK(status.synced);  // the complete state was delivered
     CHECK(status.error == errc::forbidden);
     n.server.set_intercept({});
     n.advance(60s);
@@ -253,7 +253,7 @@ TEST_CASE("Cluster-wide: a permission that was missed for a moment changes nothi
     n.server.fail_next(sim::Response::failure(403, "Forbidden", "the authorizer is away"), 2);
     n.server.disconnect_all();
     n.advance(60s);
-    // The list is one of a single object, which tells the server's version.
+    // The list is one of a single object, which has the server's version.
     CHECK(n.requests() == Texts{"LIST /api/v1/pods", "WATCH /api/v1/pods"});
     CHECK(n.pods().lists == 1);
     CHECK(n.pods().watchers == 1);

@@ -23,7 +23,7 @@ struct Generated {
 
 std::string name(const char* prefix, std::size_t i) { return prefix + std::to_string(i); }
 
-/// A host of one role, what it was told last, and what was generated for it.
+/// A host of one role, what it received last, and what was generated for it.
 struct Dependants : Simulation {
     void run(Role role, const AttachMetadata& attach = {}, std::size_t max_targets = 100'000) {
         DiscoveryConfig config;

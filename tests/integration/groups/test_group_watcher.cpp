@@ -67,7 +67,7 @@ struct Cluster : Simulation {
 
 std::string plural(Kind kind) { return std::string(to_string(kind)); }
 
-/// Writes down what it is told.
+/// Writes down what it receives.
 struct Recorder final : GroupWatcher::Observer {
     void on_ready(const std::shared_ptr<const TargetGroupDiff>& complete) override {
         received += "ready ";
@@ -443,7 +443,8 @@ TEST_CASE("GroupWatcher: a role that comes later gets what is there already") {
 
 // --- observers -----------------------------------------------------------------------------------
 
-TEST_CASE("GroupWatcher: an observer is told the complete state, then what a turn has changed") {
+TEST_CASE(
+    "GroupWatcher: an observer receives the complete state, then the changes of each invocation") {
     Cluster c;
     const auto watcher =
         GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
@@ -472,7 +473,7 @@ TEST_CASE("GroupWatcher: an observer is told the complete state, then what a tur
     CHECK(first->newest[0].previous == nullptr);
 }
 
-TEST_CASE("GroupWatcher: an observer that comes later is told the state of that time") {
+TEST_CASE("GroupWatcher: a later observer receives the state of that time") {
     Cluster c;
     const auto watcher =
         GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
@@ -499,7 +500,7 @@ TEST_CASE("GroupWatcher: an observer that comes later is told the state of that 
     CHECK(late->take().empty());
 }
 
-TEST_CASE("GroupWatcher: views of one scope are told apart, equal ones share a watcher") {
+TEST_CASE("GroupWatcher: views of one scope are distinguished, equal ones share a watcher") {
     Cluster c;
     const auto executor = c.context.get_executor();
     const ResolvedConfig config = resolve(c.config(Role::pod));

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A discoverer, and the sources that it was told of.
+/// A discoverer, and the sources that it has delivered.
 struct SharingJob {
     SharingJob(asio::io_context& context, const DiscoveryConfig& config)
         : discoverer(

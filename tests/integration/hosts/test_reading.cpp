@@ -228,7 +228,7 @@ TEST_CASE("reading: a context may end while somebody reads and waits") {
     CHECK_FALSE(called);
 }
 
-TEST_CASE("waiting: who waits is told once the complete state is known, and late ones at once") {
+TEST_CASE("waiting: waits complete once the complete state is known, and later ones at once") {
     Read read;
     ReadingWatcher pods(read);
     Lines received;
@@ -259,7 +259,7 @@ TEST_CASE("waiting: who waits is told once the complete state is known, and late
     CHECK(std::exchange(received, {}) == Lines{aborted});
 }
 
-TEST_CASE("status callback: it tells of the first state, of failures and of their end, once each") {
+TEST_CASE("status callback: the first state, failures and their ends are reported once each") {
     Read read;
     const auto follow = [&](auto& handle, Lines& received) {
         handle.set_status_callback([&](const DiscovererStatus& status) {

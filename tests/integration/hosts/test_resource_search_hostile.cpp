@@ -94,7 +94,7 @@ const std::string login_page = "<!DOCTYPE html><html><body>Log in</body></html>"
 
 }  // namespace
 
-TEST_CASE("Resource search: what is no discovery document is told of, and asked for gently") {
+TEST_CASE("Resource search: an invalid discovery document is reported, and requested rarely") {
     for (const std::string_view document : {group_document, version_document}) {
         for (const std::string& body :
              {std::string(), std::string("{"), std::string("[]"), std::string("5"),
@@ -168,7 +168,7 @@ TEST_CASE("Resource search: of thousands of versions sixteen are asked for") {
     CHECK(search.recovers());
 }
 
-TEST_CASE("Resource search: a server that never answers is asked anew, and told of") {
+TEST_CASE("Resource search: a server without an answer is asked again, and reported") {
     for (const std::string_view document : {group_document, version_document}) {
         CAPTURE(document);
         HostileSearch search(in_place_of(document, Response::never()));
@@ -183,7 +183,7 @@ TEST_CASE("Resource search: a server that never answers is asked anew, and told 
     }
 }
 
-TEST_CASE("Resource search: the HTTP status of a refusal is told") {
+TEST_CASE("Resource search: the HTTP status of a refusal is reported") {
     for (const unsigned status : {301U, 302U, 307U, 400U, 401U, 403U, 429U, 500U, 503U}) {
         for (const std::string_view document : {group_document, version_document}) {
             CAPTURE(status, document);

@@ -117,7 +117,7 @@ TEST_CASE("Watcher: an object that was created anew under its name is removed an
     CHECK(pods.last->metadata.uid == "u2");
 }
 
-TEST_CASE("Watcher: what changes in nothing that is kept is not told") {
+TEST_CASE("Watcher: changes of unselected fields are not delivered") {
     Watched w;
     w.server.apply(pod({.name = "a", .probe_time = "2026-01-01T00:00:00Z"}));
     WatcherConfig config = w.config();
@@ -147,7 +147,7 @@ TEST_CASE("Watcher: a predicate decides what counts as a change") {
     CHECK(pods.take() == Lines{"a: n2 -> n2"});
 }
 
-TEST_CASE("Watcher: what a slow host has not been told is one change for each object") {
+TEST_CASE("Watcher: undelivered changes are coalesced into one for each object") {
     Watched w;
     w.server.apply(pod({.name = "a"}));
     w.server.apply(pod({.name = "b"}));
@@ -192,7 +192,7 @@ TEST_CASE("Watcher: the latency of a diff is the time since the first change in 
     CHECK(w.metrics->delivery_latency.counts() == expected);
 }
 
-TEST_CASE("Watcher: it shares the watch of a discoverer, which is told nothing more for it") {
+TEST_CASE("Watcher: it shares the watch of a discoverer, which receives nothing more for it") {
     Watched w;
     w.server.apply(pod({.name = "a"}));
     Host host(w.context.get_executor(), w.discovery());
@@ -257,7 +257,7 @@ TEST_CASE("Watcher: a discoverer that comes later gets its labels of the same wa
     CHECK(pods.take() == Lines{"a: n1 -> n2"});
 }
 
-TEST_CASE("Watcher: watchers that keep different fields share a watch and are told of their own") {
+TEST_CASE("Watcher: watchers of different fields share a watch and receive their own changes") {
     Watched w;
     w.server.apply(pod({.name = "a"}));
     WatcherConfig nodes = w.config();
@@ -389,7 +389,7 @@ TEST_CASE("Watcher: a cancellation slot ends it, and destroying it in its callba
     CHECK(w.server.open_connections() == 0);
 }
 
-TEST_CASE("Watcher: it fills a store, and who waits for that is told") {
+TEST_CASE("Watcher: it fills a store, and waits for it complete") {
     Watched w;
     w.server.apply(pod({.name = "a", .ip = "10.0.0.1"}));
     w.server.apply(pod({.name = "b", .ip = "10.0.0.2"}));
@@ -419,7 +419,7 @@ TEST_CASE("Watcher: it fills a store, and who waits for that is told") {
     CHECK(store.generation() == 2);
 }
 
-TEST_CASE("Watcher: one that is moved goes on to fill its store, one that is cancelled tells so") {
+TEST_CASE("Watcher: a moved watcher still fills its store, a cancelled one reports the end") {
     Watched w;
     w.server.deny("pods");
     Store<api::Pod> store;

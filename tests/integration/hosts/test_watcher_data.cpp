@@ -18,7 +18,7 @@ using namespace k8s_sd::test;
 
 namespace {
 
-/// A watcher, with all that it told.
+/// A watcher, with all that it delivered.
 template <class T>
 struct DataWatcher {
     DataWatcher(Simulation& sim, WatcherConfig config = {}, bool protobuf = true)
@@ -54,7 +54,7 @@ boost::json::object labelled(boost::json::object object, std::string_view app) {
 
 }  // namespace
 
-TEST_CASE("Watcher: a Secret has its bytes, and a change of them is told") {
+TEST_CASE("Watcher: a Secret has its bytes, and a change of them is delivered") {
     for (const bool protobuf : {false, true}) {
         CAPTURE(protobuf);
         Simulation sim;

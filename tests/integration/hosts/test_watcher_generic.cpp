@@ -355,7 +355,7 @@ TEST_CASE("Watcher<Generic>: metadata of custom resources alone") {
     CHECK(watcher.take() == Lines{"+shop/b {}"});
 }
 
-TEST_CASE("Watcher<Generic>: objects that cannot be read are skipped and told of") {
+TEST_CASE("Watcher<Generic>: unreadable objects are skipped and reported") {
     AnyResource any;
     any.server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
     any.server.apply(widget("a", 1));
@@ -407,7 +407,7 @@ TEST_CASE("Watcher<Generic>: when the version that it watches goes away, it goes
     CHECK(any.requests_to("/apis/example.com/v1/widgets") > 0);
 }
 
-TEST_CASE("Watcher<Generic>: a resource that is deleted removes nothing, and is told of") {
+TEST_CASE("Watcher<Generic>: a deleted resource removes nothing, and is reported") {
     AnyResource any;
     any.server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
     any.server.apply(widget("a", 1));

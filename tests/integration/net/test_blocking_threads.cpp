@@ -60,7 +60,7 @@ TEST_CASE("BlockingThreads: too many calls that wait are refused") {
     }));
     began.get_future().wait();
     std::promise<void> last;
-    CHECK(one.run([] { throw std::runtime_error("nobody is told"); }));
+    CHECK(one.run([] { throw std::runtime_error("no handler is called"); }));
     CHECK(one.run([&] { last.set_value(); }));
     CHECK_FALSE(one.run([] {}));
     gate.set_value();

@@ -112,7 +112,7 @@ class ScriptedConnector final : public Connector {
     Wire& wire_;
 };
 
-/// One response as it is told.
+/// One response as it is reported.
 struct Answer final : ResponseSink {
     void on_head(const ResponseHead& h) override { heads.push_back(h); }
     error_code on_body(std::string_view bytes) override {
@@ -504,7 +504,7 @@ TEST_CASE("HttpConnection: what was there before a late timer counts") {
     CHECK(answer.ec == errc::idle_timeout);
 }
 
-/// Throws, or makes no stream, where it is told to.
+/// Throws, or makes no stream, if configured.
 class ThrowingConnector final : public Connector {
  public:
     enum class At { make, make_none, connect, write, read, nowhere };

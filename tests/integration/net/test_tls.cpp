@@ -264,7 +264,7 @@ TEST_CASE("TLS client: insecure_skip_verify accepts any certificate") {
     CHECK(Handshake(client_tls(config), server_context(ca.server({"foo.example"}, -1))).ok());
 }
 
-/// What the server is told in the client's hello.
+/// What the client's hello contains.
 struct Hello {
     std::string alpn;
     std::string server_name;
@@ -376,7 +376,7 @@ TEST_CASE("TLS client: shows its certificate when the server demands one") {
         CHECK(verdict() == "does not accept the client certificate: it is signed by a CA that "
                            "is unknown there");
     }
-    SECTION("TLS 1.2 tells it in the handshake") {
+    SECTION("TLS 1.2 reports it in the handshake") {
         config.max_version = TlsVersion::tls_1_2;
         show(users.client("me", -1));
         const Handshake h(client_tls(config), context);

@@ -104,7 +104,7 @@ TEST_CASE("TlsContexts: an unusable CA is an error, never the system's trust sto
     CHECK(problem_of(config) == "the inline CA holds no certificate");
 }
 
-TEST_CASE("TlsContexts: a broken certificate among others is skipped, and told once") {
+TEST_CASE("TlsContexts: a broken certificate among others is skipped, and reported once") {
     const TemporaryDirectory directory;
     const CertificateAuthority first, second;
     const std::string whole = first.certificate();
@@ -252,7 +252,7 @@ TEST_CASE(
     CHECK_FALSE(contexts.get(config));
     directory.write("ca.crt", CertificateAuthority("first").certificate());
     contexts.get(config, 1s);
-    CHECK(log.empty());  // a problem is reported by who is told
+    CHECK(log.empty());  // a problem is reported by its receiver
 
     const std::string file = "CA file " + config.ca_file;
     const std::string serves = "; going on with what was read before";
@@ -309,7 +309,7 @@ TEST_CASE("TlsContexts: a certificate and its key rotate as a pair") {
     CHECK(log.size() == 5);
 }
 
-TEST_CASE("TlsContexts: files that hang are told of after 10 s, and what was read before serves") {
+TEST_CASE("TlsContexts: hanging files are reported after 10 s, and the previous content serves") {
     const TemporaryDirectory directory;
     std::vector<std::string> log;
     Logger logger;
@@ -354,7 +354,7 @@ TEST_CASE("TlsContexts: files that hang are told of after 10 s, and what was rea
                                               config.key_file + ": usable again"});
 }
 
-TEST_CASE("TlsContexts: one look at the files serves all who wait for their first context") {
+TEST_CASE("TlsContexts: one read of the files serves all waits for the first context") {
     const TemporaryDirectory directory;
     Contexts contexts;
     TlsConfig config;

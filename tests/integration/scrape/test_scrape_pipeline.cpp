@@ -83,7 +83,7 @@ scrape_configs:
   - {source_labels: [__param_target], target_label: instance}
 )yaml";
 
-/// A scraper with a pool for each job. take() tells what happened since the last time.
+/// A scraper with a pool for each job. take() returns what happened since the last call.
 struct Scraper : Simulation {
     struct Handler final : TargetHandler {
         void stop(TargetId, const ScrapeTargetPtr& target, StopReason) noexcept override {

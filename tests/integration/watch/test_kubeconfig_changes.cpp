@@ -204,7 +204,7 @@ TEST_CASE("A changed kubeconfig: the limits are those of the server that is watc
     CHECK(sim.traffic_of("https://second")->try_list_permit());
 }
 
-TEST_CASE("A changed kubeconfig: nothing looks at it when nothing is watched") {
+TEST_CASE("A changed kubeconfig: it is not checked when nothing is watched") {
     TwoClusters sim;
     sim.advance(59s);
     sim.watch->destroy();

@@ -99,7 +99,7 @@ TEST_CASE("Recovery: a request that was sent before it and fails after it is soo
     CHECK(hanging.watcher().synced());
 }
 
-TEST_CASE("Recovery: a server that was restored is listed after a probe, and that is told") {
+TEST_CASE("Recovery: a restored server is listed after a probe, and reported") {
     Simulation sim;
     for (int i = 0; i < 20; ++i) sim.server.apply(pod({.name = "p" + std::to_string(i)}));
     WatchProbe probe(sim);

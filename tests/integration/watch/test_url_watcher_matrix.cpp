@@ -479,7 +479,7 @@ TEST_CASE("URLWatcher: a gateway that cuts every watch after 50 seconds costs no
         c.server.end_watches();
     }
     const Texts requests = c.take_requests();
-    // Without any sign of life a list tells, four times an hour, that nothing was missed.
+    // Without any sign of life a list confirms, four times an hour, that nothing was missed.
     CHECK(count(requests, "LIST") <= (bookmarks ? 0 : 100 * 50 / 900));
     CHECK(count(requests, "WATCH") >= 95);
     CHECK(requests.size() <= 110);

@@ -33,7 +33,7 @@ def run(program, *arguments, variables=None):
 
 
 class Running:
-    """A program that runs until it is told to end; its lines are read as they come."""
+    """A program that runs until it is terminated; its lines are read as they come."""
 
     def __init__(self, program, *arguments, timeout=TIMEOUT):
         self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
@@ -61,7 +61,7 @@ class Running:
         return self.process.stderr.readline().rstrip("\n")
 
     def error_line(self):
-        """The next line of standard error that tells of no usual event, without its time."""
+        """The next line of standard error that reports no usual event, without its time."""
         while True:
             line = re.sub(TIME, "", self.log_line())
             if not re.match(USUAL_EVENT, line):

@@ -80,7 +80,7 @@ class Once(unittest.TestCase):
         self.assertEqual(targets, len(self.targets()))
         self.assertEqual(three, f"synced targets={3 * targets} groups={3 * groups} jobs=3\n")
 
-    def test_text_tells_what_is_watched_and_found(self):
+    def test_text_reports_what_is_watched_and_found(self):
         result = run("discover", "--sim", "--once", "--namespace", "shop", "--role", "service")
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stdout, r"^Discovering targets of role service at http://127\.0\.0\.1"

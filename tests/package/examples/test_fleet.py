@@ -72,7 +72,7 @@ class Fleet(unittest.TestCase):
         self.assertIn("only roles pod, node and service have shares", refused.stderr)
 
     def test_each_namespace_has_one_member_where_roles_join_kinds(self):
-        # Nobody listens there; what would be scraped is told by labels.
+        # Nobody listens there; labels show what would be scraped.
         rules = """
   relabel_configs:
   - {target_label: __address__, replacement: "127.0.0.1:1"}
@@ -176,7 +176,7 @@ class Fleet(unittest.TestCase):
 
 
 class Snapshots(unittest.TestCase):
-    def test_targets_of_before_are_told_while_the_server_is_away(self):
+    def test_previous_targets_are_delivered_while_the_server_is_away(self):
         with tempfile.TemporaryDirectory() as parent:
             folder = os.path.join(parent, "snapshots")
             # A cluster that goes away: its port is free again afterwards.

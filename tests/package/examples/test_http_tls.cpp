@@ -121,7 +121,7 @@ class Pieces : public HttpServer::Stream {
     const std::size_t size_;
 };
 
-/// Has nothing to say, and tells of its end.
+/// Has nothing to say, and reports its end.
 class Silence : public HttpServer::Stream {
  public:
     explicit Silence(std::promise<void>& ended) : ended_(ended) {}
@@ -229,7 +229,8 @@ TEST_CASE("RenewedTls: a renewed certificate is taken once, together with its ke
     CHECK(tls.refresh().empty());
 }
 
-TEST_CASE("RenewedTls: the end of a certificate is told before it, by its time, and after it") {
+TEST_CASE(
+    "RenewedTls: the expiry of a certificate is reported before it, by its time, and after it") {
     const Certificate certificate;
     const support::RenewedTls tls(certificate.files());
     constexpr std::int64_t day = 86'400;
@@ -276,7 +277,7 @@ TEST_CASE("RenewedTls: the shortest of a chain counts, and the longest of those 
     CHECK(support::RenewedTls(files).notes(end + 93 * day).size() == 2);
 }
 
-TEST_CASE("RenewedTls: what cannot be used is told once for each content, and changes nothing") {
+TEST_CASE("RenewedTls: an unusable file is reported once for each content, and changes nothing") {
     const Certificate certificate;
     const Certificate other;
     const support::TlsFiles files = certificate.files();

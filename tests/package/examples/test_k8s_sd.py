@@ -336,7 +336,7 @@ class Reload(unittest.TestCase):
                 self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
                 self.assertEqual(len(server.targets("/sd/one")), 2)
 
-    def test_the_file_is_looked_at_from_time_to_time(self):
+    def test_the_file_is_checked_from_time_to_time(self):
         with file_with(STATIC, "p.yml") as path, \
                 serving("--config", path, "--check-interval", 0.05) as server:
             self.assertEqual(len(server.targets("/sd/one")), 2)
@@ -401,7 +401,7 @@ class Reload(unittest.TestCase):
             replace(path, "scrape_configs: []\n")
             server.wait_for("/sd/one", 404)
 
-    def test_the_log_tells_what_happens_and_when(self):
+    def test_the_log_reports_what_happens_and_when(self):
         with serving_file(STATIC) as (server, path):
             line = server.program.log_line()
             self.assertRegex(line, TIME + "k8s-sd: applied: 1 job$")

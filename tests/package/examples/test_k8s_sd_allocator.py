@@ -170,7 +170,7 @@ class Collectors(unittest.TestCase):
             self.assertEqual(sorted(nodes),
                              sorted(target for target, _ in server.targets("/sd/node/targets")))
 
-    def test_nobody_is_told_that_there_is_nothing_while_it_is_not_known(self):
+    def test_no_empty_list_is_served_before_the_state_is_known(self):
         unreachable = ("--role", "node", "--api-server", "http://127.0.0.1:1", "--hold", "0.1")
         with serving(*unreachable, "--collectors", 1) as server:
             status, text = server.text("/jobs/node/targets?collector_id=collector-0")
@@ -299,7 +299,7 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(message, result.stderr)
 
-    def test_a_job_that_only_vmagent_can_scrape_is_told(self):
+    def test_a_job_that_only_vmagent_can_scrape_is_reported(self):
         rules = "relabel_configs: [{if: '{a=\"b\"}', action: drop}]"
         with file_with(SAME + "- job_name: two\n  " + rules, "p.yml") as path, \
                 serving("--config", path, "--dialect", "victoriametrics", "--collectors", 1) \

@@ -154,7 +154,7 @@ class Prometheus(unittest.TestCase):
             self.assertIn('job_name: "one"\n', yaml)
             self.assertIn('- action: drop\n  source_labels: ["team"]\n  regex: "blue"\n', yaml)
 
-    def test_a_configuration_tells_no_secrets(self):
+    def test_a_configuration_shows_no_secrets(self):
         secret = STILL.replace("- job_name: one", """- job_name: one
   basic_auth: {username: u, password: secret1}
   params: {token: [secret2]}
@@ -177,7 +177,7 @@ class Prometheus(unittest.TestCase):
             kept = api.get(path, scrapePool="two", labels=labels)["data"]["steps"]
             self.assertEqual(kept[0]["output"], {"team": "blue", "__address__": "same:80"})
 
-    def test_mistakes_are_told_in_prometheus_form(self):
+    def test_mistakes_are_reported_in_prometheus_form(self):
         with still() as (api, _):
             for path, query in (("scrape_pools/config", {}),
                                 ("scrape_pools/config", {"scrapePool": "three"}),
@@ -318,7 +318,7 @@ class Page(unittest.TestCase):
             self.assertEqual(api.get("/api/ui/collectors"), {
                 "enabled": False, "collectors": [], "unassigned": 0, "jobs": [], "trouble": ""})
 
-    def test_an_object_is_looked_for_in_all_jobs(self):
+    def test_an_object_is_searched_in_all_jobs(self):
         with simulated() as api:
             answer = api.get("/api/ui/object", q="node/node-a1")
             jobs = {job["job"]: job for job in answer["jobs"]}

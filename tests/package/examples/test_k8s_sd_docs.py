@@ -377,20 +377,20 @@ class Programs(unittest.TestCase):
         with serving("--sim") as server, browser.browser() as page:
             page.open(f"http://127.0.0.1:{server.port}/metrics")
             page.js(text + """
-                let told = 0;
-                const tell = ({ data }) => { told = JSON.parse(data).version; };
-                for (const type of ["full", "diff"]) stream.addEventListener(type, tell);
+                let seen_version = 0;
+                const note = ({ data }) => { seen_version = JSON.parse(data).version; };
+                for (const type of ["full", "diff"]) stream.addEventListener(type, note);
                 0""")
             page.wait("targets.size > 0")
             size = len(server.targets("/sd/pods/targets"))
             self.assertGreater(size, 0)
-            page.wait("told !== 0")
-            first = page.js("told")
-            page.wait(f"told !== {json.dumps(first)}")
+            page.wait("seen_version !== 0")
+            first = page.js("seen_version")
+            page.wait(f"seen_version !== {json.dumps(first)}")
             end = time.monotonic() + TIMEOUT
             while True:
                 tag = server.ask("/sd/pods/targets")[1]["ETag"].strip('"')
-                count, version = page.js("[targets.size, told]")
+                count, version = page.js("[targets.size, seen_version]")
                 if version == tag:
                     break
                 self.assertLess(time.monotonic(), end)

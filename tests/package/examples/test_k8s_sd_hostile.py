@@ -224,7 +224,7 @@ class Questions(unittest.TestCase):
 
 
 class Lists(unittest.TestCase):
-    def test_names_that_no_label_has_and_nodes_that_are_not_known_are_told(self):
+    def test_unknown_label_names_and_nodes_are_reported(self):
         with simulated() as api:
             def warning(query):
                 status, headers, _ = api.server.ask("/sd/pods?" + query)

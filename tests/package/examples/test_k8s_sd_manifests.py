@@ -41,7 +41,7 @@ def documents_in(text):
 
 
 def with_token(text):
-    """The manifest with the lines that the README tells to use."""
+    """The manifest with the lines that the README tells the reader to use."""
     return re.sub(r"^( +)# (- (?:--\S*token-file|/etc/k8s-sd/token/token))$", r"\1\2", text,
                   flags=re.MULTILINE)
 

@@ -636,7 +636,7 @@ class PageWithTrouble(WithPage):
             self.assertTrue(page.js("rowsHere().every((row) => row.innerText.includes('orders'))"))
             self.assertEqual(page.js("byId('notice').hidden"), True)
 
-    def test_a_login_before_the_program_is_told_in_words(self):
+    def test_a_login_before_the_program_is_reported_in_words(self):
         with self.simulated() as (between, page):
             between.instead["/api/"] = (200, "text/html", "<h1>Log in</h1>")
             page.press("7")
@@ -657,7 +657,7 @@ class PageWithTrouble(WithPage):
             page.wait("byId('strip').innerText.includes('All is well')")
             page.forgive("api/", 503)
 
-    def test_a_server_that_is_gone_is_told_once(self):
+    def test_a_server_that_is_gone_is_reported_once(self):
         with self.simulated() as (between, page):
             page.wait(ROWS + " > 10 && byId('strip').innerText.includes('All is well')")
             between.close()
@@ -763,7 +763,7 @@ class PageWithTrouble(WithPage):
             page.forgive("api/ui/target?", 404)
             page.forgive("api/ui/target?", 400)
 
-    def test_consumers_that_need_a_look_come_first(self):
+    def test_late_consumers_come_first(self):
         def reader(name, **more):
             return {"address": name, "agent": "a", "job": "j", "list": "relabelled",
                     "selection": "", "interval": 15, "last_poll": 9e11, "polls": 1, "status": 200,

@@ -53,8 +53,8 @@ def program(name):
 def is_version(path, version):
     """Packages of distributions may say none."""
     result = subprocess.run([path, "--version"], text=True, capture_output=True, check=False)
-    told = (result.stdout + result.stderr).strip()
-    return not told or version in told
+    output = (result.stdout + result.stderr).strip()
+    return not output or version in output
 
 
 def free_port():
@@ -166,7 +166,7 @@ class Peers(unittest.TestCase):
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
                 found = targets_of(url)
-                # Duplicates are told once by one, and as often as they come by the other.
+                # Duplicates are reported once by one, and each time by the other.
                 if all(found.get(role) and found.get(role + "-listed") or not expected[role]
                        for role in ROLES):
                     time.sleep(0.5)
@@ -238,7 +238,7 @@ class Api(unittest.TestCase):
 
     SCRAPED = {"lastError", "lastScrape", "lastScrapeDuration", "health"}
 
-    def test_the_api_tells_what_prometheus_tells(self):
+    def test_the_api_returns_what_prometheus_returns(self):
         if not program("prometheus") or not is_version(program("prometheus"), "3.5.3"):
             self.skipTest("there is no prometheus 3.5.3, neither installed nor in $K8S_SD_PEERS")
         with still_cluster() as api_server, tempfile.TemporaryDirectory() as folder:
@@ -259,13 +259,13 @@ class Api(unittest.TestCase):
                     self.compare(own_url + "/api/v1/targets", url)
 
     def compare(self, own_url, url):
-        own = self.told(own_url)
+        own = self.targets_of(own_url)
         end = time.monotonic() + TIMEOUT
         theirs = {}
         while time.monotonic() < end and theirs != own:
             time.sleep(0.3)
             with contextlib.suppress(OSError):
-                theirs = self.told(url)
+                theirs = self.targets_of(url)
         self.assertEqual(own["counts"], theirs["counts"])
         self.assertTrue(sum(own["counts"].values()))
         for kind in ("active", "dropped"):
@@ -273,7 +273,7 @@ class Api(unittest.TestCase):
             self.assertEqual(sorted(own[kind] - theirs[kind])[:1],
                              sorted(theirs[kind] - own[kind])[:1])
 
-    def told(self, url):
+    def targets_of(self, url):
         data = json.loads(get(url))["data"]
         for target in data["activeTargets"]:
             if target["scrapePool"] in self.ambiguous:

@@ -1,4 +1,4 @@
-"""k8s-sd tells changes: long polls, held answers, streams, files, and `k8s-sd follow`."""
+"""k8s-sd pushes changes: long polls, held answers, streams, files, and `k8s-sd follow`."""
 
 import concurrent.futures
 import contextlib
@@ -314,7 +314,7 @@ class Watch(unittest.TestCase):
                 with watching(server, "job=one&after=" + after) as stream:
                     self.assertEqual(stream.event()["type"], "full")
 
-    def test_nothing_is_told_of_a_job_before_it_is_complete(self):
+    def test_nothing_of_a_job_is_delivered_before_it_is_complete(self):
         with serving_file(UNREACHABLE, "--sim", "--heartbeat", 0.05) as (server, path), \
                 watching(server, "job=pods") as stream:
             for _ in range(3):
@@ -462,7 +462,7 @@ class WrittenFiles(unittest.TestCase):
                     wait_for_file(self.folder, "two.json", bool)
         self.assertEqual(visible(self.folder), ["theirs.json", "two.json"])
 
-    def test_an_error_is_told_and_the_file_written_when_it_is_gone(self):
+    def test_an_error_is_reported_and_the_file_written_when_it_is_gone(self):
         os.mkdir(os.path.join(self.folder, "one.json"))
         with serving_file(STATIC, "--write-dir", self.folder) as (server, _):
             self.assertRegex(server.program.error_line(),
@@ -506,7 +506,7 @@ class WrittenFiles(unittest.TestCase):
 
 
 class Liar:
-    """A server that answers what it is told to."""
+    """A server with scripted answers."""
 
     def __init__(self, context=None):
         self.answers = queue.Queue()

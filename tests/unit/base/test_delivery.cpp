@@ -19,7 +19,7 @@ using detail::Pace;
 
 namespace {
 
-/// Tells a number of times, each when it is due.
+/// Has a number of deliveries, each when it is due.
 struct FakeSource final : Delivery::Source, std::enable_shared_from_this<FakeSource> {
     FakeSource(boost::asio::io_context& context, const std::shared_ptr<ManualClock>& clock)
         : delivery(context.get_executor(), context.get_executor(), clock, 10) {}
@@ -62,7 +62,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("Delivery: a host is called by post, and what is told is taken then") {
+TEST_CASE("Delivery: a host is called by post, and the delivered state is taken then") {
     Fixture t;
     t.source->add(1);
     CHECK(t.source->deliveries == 0);
@@ -73,7 +73,7 @@ TEST_CASE("Delivery: a host is called by post, and what is told is taken then") 
     CHECK(t.source->deliveries == 3);
 }
 
-TEST_CASE("Delivery: what changes until the turn after a call is told together") {
+TEST_CASE("Delivery: changes until the invocation after a call are delivered together") {
     Fixture t;
     t.source->add(1);
     t.context.run_one();
@@ -91,7 +91,7 @@ TEST_CASE("Delivery: any number of wakes before the host comes is one") {
     CHECK(settle(t.context) == 1);
 }
 
-TEST_CASE("Delivery: other handlers of the host get their turn") {
+TEST_CASE("Delivery: other handlers of the host run in between") {
     Fixture t;
     t.source->add(1000);
     int deliveries_before = 0;
@@ -101,7 +101,7 @@ TEST_CASE("Delivery: other handlers of the host get their turn") {
     CHECK(t.source->deliveries == 1000);
 }
 
-TEST_CASE("Delivery: what is not yet due is told when it is") {
+TEST_CASE("Delivery: a change that is not yet due is delivered when it is") {
     Fixture t;
     t.source->pace.set_interval(10s);
     t.source->add(3);
@@ -118,14 +118,15 @@ TEST_CASE("Delivery: what is not yet due is told when it is") {
         t.advance(2s);
         CHECK(t.source->deliveries == 3);
     }
-    SECTION("or not at all, if there is nothing to tell any more") {
+    SECTION("or not at all, if there is nothing to deliver any more") {
         t.source->left = 0;
         t.advance(1h);
         CHECK(t.source->deliveries == 2);
     }
 }
 
-TEST_CASE("Delivery: an exception of the host counts as told, and what comes next is told") {
+TEST_CASE(
+    "Delivery: an exception of the host counts as a delivery, and the next change is delivered") {
     Fixture t;
     t.source->on_call = [] { throw std::runtime_error("host"); };
     t.source->add(2);
@@ -136,7 +137,7 @@ TEST_CASE("Delivery: an exception of the host counts as told, and what comes nex
     CHECK(t.source->deliveries == 2);
 }
 
-TEST_CASE("Delivery: after a cancellation nothing is told and nothing is waited for") {
+TEST_CASE("Delivery: after a cancellation nothing is delivered and no timer is pending") {
     Fixture t;
     t.source->pace.set_interval(10s);
     SECTION("before the first call") { t.source->add(2); }

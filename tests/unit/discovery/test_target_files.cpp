@@ -76,7 +76,7 @@ TEST_CASE("find_files: patterns match in the order of the names, also those with
     CHECK(f.find("a.json/*").empty());
 }
 
-TEST_CASE("find_files: a directory without end is left, and told of") {
+TEST_CASE("find_files: an endless directory is left, and reported") {
     Files f;
     for (int i = 0; i < 5; ++i) f.add(std::to_string(i) + ".json", "");
     const auto found = detail::find_files(f.directory.path("*.json"), 3);
@@ -84,7 +84,7 @@ TEST_CASE("find_files: a directory without end is left, and told of") {
     CHECK(contains(found.problem, "there are too many files"));
 }
 
-TEST_CASE("find_files: a path that is longer than paths can be is told, and costs nothing") {
+TEST_CASE("find_files: an overlong path is reported, and costs nothing") {
     std::string path = "/";
     for (int i = 0; i < 1'000'000; ++i) path += "a/";
     CHECK(contains(detail::find_files(path + "*.yml", 10).problem, "more than 4095 bytes"));
@@ -94,7 +94,7 @@ TEST_CASE("find_files: a path that is longer than paths can be is told, and cost
     CHECK(config_error([&] { validate(config); }) == "files[0]: is longer than 4095 bytes");
 }
 
-TEST_CASE("find_files: a pattern without end is told") {
+TEST_CASE("find_files: an endless pattern is reported") {
     for (const char* pattern :
          {"[", "a[.yml", "[]", "[a", "[a-", "[a-]", "[-a]", "x\\", "[^", "[\\"}) {
         CAPTURE(pattern);
@@ -202,7 +202,7 @@ TEST_CASE("scan_files: what is no regular file keeps nobody waiting") {
     CHECK(contains(scan.files.at(f.directory.path("link.json")).problem, "No such file"));
 }
 
-TEST_CASE("scan_files: a name without a file is told, a pattern without one is not") {
+TEST_CASE("scan_files: a name without a file is reported, a pattern without one is not") {
     Files f;
     f.name("*.json");
     f.name("a.json");

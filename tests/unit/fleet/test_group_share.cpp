@@ -84,7 +84,7 @@ TEST_CASE("GroupShare: a group goes to its new owner at once, and leaves the oth
     CHECK(a.learn(group_view({"a", "b"})).empty());
     CHECK(a.share.moving_count() == 1);
     CHECK(a.share.next_handover() == a.now + 30s);
-    // What changes meanwhile is told to both.
+    // Changes meanwhile are reported to both.
     const auto changed = test::change({{group_of(name, "h:2"), group_of(name), false}});
     CHECK(words_of(a.share.apply(changed)) == "+" + name);
     CHECK(a.pass(29s).empty());

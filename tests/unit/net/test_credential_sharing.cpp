@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using Texts = std::vector<std::string>;
 
-/// Credentials of a slow source, and what those who wait for them are told.
+/// Credentials of a slow source, and the answers of all calls.
 struct Shared {
     void get() {
         credentials->async_get([this](const RequestCredentials& answer) {
@@ -71,7 +71,8 @@ TEST_CASE("Credentials: an expired value is not handed out") {
     CHECK(s.take() == Texts{"Bearer two"});
 }
 
-TEST_CASE("Credentials: a failure is told to all who wait, and the next one asks again") {
+TEST_CASE(
+    "Credentials: a failure is reported to all waiting callers, and the next call asks again") {
     Shared s;
     s.get();
     s.get();
@@ -98,7 +99,7 @@ TEST_CASE("Credentials: an exception of the source is an answer, and the next on
     CHECK(s.take() == Texts{"Bearer one"});
 }
 
-TEST_CASE("Credentials: an exception of who is told is not one of the source") {
+TEST_CASE("Credentials: an exception of a handler is not one of the source") {
     struct Prompt final : CredentialSource {
         void async_get(Refused, Handler handler) override { handler({}); }
     };
@@ -145,7 +146,7 @@ TEST_CASE("Credentials: a refused value is asked for anew, once for all whose re
     }
 }
 
-TEST_CASE("Credentials: who is told may ask again at once") {
+TEST_CASE("Credentials: a handler may ask again at once") {
     Shared s;
     s.credentials->async_get([&](const RequestCredentials&) { s.get(); });
     s.credentials->async_get([&](const RequestCredentials&) { s.refresh(1); });
@@ -156,7 +157,7 @@ TEST_CASE("Credentials: who is told may ask again at once") {
     CHECK(s.take() == Texts{"changed"});
 }
 
-TEST_CASE("Credentials: nobody is told anything after the destruction") {
+TEST_CASE("Credentials: no handler is called after the destruction") {
     Shared s;
     s.get();
     s.refresh();
@@ -165,7 +166,8 @@ TEST_CASE("Credentials: nobody is told anything after the destruction") {
     CHECK(s.take().empty());
 }
 
-TEST_CASE("Credentials: who is told may destroy them, and the others are told all the same") {
+TEST_CASE(
+    "Credentials: a handler may destroy them, and the other handlers are called all the same") {
     Shared s;
     s.credentials->async_get([&](const RequestCredentials&) { s.credentials.reset(); });
     s.get();

@@ -47,7 +47,7 @@ std::string error_of(const ProgramRunner::Result& result) { return error_of(resu
 
 }  // namespace
 
-TEST_CASE("Exec: the program is told what the protocol says, and no more") {
+TEST_CASE("Exec: the program receives what the protocol says, and no more") {
     ApiServerConfig server = with_exec();
     server.auth.exec->args = {"get-token", "--cluster", "a b"};
     server.auth.exec->env = {{"AWS_PROFILE", "prod"}};
@@ -79,7 +79,7 @@ TEST_CASE("Exec: a program that gives Go's zero time as expiry is not run again"
     CHECK(f.programs->runs() == 1);
 }
 
-TEST_CASE("Exec: the program is told of the server as the kubeconfig writes it") {
+TEST_CASE("Exec: the program receives the server as the kubeconfig writes it") {
     ApiServerConfig server = with_exec();
     server.disable_compression = true;
     server.auth.exec->provide_cluster_info = true;
@@ -110,7 +110,7 @@ TEST_CASE("Exec: with provideClusterInfo the program gets the content of the CA'
     server.tls.ca_file = directory.path("ca.pem");
     Issuers f(server);
     CHECK(f.get() == "error: exec login: ca_file " + server.tls.ca_file +
-                         ", which it is to be told: No such file or directory");
+                         ", which the program receives: No such file or directory");
     CHECK(f.programs->runs() == 0);
     directory.write("ca.pem", "PEM");
     f.advance(10s);
@@ -173,8 +173,7 @@ TEST_CASE("Exec: a token is renewed a minute before it expires") {
                        "this machine wrong?");
 }
 
-TEST_CASE(
-    "Exec: a missing program is told with its hint, and looked for ten times in ten minutes") {
+TEST_CASE("Exec: a missing program is reported with its hint, and tried ten times in ten minutes") {
     ApiServerConfig server = with_exec();
     server.auth.exec->install_hint = "Install it:\napt install login";
     Issuers f(server);
@@ -245,7 +244,7 @@ TEST_CASE("Exec: each way to fail says what to do") {
     }
 }
 
-TEST_CASE("Exec: what a program writes to standard error is told without secrets") {
+TEST_CASE("Exec: the standard error of a program is reported without secrets") {
     ApiServerConfig server = with_exec();
     server.auth.exec->env = {{"LOGIN_PASSWORD", "correct horse"}};
     ProgramRunner::Result result;
@@ -283,14 +282,14 @@ TEST_CASE("Exec: the token that was issued before is taken out of later messages
     CHECK_FALSE(contains(f.log[0], "sesame"));
 }
 
-TEST_CASE("Exec: a program whose runner never tells has failed") {
+TEST_CASE("Exec: a program whose runner never completes has failed") {
     Issuers f(with_exec());
     CHECK(f.get().empty());
     f.advance(64s);  // the program may wait for 30 s for others, then run for 30 s
     CHECK(f.received->empty());
     CHECK(f.programs->wanted());
     f.advance(1s);
-    CHECK(*f.received == "error: exec login: nobody has told in 65 s how it ended; it cannot be "
+    CHECK(*f.received == "error: exec login: the program has not ended in 65 s; it cannot be "
                          "killed, or too many other programs run");
     CHECK_FALSE(f.programs->wanted());
     f.programs->issue(R"({"token": "late"})");
@@ -300,7 +299,7 @@ TEST_CASE("Exec: a program whose runner never tells has failed") {
     CHECK(f.programs->runs() == 2);
 }
 
-TEST_CASE("Exec: the program is killed when the last client goes, and nobody is told") {
+TEST_CASE("Exec: the program is killed when the last client goes, and no handler is called") {
     Issuers f(with_exec());
     f.add_client();
     f.get(0);

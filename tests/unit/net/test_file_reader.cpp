@@ -25,7 +25,7 @@ using Texts = std::vector<std::string>;
 
 const std::string too_slow = "reading it takes longer than 10 s";
 
-/// Readers of one context, and what they were told.
+/// Readers of one context, and their results.
 struct Readers {
     std::unique_ptr<FileReader> make() {
         return std::make_unique<FileReader>(context->get_executor(), clock, calls);
@@ -60,7 +60,7 @@ TEST_CASE("FileReader: gives the content or the reason why there is none, and ne
     CHECK(r.take() == Texts{"problem: No such file or directory"});
 }
 
-TEST_CASE("FileReader: a file that hangs is told of after 10 s") {
+TEST_CASE("FileReader: a hanging file is reported after 10 s") {
     Readers r;
     const auto reader = r.make();
     r.fake->hangs = true;
@@ -97,7 +97,7 @@ TEST_CASE("FileReader: one file is read once at a time, whoever waits, and howev
     CHECK(r.fake->asked == 3);
 }
 
-TEST_CASE("FileReader: all who wait are told, except those who cancelled or are gone") {
+TEST_CASE("FileReader: all waiting handlers are called, except cancelled and destroyed ones") {
     Readers r;
     auto a = r.make(), b = r.make(), c = r.make();
     r.fake->hangs = true;
@@ -126,7 +126,7 @@ TEST_CASE("FileReader: an answer counts although the executor was busy for longe
     CHECK(r.take() == Texts{"one"});
 }
 
-TEST_CASE("FileReader: who waits is work of the context until it is cancelled or told") {
+TEST_CASE("FileReader: a wait is work of the context until it is cancelled or completes") {
     Readers r;
     auto reader = r.make();
     r.fake->hangs = true;
@@ -135,7 +135,7 @@ TEST_CASE("FileReader: who waits is work of the context until it is cancelled or
     CHECK_FALSE(r.context->stopped());
     SECTION("cancelled") { reader->cancel(); }
     SECTION("gone") { reader.reset(); }
-    SECTION("told") { r.clock->advance(10s); }
+    SECTION("completed") { r.clock->advance(10s); }
     r.context->restart();
     r.context->run();
     CHECK(r.fake->stuck() == 1);

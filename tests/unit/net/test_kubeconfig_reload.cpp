@@ -146,7 +146,7 @@ TEST_CASE("KubeconfigReload: a wrong file that comes back after it was gone is s
     CHECK(f.log.size() == 3);
 }
 
-TEST_CASE("KubeconfigReload: after a refusal it looks at once, once for all who wait") {
+TEST_CASE("KubeconfigReload: after a refusal it checks at once, once for all waiting calls") {
     Fixture f;
     f.files->hangs = true;
     f.directory.write("kc", text_of("two"));
@@ -163,7 +163,7 @@ TEST_CASE("KubeconfigReload: after a refusal it looks at once, once for all who 
     CHECK(f.files->asked == 2);
 }
 
-TEST_CASE("KubeconfigReload: while the server is not reached it looks every 5 s") {
+TEST_CASE("KubeconfigReload: while the server is not reached it checks every 5 s") {
     Fixture f;
     f.reload->doubt();
     f.check(4s);
@@ -179,7 +179,7 @@ TEST_CASE("KubeconfigReload: while the server is not reached it looks every 5 s"
     CHECK(f.files->asked == 2);
 }
 
-TEST_CASE("KubeconfigReload: it looks every minute by itself while that is wanted") {
+TEST_CASE("KubeconfigReload: keep_checking() checks every minute") {
     Fixture f;
     f.clock->advance(10min);
     f.settle();
@@ -207,7 +207,7 @@ TEST_CASE("KubeconfigReload: it looks every minute by itself while that is wante
     CHECK(f.files->asked == 3);
 }
 
-TEST_CASE("KubeconfigReload: a file that hangs is not looked at twice, and the looks go on") {
+TEST_CASE("KubeconfigReload: a hanging file is not read twice, and the checks go on") {
     Fixture f;
     f.reload->keep_checking();
     f.files->hangs = true;
@@ -264,7 +264,7 @@ TEST_CASE("KubeconfigReload: of several files each counts, but for those that we
     CHECK(f.changes.empty());
 }
 
-TEST_CASE("KubeconfigReload: who is told of a change may destroy it") {
+TEST_CASE("KubeconfigReload: the handler of a change may destroy it") {
     Fixture f;
     f.directory.write("kc", text_of("two"));
     bool received = false;

@@ -35,7 +35,7 @@ class FakeIssuer final : public CredentialIssuer {
     std::shared_ptr<IssuerControl> control_;
 };
 
-/// Renewed credentials, and what those who ask are told.
+/// Renewed credentials, and the answers of all calls.
 struct Renewed {
     Renewed() {
         RenewedCredentials::Options options;
@@ -49,7 +49,7 @@ struct Renewed {
         credentials = std::make_unique<RenewedCredentials>(std::make_unique<FakeIssuer>(control),
                                                            std::move(options), clock, logger);
     }
-    /// What is told at once; "" if that takes an answer.
+    /// The immediate answer; "" if it takes longer.
     std::string get(const CredentialSource::Refused& refused = nullptr) {
         received.clear();
         credentials->async_get(refused, [this](const auto& answer) {
@@ -194,8 +194,8 @@ TEST_CASE("RenewedCredentials: what has expired when it comes serves, is said, a
     CHECK(r.log.back() == "exec login: works again");
 }
 
-TEST_CASE("RenewedCredentials: while it fails the pauses grow, and who asks in them is told at "
-          "once") {
+TEST_CASE(
+    "RenewedCredentials: while it fails the pauses grow, and calls within them fail at once") {
     Renewed r;
     r.get();
     for (const long pause : {10, 20, 40, 60, 60}) {
@@ -242,7 +242,8 @@ TEST_CASE("RenewedCredentials: a storm of refusals is few issues") {
     CHECK(r.asked() <= 14);
 }
 
-TEST_CASE("RenewedCredentials: what was refused is renewed after the pause, and the issuer told") {
+TEST_CASE("RenewedCredentials: refused credentials are renewed after the pause, and the issuer is "
+          "notified") {
     Renewed r;
     r.get();
     r.issue("one");
@@ -296,8 +297,8 @@ TEST_CASE("RenewedCredentials: an exception and a token with a line break are fa
     CHECK(r.asked() == 2);
 }
 
-TEST_CASE(
-    "RenewedCredentials: who is told may destroy them, and the others are told all the same") {
+TEST_CASE("RenewedCredentials: a handler may destroy them, and the other handlers are called all "
+          "the same") {
     Renewed r;
     r.credentials->async_get(nullptr, [&](const auto&) { r.credentials.reset(); });
     r.get();

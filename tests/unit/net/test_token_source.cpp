@@ -53,7 +53,7 @@ struct Hosted : Issuers {
 
 }  // namespace
 
-TEST_CASE("TokenSource: asked once for all, and told when its token was refused") {
+TEST_CASE("TokenSource: asked once for all, and notified when its token was refused") {
     Hosted f;
     f.add_client();
     f.get(0);
@@ -193,7 +193,7 @@ TEST_CASE("TokenSource: an answer that was posted before its issuer went finds n
     CHECK_FALSE(received);
 }
 
-TEST_CASE("TokenSource: one that is told late and early at once is told of once") {
+TEST_CASE("TokenSource: a source that completes twice is reported once") {
     Hosted f;
     f.get();
     SECTION("its time was over first") {
@@ -224,7 +224,7 @@ TEST_CASE("TokenSource: one that answers and then throws has answered") {
     CHECK(f.get() == "Bearer torn");
 }
 
-TEST_CASE("TokenSource: who joins a call that throws is told of it as well") {
+TEST_CASE("TokenSource: a caller that joins a throwing call is notified as well") {
     struct Joined final : TokenSource {
         void async_get_token(bool, Handler) override {
             join();

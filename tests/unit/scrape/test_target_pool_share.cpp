@@ -206,7 +206,7 @@ TEST_CASE("TargetPool: a hand-over goes on while the target stays the same") {
         a.pool.apply(change({{make_group("g", {{{"__address__", address}}}), before, false}}));
         calls = "=" + address;
     }
-    SECTION("everything is told again") { a.pool.apply(full_diff({before})); }
+    SECTION("everything is delivered again") { a.pool.apply(full_diff({before})); }
     SECTION("the configuration changes what it does not see") {
         ScrapeConfig config = shared_job();
         config.keep_dropped_targets = 7;

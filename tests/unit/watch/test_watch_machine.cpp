@@ -322,7 +322,7 @@ TEST_CASE(
     Subject s = watching("1000", 10min);
     CHECK(s.machine.doubts_old_objects(s.now));
     CHECK(s.after(Machine::Doubted{}) == "probe");
-    CHECK(s.machine.doubts_old_objects(s.now));  // nothing has told yet
+    CHECK(s.machine.doubts_old_objects(s.now));  // nothing has shown it yet
     CHECK(s.failed(Cause::network) == "probe");
     CHECK(s.next(Machine::Probed{"1001"}) == "list rv=1000");
     CHECK(s.reason() == ListReason::silence);
@@ -833,7 +833,7 @@ TEST_CASE("WatchMachine: one failed probe does not take away what silence has ta
     CHECK(s.reason() == ListReason::silence);
 }
 
-TEST_CASE("WatchMachine: a server that takes no limit is listed where a probe would have told") {
+TEST_CASE("WatchMachine: a server that takes no limit is listed in place of a probe") {
     Subject s = watching("5");
     for (int i = 0; i < 2; ++i) {
         s.silent(310s);
@@ -871,8 +871,8 @@ TEST_CASE("WatchMachine: a quarter of an hour of watches that end early and brin
     CHECK(s.reason() == ListReason::silence);
 }
 
-TEST_CASE("WatchMachine: watches that end early and bring nothing are no news: each quarter of an "
-          "hour a probe tells") {
+TEST_CASE(
+    "WatchMachine: watches that end early without events lead to a probe each quarter of an hour") {
     const bool bookmarks = GENERATE(false, true);
     Subject s = watching("5", 0s);
     if (bookmarks) s.machine.on_bookmark();

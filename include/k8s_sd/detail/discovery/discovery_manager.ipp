@@ -162,7 +162,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
             const std::lock_guard lock(mutex_);
             if (manager_) manager_->end_turn(job);
         }
-        /// Waits for a running tell().
+        /// Waits for a running notify().
         void forget_manager() noexcept {
             const std::lock_guard lock(mutex_);
             manager_ = nullptr;

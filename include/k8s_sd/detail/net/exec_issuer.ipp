@@ -66,7 +66,7 @@ void ExecIssuer::async_issue(bool, Handler handler) {
 
 void ExecIssuer::on_authority(const FileContent& content) {
     if (content.problem.empty()) return run(std::string(view(content.bytes)));
-    fail("ca_file " + server_.tls.ca_file + ", which it is to be told: " + content.problem);
+    fail("ca_file " + server_.tls.ca_file + ", which the program receives: " + content.problem);
 }
 
 void ExecIssuer::run(const std::string& ca) {
@@ -94,8 +94,8 @@ void ExecIssuer::run(const std::string& ca) {
     const Duration longest = max_program_queue_time + config().timeout + exec_grace;
     timer_->expires_at(clock_->now() + longest, [this, longest] {
         give_up();
-        fail("nobody has told in " + seconds_text(longest) +
-             " how it ended; it cannot be killed, or too many other programs run");
+        fail("the program has not ended in " + seconds_text(longest) +
+             "; it cannot be killed, or too many other programs run");
     });
     pending_answer_ = LateAnswers::async_ask<Answer>(
         strand_, nullptr,

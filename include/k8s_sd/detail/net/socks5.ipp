@@ -75,7 +75,7 @@ std::string why_not_sent(const ProxyTarget& proxy, const std::string& host,
     }
     if (proxy.username.size() > max_socks_text_size ||
         proxy.password.size() > max_socks_text_size) {
-        return "cannot be told a user or password longer than 255 bytes";
+        return "cannot take a user or password longer than 255 bytes";
     }
     return {};
 }

@@ -113,7 +113,7 @@ std::string CompiledRule::account_of(MutableLabels& labels, RelabelBudget& budge
         if (!applies(labels, budget)) return "no selector of `if` matches";
         return matching_selector(labels, budget) + comparison(labels, budget);
     } catch (const RelabelLimitReached&) {
-        return "too long to be told";
+        return "too long to be shown";
     }
 }
 

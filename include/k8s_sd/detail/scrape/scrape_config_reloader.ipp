@@ -265,7 +265,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         for (const std::string& name : update.removed) {
             failures.push_back({name, input_->path,
                                 "job " + detail::printable(name) +
-                                    " is missing; it is removed when a second look at the file "
+                                    " is missing; it is removed when a second read of the file "
                                     "finds the same"});
         }
         return {.error = ScrapeConfigError(std::move(failures)), .removed = update.removed};

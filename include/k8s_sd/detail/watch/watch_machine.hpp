@@ -485,7 +485,7 @@ class WatchMachine {
 
     Step on(const Rejected&) {
         if (stage_ == Stage::probing) {
-            // Some servers reject a limit: then only the list itself can tell.
+            // Some servers reject a limit: then only the list itself decides.
             if (doubt_ && doubt_ != ListReason::polling)
                 return relist(*std::exchange(doubt_, std::nullopt));
             return on_failed_probe({std::nullopt, Cause::refused});

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A host that cannot work with the library is told so when it is compiled or linked, by name.
+"""A host that cannot work with the library gets an error when it is compiled or linked, by name.
 
 usage: test_guards.py COMPILER    with pkg-config's path set to the installed packages
 """

@@ -1,4 +1,4 @@
-// Discovers at an address where no server listens, and is told so.
+// Discovers at an address where no server listens, and reports the error.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>

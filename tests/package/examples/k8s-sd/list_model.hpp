@@ -55,7 +55,7 @@ class ListModel {
         const ListBody body(bytes());
         return body.tag().substr(1, body.tag().size() - 2);
     }
-    /// What no reader should be told; empty: nothing.
+    /// What no reader should receive; empty: nothing.
     std::string take_wrong() { return std::exchange(wrong_, {}); }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace bridge::test {
 
-/// The list of an answer with status 200. \param complain of what no reader should be told
+/// The list of an answer with status 200. \param complain of what no reader should receive
 inline ListModel list_of(const Answered& answer,
                          const std::function<void(const std::string&)>& complain) {
     ListModel list;

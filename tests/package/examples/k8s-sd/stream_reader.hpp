@@ -13,7 +13,7 @@
 
 namespace bridge::test {
 
-/// A reader of /v1/watch that takes a piece when it is told to, and follows the events.
+/// A reader of /v1/watch that takes a piece on request, and follows the events.
 class StreamReader {
  public:
     struct Options {
@@ -23,7 +23,7 @@ class StreamReader {
         std::uint64_t connection = 0;
     };
     /// \param on_list  there is another list, or the same again
-    /// \param complain of what no reader should be told
+    /// \param complain of what no reader should receive
     StreamReader(const support::HttpRoutes& routes, Options options,
                  std::function<void(const ListModel&)> on_list,
                  std::function<void(const std::string&)> complain)

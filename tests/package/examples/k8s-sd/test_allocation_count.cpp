@@ -99,7 +99,8 @@ TEST_CASE("count_allocation: the metrics have the names of the Target Allocator"
     }
 }
 
-TEST_CASE("UnassignedNotes: a job is told once, when its targets have nobody twice in a row") {
+TEST_CASE(
+    "UnassignedNotes: a job is reported once, when its targets are unassigned twice in a row") {
     UnassignedNotes notes;
     CHECK(notes.check(unassigned({{"a", 2}, {"b", 0}})).empty());
     const std::string line = notes.check(unassigned({{"a", 3}, {"b", 0}}));

@@ -76,7 +76,7 @@ TEST_CASE("Consumers: equal selections are one, and have one text") {
     CHECK(consumers.all(noon).size() == 6);
 }
 
-TEST_CASE("Consumers: shards are told apart, however many labels their reader chooses") {
+TEST_CASE("Consumers: shards are distinguished, however many labels their reader chooses") {
     std::string many = "__meta_0";
     for (int i = 1; i < 60; ++i) many += ",__meta_" + std::to_string(i);
     for (const std::string& names : {std::string("otel"), many}) {

@@ -93,7 +93,7 @@ TEST_CASE("FollowedList: a server that does not wait is asked at an interval") {
     CHECK(followed.list->use({304, "\"a\"", ""}, milliseconds(1)) == milliseconds(7'000));
 }
 
-TEST_CASE("FollowedList: what is no list leaves the file, and is told once") {
+TEST_CASE("FollowedList: an invalid list leaves the file, and is reported once") {
     Followed followed;
     followed.list->use({200, "\"a\"", "[]"}, milliseconds(1));
     const auto fail = [&](unsigned status, const std::string& body) {

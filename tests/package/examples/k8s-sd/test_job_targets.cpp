@@ -58,7 +58,7 @@ LabelMap at(const std::string& address, LabelMap more = {}) {
     return more;
 }
 
-/// A job whose provider 1 tells groups, source by source.
+/// A job whose provider 1 delivers groups, source by source.
 class Web {
  public:
     explicit Web(ScrapeConfig config = web_job())
@@ -84,7 +84,7 @@ class Web {
         job.providers.push_back(std::move(diff));
         targets_.apply(job);
     }
-    /// A diff of groups that the provider is to have told before.
+    /// A diff of groups that the provider is to have delivered before.
     void deliver_part(const std::string& source, const std::vector<LabelMap>& targets) {
         ProviderDiff diff{.provider = 1};
         diff.diff.updated.push_back({maker_.make(source, {}, targets), nullptr, false});
@@ -240,7 +240,7 @@ TEST_CASE("JobTargets: a choice that was asked for once makes room first") {
     CHECK(is_known(8));
 }
 
-TEST_CASE("JobTargets: names that no label has, and nodes without a target, are told") {
+TEST_CASE("JobTargets: names without a label, and nodes without a target, are reported") {
     Web web;
     web.put("pod/a",
             {at("a:1",
@@ -287,7 +287,7 @@ TEST_CASE("JobTargets: targets that relabelling makes equal are one, and stay wh
     CHECK(web.text(ListForm::relabelled) == "[]\n");
 }
 
-TEST_CASE("JobTargets: is complete when every provider has told its targets, once and for ever") {
+TEST_CASE("JobTargets: is complete for good once every provider has delivered its targets") {
     Web web;
     web->expect(std::vector<ProviderId>{1, 2});
     CHECK_FALSE(web->complete());

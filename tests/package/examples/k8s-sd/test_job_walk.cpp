@@ -28,7 +28,7 @@ struct WalkedJobs {
                                         [] { return std::string("why"); }, metrics));
         }
     }
-    /// The jobs that were looked at.
+    /// The visited jobs.
     std::string walk_all(const std::function<Walk(const std::string&)>& visit) {
         std::string seen;
         walk(
@@ -62,7 +62,7 @@ struct WalkedJobs {
 
 }  // namespace
 
-TEST_CASE("walk: looks at one job after the other, again where there is more to do") {
+TEST_CASE("walk: visits one job after the other, again where there is more to do") {
     WalkedJobs jobs({"a", "b", "c"});
     int times = 0;
     CHECK(jobs.walk_all([&](const std::string& job) {
@@ -71,7 +71,7 @@ TEST_CASE("walk: looks at one job after the other, again where there is more to 
     CHECK(jobs.done == 1);
 }
 
-TEST_CASE("walk: what a look throws ends the walk, and nothing else") {
+TEST_CASE("walk: an exception of a visit ends the walk, and nothing else") {
     WalkedJobs jobs({"a", "b", "c"});
     CHECK(jobs.walk_all([](const std::string& job) {
         if (job == "b") throw std::bad_alloc();
@@ -82,7 +82,7 @@ TEST_CASE("walk: what a look throws ends the walk, and nothing else") {
     CHECK_THROWS_AS(std::rethrow_exception(jobs.failure), std::bad_alloc);
 }
 
-TEST_CASE("walk: what the end throws is told as well") {
+TEST_CASE("walk: an exception of the end is reported as well") {
     WalkedJobs jobs({"a"});
     jobs.done_throws = true;
     CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }) == "a");
@@ -154,7 +154,7 @@ TEST_CASE("walk: ends when its time is over, and says so") {
     CHECK_FALSE(jobs.was_complete);
 }
 
-TEST_CASE("walk: who has looked at all has had the time") {
+TEST_CASE("walk: a walk that has visited all jobs is complete, however late") {
     WalkedJobs jobs({"a"});
     jobs.longest = std::chrono::nanoseconds(0);
     CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }) == "a");

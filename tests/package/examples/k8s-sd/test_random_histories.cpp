@@ -276,7 +276,7 @@ class History {
             case 1:
             case 2:
                 reload();
-                // Jobs come back before anybody was told that they are gone.
+                // Jobs come back before any reader was notified of their end.
                 if (random_.one_in(3)) reload();
                 return;
             case 3:

@@ -56,7 +56,7 @@ std::string doubling_rules(int count) {
     return rules;
 }
 
-/// What the laboratory tells of these labels.
+/// What the laboratory reports for these labels.
 json::object trial_of(const std::string& rules, const LabelMap& labels) {
     ScrapeConfig config = TableJob::config_with({});
     config.relabel_configs = bridge::read_tried_rules(rules, config);
@@ -69,7 +69,7 @@ json::object trial_of(const std::string& rules, const LabelMap& labels) {
 
 }  // namespace
 
-TEST_CASE("Laboratory: tells what other rules would change, of each kind") {
+TEST_CASE("Laboratory: reports the changes of other rules, of each kind") {
     TableJob job({TableJob::rule(RelabelAction::keep, "__meta_old", "1")});
     job.put("a", {{{"__address__", "stays"}, {"__meta_old", "1"}, {"__meta_new", "1"}}});
     job.put("b", {{{"__address__", "lost"}, {"__meta_old", "1"}}});

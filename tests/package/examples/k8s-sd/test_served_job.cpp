@@ -10,7 +10,8 @@
 using bridge::ListAnswer;
 using bridge::ServedJob;
 
-TEST_CASE("ServedJob: why there is no list is asked for those who are told it only") {
+TEST_CASE(
+    "ServedJob: the reason for a missing list is formatted only for readers that receive it") {
     boost::asio::io_context io;
     bridge::ListMetrics metrics;
     k8s_sd::ScrapeConfig config;

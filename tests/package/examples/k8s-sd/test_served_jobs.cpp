@@ -36,7 +36,7 @@ class Jobs {
         file.jobs = std::move(all);
         jobs.apply(file);
     }
-    /// The manager tells what it has to tell; the workers do nothing yet.
+    /// The manager delivers its pending diffs; the workers do nothing yet.
     void deliver() {
         strand_.restart();
         strand_.poll();
@@ -72,7 +72,8 @@ class Jobs {
 
 }  // namespace
 
-TEST_CASE("ServedJobs: a job that leaves and returns before its end was told has its targets") {
+TEST_CASE(
+    "ServedJobs: a job that leaves and returns before its end was delivered has its targets") {
     Jobs all;
     all.apply({Jobs::job("a", {"x:1", "y:1"})});
     all.deliver();
@@ -97,7 +98,7 @@ TEST_CASE("ServedJobs: a job that returns as another one is not complete with wh
 }
 
 TEST_CASE(
-    "ServedJobs: who has a job that is gone is told so; one that returns later is a new one") {
+    "ServedJobs: readers of a removed job are notified; one that returns later is a new one") {
     Jobs all;
     all.apply({Jobs::job("a", {"x:1"})});
     all.work();

@@ -67,7 +67,7 @@ TEST_CASE("file_name_of: different names have different files, which are not hid
     CHECK(file_name_of("*[?\n\xC3\xA4") == "%2A%5B%3F%0A%C3%A4.json");
 }
 
-TEST_CASE("job_name_of: a file tells its job") {
+TEST_CASE("job_name_of: the name of a file names its job") {
     for (const char* name : {"pods", "serviceMonitor/shop/a b/0", "a%2Fb", "..", ".hidden",
                              "A-z_0.9", "*[?\n\xC3\xA4", "a.json", "%"}) {
         CHECK(job_name_of(file_name_of(name)) == name);
@@ -140,7 +140,7 @@ TEST_CASE("TargetFolder: what cannot be written is said, and what was there stay
     CHECK(fs::is_directory(folder.path() / "a.json"));
 }
 
-TEST_CASE("TargetFile: a problem is told once, and again after it was gone") {
+TEST_CASE("TargetFile: a problem is reported once, and again after it was gone") {
     const Folder folder;
     const TargetFolder targets(folder.path());
     bridge::FileMetrics metrics;

@@ -214,7 +214,7 @@ TEST_CASE("TargetPage: of several jobs the pages go on where the last one ended"
     CHECK(seen.size() == 15);
 }
 
-TEST_CASE("TargetPage: groups that are missing are told") {
+TEST_CASE("TargetPage: missing groups are reported") {
     TargetPage page(PageRequest{});
     CHECK(page.text().find("building") == std::string::npos);
     CHECK(json::parse(page.text()).at("complete") == true);

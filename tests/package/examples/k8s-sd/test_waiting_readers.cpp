@@ -53,7 +53,7 @@ class Waiters {
         if (list) return {list};
         return {{}, "not yet", Refusal::incomplete};
     }
-    /// What a reader was told, "?" if nothing.
+    /// What a reader has received, "?" if nothing.
     std::string received(std::size_t number) const {
         if (answers[number].empty()) return "?";
         CHECK(answers[number].size() == 1);
@@ -143,7 +143,7 @@ TEST_CASE("WaitingReaders: lists that change all the time are put together at a 
     }
     CHECK(job.bodies <= 11);
     CHECK(job.bodies >= 9);
-    // What came last is told after the pace.
+    // The last change is delivered after the pace.
     REQUIRE(job.readers.due());
     CHECK(*job.readers.due() <= job.now + 100ms);
     job.now += 100ms;
