@@ -115,7 +115,7 @@ struct Metrics {
     Gauge cached_objects{0};               ///< referenced objects, by name
     Gauge cache_watches{0};                ///< connections for single objects and for collections
     Counter cache_idle_stops{0};           ///< objects whose watch was stopped for lack of reads
-    Counter cache_revivals{0};             ///< idle objects read again
+    Counter cache_rewatches{0};            ///< idle objects read again
     Counter cache_collection_switches{0};  ///< switches to a collection watch and back
 
     // Of Memberships.
@@ -130,7 +130,7 @@ struct Metrics {
     Counter fleet_targets_gained{0};  ///< targets gained by changes of the share
     Counter fleet_targets_handed{0};  ///< targets handed over to another member
     Gauge fleet_targets_moving{0};    ///< targets scraped by two members until the hand-over ends
-    Gauge fleet_targets_others{0};    ///< targets scraped only by other members
+    Gauge fleet_foreign_targets{0};   ///< targets scraped only by other members
 
     /// The metrics of one kind.
     PerKind& of(Kind kind) noexcept { return kinds[index_of(kind)]; }
@@ -285,7 +285,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Watches of ObjectCaches, of single objects and of collections."},
     {"k8s_sd_cache_idle_stops_total", &Metrics::cache_idle_stops,
      "Objects whose watch was stopped because nobody read them."},
-    {"k8s_sd_cache_revivals_total", &Metrics::cache_revivals,
+    {"k8s_sd_cache_rewatches_total", &Metrics::cache_rewatches,
      "Objects that were read again after their watch was stopped."},
     {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,
      "Switches of a namespace to a watch of its collection, and back."},
@@ -302,7 +302,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Targets that have moved to another member."},
     {"k8s_sd_fleet_targets_moving", &Metrics::fleet_targets_moving,
      "Targets that this member scrapes although another one owns them by now."},
-    {"k8s_sd_fleet_targets_of_others", &Metrics::fleet_targets_others,
+    {"k8s_sd_fleet_foreign_targets", &Metrics::fleet_foreign_targets,
      "Targets that only other members scrape."},
 };
 

@@ -45,7 +45,7 @@ support::HttpRoutes::Handler reporting_mistakes(support::HttpRoutes::Handler);
 support::HttpRoutes::Handler through(
     const Gate&, support::HttpRoutes::Handler,
     std::function<support::HttpServer::Reply(std::string_view words)> refuse);
-/// through(), with telling_mistakes().
+/// through(), with reporting_mistakes().
 support::HttpRoutes::Handler question(const Gate&, support::HttpRoutes::Handler);
 
 /// The requested object does not exist; the text lists existing ones.

@@ -54,7 +54,7 @@ class Walker final : public std::enable_shared_from_this<Walker> {
     const std::function<void(bool)> done_;
     const OnFailure failed_;
     const TimePoint end_;
-    std::exception_ptr failure_;  ///< thrown by a look
+    std::exception_ptr failure_;  ///< thrown by a visit
     std::size_t at_ = 0;
     Walk outcome_ = Walk::next;
 };

@@ -16,7 +16,7 @@ const maxFoundJobs = 20;    // with hits
 const maxMisses = 50;       // jobs that have nothing of it
 const maxWatches = 40;      // of Health, with all they have
 const maxLines = 60;        // of Health: other jobs, a line each
-const usually = 5000;        // ms between two looks at what may have changed
+const usually = 5000;        // ms between two checks for changes
 const whileBuilding = 500;   // the same, while the server still reads targets
 const maxWait = 30;      // s until the stream of changes is asked for again
 

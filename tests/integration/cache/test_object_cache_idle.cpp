@@ -139,7 +139,7 @@ TEST_CASE("ObjectCache: what is known of an immutable object stays while the ser
     CHECK(c.server.open_connections() == 0);
 }
 
-TEST_CASE("ObjectCache: of many immutable objects 8 a minute are looked at, all in turn") {
+TEST_CASE("ObjectCache: of many immutable objects 8 a minute are checked, all in turn") {
     CachedCluster c;
     std::vector<ObjectCache::Reference> references;
     for (const auto& name : numbered("s", 400)) {
@@ -218,7 +218,7 @@ TEST_CASE("ObjectCache: an object that nobody reads is no longer watched, the ne
     CHECK(*outcome == "token=2");
     CHECK(c.server.open_watches() == 1);
     CHECK(c.state("db") == "present");
-    CHECK(c.metrics->cache_revivals == 1);
+    CHECK(c.metrics->cache_rewatches == 1);
 }
 
 TEST_CASE("ObjectCache: an idle object is never served as it was") {

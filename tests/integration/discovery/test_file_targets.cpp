@@ -153,7 +153,7 @@ TEST_CASE("file_sd: targets under a directory that cannot be read stay in Promet
     Job job = f.job({"d/*.json"});
     f.settle_with({job});
     f.host.take_diffs();
-    // More entries than are looked at stand for a directory that does not let itself be read.
+    // More entries than are scanned stand for a directory that does not let itself be read.
     std::filesystem::rename(f.directory.path("d"), f.directory.path("e"));
     std::filesystem::create_symlink("d", f.directory.path("d"));  // a loop
     CHECK(f.next() == "");
@@ -224,7 +224,7 @@ TEST_CASE("file_sd: a file beyond a limit keeps the targets that it had, in each
     CHECK(f.addresses().ends_with(" b:1"));
 }
 
-TEST_CASE("file_sd: a file that is gone is gone, whatever else cannot be looked at") {
+TEST_CASE("file_sd: a missing file is missing, even if other files cannot be scanned") {
     FileJobs f;
     f.directory.write("a/t.json", listed("a:1"));
     f.directory.write("b/t.json", listed("b:1"));
@@ -237,7 +237,7 @@ TEST_CASE("file_sd: a file that is gone is gone, whatever else cannot be looked 
     CHECK(f.addresses() == "a:1");
 }
 
-TEST_CASE("file_sd: equal configurations of two jobs are looked at once") {
+TEST_CASE("file_sd: equal configurations of two jobs are scanned once") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
     Job other = f.job({"*.json"});

@@ -176,7 +176,7 @@ TEST_CASE("WarmStart: the loaded file is that of the server configured at that t
     s.lead_to("https://first");
     AddressHost host(s, 30s);
     s.settle();
-    // Nobody is reached, so the kubeconfig is looked at each 5 s.
+    // Nobody is reached, so the kubeconfig is checked each 5 s.
     s.lead_to("https://second");
     s.advance(1min);
     CHECK(host.addresses == Addresses{"10.2.2.2:80"});

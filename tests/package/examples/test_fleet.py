@@ -117,7 +117,7 @@ class Fleet(unittest.TestCase):
             self.assertEqual(get(url + "/fleet")[1], "member agent-1 of 2: agent-0, agent-1\n")
             metrics = get(url + "/metrics")[1]
             self.assertIn("\nk8s_sd_fleet_members 2\n", metrics)
-            self.assertIn("\nk8s_sd_fleet_targets_of_others ", metrics)
+            self.assertIn("\nk8s_sd_fleet_foreign_targets ", metrics)
             self.assertEqual(get(url + "/elsewhere")[0], 404)
             self.assertEqual(program.signal(signal.SIGTERM), 0)
 

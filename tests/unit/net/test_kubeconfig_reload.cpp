@@ -31,7 +31,7 @@ std::string text_of(const std::string& token, const std::string& server = "https
            current + "\n";
 }
 
-/// A kubeconfig that is looked at with a clock of its own, and the changes.
+/// A kubeconfig that is checked with a clock of its own, and the changes.
 struct Fixture {
     using Prepare = std::function<void(test::TemporaryDirectory&)>;
     explicit Fixture(

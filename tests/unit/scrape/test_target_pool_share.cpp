@@ -302,10 +302,10 @@ TEST_CASE("TargetPool: pools count together what they share") {
             member->pool.set_metrics(metrics);
             member->pool.apply(full_diff({pod_at(address), pod_at("x:1")}));
         }
-        CHECK(metrics->fleet_targets_others == 4);
+        CHECK(metrics->fleet_foreign_targets == 4);
         a.share(one);
         b.share(one);
-        CHECK(metrics->fleet_targets_others == 0);
+        CHECK(metrics->fleet_foreign_targets == 0);
         CHECK(metrics->fleet_targets_gained == 4);
         a.share(view_of({"b"}));
         b.share(view_of({"b"}));
@@ -313,10 +313,10 @@ TEST_CASE("TargetPool: pools count together what they share") {
         a.pass(1min);
         CHECK(metrics->fleet_targets_moving == 2);
         CHECK(metrics->fleet_targets_handed == 2);
-        CHECK(metrics->fleet_targets_others == 2);
+        CHECK(metrics->fleet_foreign_targets == 2);
     }
     CHECK(metrics->fleet_targets_moving == 0);
-    CHECK(metrics->fleet_targets_others == 0);
+    CHECK(metrics->fleet_foreign_targets == 0);
 }
 
 TEST_CASE("TargetPool: with replicas a target has as many owners") {

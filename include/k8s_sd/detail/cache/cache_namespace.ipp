@@ -69,7 +69,7 @@ void CacheNamespace::set_state(CacheEntry& entry, CachedState state) {
 void CacheNamespace::touch(CacheEntry& entry) {
     entry.last_read = now();
     if (entry.state != CachedState::idle) return;
-    ++metrics().cache_revivals;
+    ++metrics().cache_rewatches;
     set_state(entry, CachedState::unsynced);
     entries_.need_watch(entry);
     observer_.on_update_due(*this);

@@ -476,7 +476,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             before = now;
         };
         set(metrics_->fleet_targets_moving, published_moving_, moving);
-        set(metrics_->fleet_targets_others, published_others_, others);
+        set(metrics_->fleet_foreign_targets, published_others_, others);
     }
 
     std::shared_ptr<TargetBuilder> builder_;  // for new groups
