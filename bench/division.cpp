@@ -176,7 +176,7 @@ Cost run_member(const SimServer& server, const FleetShare& share, const Division
 /// The mean over all members, and the maximum memory of one.
 struct FleetCost {
     Cost mean;
-    double most_memory = 0;
+    double max_memory = 0;
     double all_targets = 0;
 };
 
@@ -193,7 +193,7 @@ FleetCost run_fleet(const SimServer& server, unsigned members, const Division& d
             fleet.mean.*part += cost.*part / members;
         }
         fleet.all_targets += cost.targets;
-        fleet.most_memory = std::max(fleet.most_memory, cost.memory);
+        fleet.max_memory = std::max(fleet.max_memory, cost.memory);
     }
     return fleet;
 }
@@ -210,7 +210,7 @@ void print_line(unsigned members, const FleetCost& fleet, const Cost& one) {
         return std::string(text);
     };
     std::printf("%8u %10.0f %16s %9.1f %16s %16s %16s\n", members, fleet.mean.targets,
-                beside(fleet.mean.memory, one.memory).c_str(), fleet.most_memory,
+                beside(fleet.mean.memory, one.memory).c_str(), fleet.max_memory,
                 beside(fleet.mean.list_cpu, one.list_cpu).c_str(),
                 beside(fleet.mean.burst_cpu, one.burst_cpu).c_str(),
                 beside(fleet.mean.received, one.received).c_str());

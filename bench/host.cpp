@@ -115,7 +115,7 @@ class Host {
         // One handler at a time, to measure the longest one. Waiting costs no CPU.
         for (double before = cpu_of_thread(); context_.run_one() != 0;) {
             const double after = cpu_of_thread();
-            longest_handler_ = std::max(longest_handler_, after - before);
+            max_handler_time_ = std::max(max_handler_time_, after - before);
             before = after;
         }
     }
@@ -130,10 +130,10 @@ class Host {
             return;
         }
         changes_ += diff.updated.size();
-        for (const auto& change : diff.updated) look_at(*change.group);
+        for (const auto& change : diff.updated) visit(*change.group);
     }
 
-    void look_at(const k8s_sd::TargetGroup& group) {
+    void visit(const k8s_sd::TargetGroup& group) {
         std::uint64_t revision = revision_of(group.labels());
         if (revision == 0 && options_.number("latency", 0) != 0) {
             for (std::size_t i = 0; i < group.size(); ++i) {
@@ -190,18 +190,18 @@ class Host {
         const double cpu = bench::cpu_seconds();
         std::printf("{\"event\": \"%s\", \"cpu\": %.6f, \"peak_mb\": %.3f, \"memory_mb\": %.3f, "
                     "\"base_mb\": %.3f, \"groups\": %zu, \"targets\": %zu, \"changes\": %zu, "
-                    "\"longest_handler_ms\": %.3f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
+                    "\"max_handler_ms\": %.3f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
                     "\"lists\": %llu, \"watches\": %llu}\n",
                     event, cpu - cpu_, bench::memory_mb("VmHWM"), bench::memory_mb("VmRSS"),
                     base_mb_, host_.group_count(), host_.target_count(), changes_,
-                    longest_handler_ * 1000, percentile(0.5), percentile(0.99),
+                    max_handler_time_ * 1000, percentile(0.5), percentile(0.99),
                     static_cast<unsigned long long>(lists),
                     static_cast<unsigned long long>(watches));
         std::fflush(stdout);
         bench::reset_peak();
         cpu_ = bench::cpu_seconds();
         changes_ = last_seen_ = 0;
-        longest_handler_ = 0;
+        max_handler_time_ = 0;
         latencies_.clear();
     }
 
@@ -213,7 +213,7 @@ class Host {
     k8s_sd::TargetGroups host_;
     std::vector<double> latencies_;
     std::size_t waiting_ = 0, changes_ = 0, last_seen_ = 0;
-    double base_mb_ = 0, cpu_ = 0, longest_handler_ = 0;
+    double base_mb_ = 0, cpu_ = 0, max_handler_time_ = 0;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ using Seconds = std::chrono::duration<double>;
 struct Result {
     double sync_cpu, sync_wall, base_mb, peak_mb, steady_mb, groups, targets;
     double burst_cpu, burst_wall, burst_peak_mb, changes;
-    double longest_before_diff, longest_diff, longest_in_burst;
+    double max_before_diff, max_diff, max_in_burst;
 };
 
 /// Reads the list from the socket, and parses it if requested.
@@ -113,9 +113,9 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     discoverer.async_run([](k8s_sd::error_code) {});
     for (double before = thread_cpu_seconds(); context.run_one() > 0;) {
         const double after = thread_cpu_seconds();
-        double& longest = !synced                    ? result.longest_before_diff
-                          : result.longest_diff == 0 ? result.longest_diff
-                                                     : result.longest_in_burst;
+        double& longest = !synced                ? result.max_before_diff
+                          : result.max_diff == 0 ? result.max_diff
+                                                 : result.max_in_burst;
         longest = std::max(longest, after - before);
         before = after;
     }
@@ -161,7 +161,6 @@ int main(int argc, char** argv) {
         events, result.burst_cpu, static_cast<double>(events) / result.burst_cpu, result.burst_wall,
         result.burst_peak_mb, result.changes);
     std::printf("longest handler: sync %.2f ms, first diff %.2f ms, burst %.2f ms of CPU\n",
-                result.longest_before_diff * 1e3, result.longest_diff * 1e3,
-                result.longest_in_burst * 1e3);
+                result.max_before_diff * 1e3, result.max_diff * 1e3, result.max_in_burst * 1e3);
     return 0;
 }

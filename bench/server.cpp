@@ -42,7 +42,7 @@ void send_list(tcp::socket& socket, const Cluster& cluster) {
 }
 
 /// Waits for a byte. \returns whether one arrived before the client closed the connection
-bool is_told(int start, tcp::socket& socket) {
+bool sent(int start, tcp::socket& socket) {
     std::array<pollfd, 2> sources{{{start, POLLIN, 0}, {socket.native_handle(), POLLIN, 0}}};
     if (::poll(sources.data(), sources.size(), -1) < 1 || sources[1].revents != 0) return false;
     char go = 0;
@@ -57,7 +57,7 @@ void send_events(tcp::socket& socket, const Cluster& cluster, std::size_t events
     socket.set_option(tcp::no_delay(true));
     std::string batch;
     std::size_t event = 0;
-    for (std::size_t end = events; is_told(start, socket); end += events) {
+    for (std::size_t end = events; sent(start, socket); end += events) {
         while (event < end) {
             batch.clear();
             while (event < end && batch.size() < batch_bytes) {

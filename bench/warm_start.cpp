@@ -39,7 +39,7 @@ Cost first_diff(const std::string& url, const std::string& directory) {
     config.api_server.url = url;
     WarmStart warm;
     warm.directory = directory;
-    warm.patience = Duration{};
+    warm.server_timeout = Duration{};
     warm.annotations = {""};
     Cost cost;
     Discoverer discoverer(

@@ -155,7 +155,7 @@ void FleetCluster::step() {
     control();
     for (auto it = pods_.begin(); it != pods_.end();) {
         Pod& pod = it->second;
-        look_after(pod);
+        manage(pod);
         if (ends(pod)) {
             changed_slices_.insert(pod.ordinal / slice_size);
             it = pods_.erase(it);
@@ -256,7 +256,7 @@ void FleetCluster::terminate(Pod& pod) {
 }
 
 /// Acts as kubelet and as the node controller.
-void FleetCluster::look_after(Pod& pod) {
+void FleetCluster::manage(Pod& pod) {
     const TimePoint now = clock_->now();
     if (is_over(pod.starts, 0s, now)) start_process(pod);
     if (pod.lost) {

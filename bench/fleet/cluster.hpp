@@ -70,7 +70,7 @@ class FleetCluster {
 
     void control();
     void restart_next();
-    void look_after(Pod&);
+    void manage(Pod&);
     bool ends(const Pod&) const;
     void start_process(Pod&);
     void set_ready(Pod&, bool ready);

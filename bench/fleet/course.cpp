@@ -43,7 +43,7 @@ Outcome Course::outcome(Seconds length, std::size_t targets) const {
             const double time = std::max(0.0, until - since);
             if (scrapers.empty()) {
                 sum.gap_seconds += time;
-                sum.longest_gap = std::max(sum.longest_gap, time);
+                sum.max_gap = std::max(sum.max_gap, time);
             } else {
                 sum.double_seconds += time * static_cast<double>(scrapers.size() - 1);
             }

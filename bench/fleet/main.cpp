@@ -77,12 +77,12 @@ void print_scenarios(const Options& options, std::ostream& series) {
             table.rows.push_back(std::move(row));
         };
         plan_table.rows.push_back({plan.name, plan.text});
-        add(gaps, 0, [](const Outcome& o, double) { return o.longest_gap; });
+        add(gaps, 0, [](const Outcome& o, double) { return o.max_gap; });
         add(means, 1, [](const Outcome& o, double n) { return o.gap_seconds / n; });
         add(doubles, 1, [](const Outcome& o, double n) { return o.double_seconds / n; });
         add(moved, 1, [](const Outcome& o, double n) { return 100 * o.moved / n; });
         for (std::size_t i = 0; i < outcomes.size(); ++i) {
-            series << "gap\t" << plan.name << '\t' << columns[i] << '\t' << outcomes[i].longest_gap
+            series << "gap\t" << plan.name << '\t' << columns[i] << '\t' << outcomes[i].max_gap
                    << '\n';
         }
         std::cerr << plan.name << std::endl;
@@ -142,7 +142,7 @@ void print_sizes(const Options& options, std::ostream& series) {
         const auto number = [](std::uint64_t value) { return rounded(static_cast<double>(value)); };
         const std::string name = std::to_string(members);
         const bool watches = discovery_of(members) == Discovery::watches;
-        fleet.rows.push_back({name, number(targets), decimal(sized.outcome.longest_gap, 1),
+        fleet.rows.push_back({name, number(targets), decimal(sized.outcome.max_gap, 1),
                               decimal(moved, 2), decimal(least, 2),
                               decimal(std::max(0.0, 100 * (moved / least - 1)), 1)});
         server.rows.push_back({name, watches ? "watches" : "none", number(sized.start.requests),

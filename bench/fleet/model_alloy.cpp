@@ -15,7 +15,7 @@ namespace bench {
 namespace {
 
 constexpr unsigned tokens = 512;
-constexpr Seconds told = 1;
+constexpr Seconds others_know_leaving = 1;
 constexpr Seconds found_dead = 10;
 
 OwnerRule ring_of(const std::set<unsigned>& members) {
@@ -42,12 +42,12 @@ class Ring {
             course_.stop(member, at);
             members_.erase(member);
         }
-        tell(at + others_know);
+        announce(at + others_know);
     }
     /// \param at  when the processes begin \returns when they start to scrape
     Seconds join(const std::set<unsigned>& who, Seconds at) {
         members_.insert(who.begin(), who.end());
-        tell(at + told);
+        announce(at + others_know_leaving);
         Seconds last = at;
         for (const unsigned member : who) {
             const Seconds begun = can_ask(plan_, member, at) + seconds(pace_.sync);
@@ -62,14 +62,14 @@ class Ring {
         for (unsigned i = std::min(before, members); i < std::max(before, members); ++i)
             who.insert(i);
         if (members < before) {
-            leave(who, at, told);
+            leave(who, at, others_know_leaving);
         } else {
             join(who, at + seconds(pace_.pod_start));
         }
     }
     void restart(Seconds at) {
         for (auto i = static_cast<unsigned>(members_.size()); i-- > 0;) {
-            leave({i}, at, told);
+            leave({i}, at, others_know_leaving);
             at = join({i}, at + seconds(pace_.pod_start)) + seconds(pace_.min_ready);
         }
     }
@@ -78,7 +78,7 @@ class Ring {
     }
 
  private:
-    void tell(Seconds at) {
+    void announce(Seconds at) {
         const OwnerRule ring = ring_of(members_);
         for (const unsigned member : members_) course_.follow(member, at, ring);
     }

@@ -36,7 +36,7 @@ void Tally::account(Target& target, TimePoint now) {
     const double time = std::chrono::duration<double>(now - target.changed).count();
     if (target.members == 0) {
         sum_.gap_seconds += time;
-        sum_.longest_gap = std::max(sum_.longest_gap, time);
+        sum_.max_gap = std::max(sum_.max_gap, time);
     } else if (target.members > replicas_) {
         sum_.double_seconds += time * (target.members - replicas_);
     }

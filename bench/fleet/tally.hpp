@@ -13,7 +13,7 @@ using k8s_sd::TimePoint;
 
 /// How a fleet scrapes its targets over a time.
 struct Outcome {
-    double longest_gap = 0;     ///< seconds of a target without a scraper
+    double max_gap = 0;         ///< seconds of a target without a scraper
     double gap_seconds = 0;     ///< total over all targets
     double double_seconds = 0;  ///< the same for surplus scrapers of a target
     double moved = 0;           ///< targets taken over by another member

@@ -60,7 +60,7 @@ class Server(Process):
     def url(self):
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
-    def tell(self, command):
+    def send_command(self, command):
         """Starts the command; wait() returns once it is done."""
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
@@ -69,7 +69,7 @@ class Server(Process):
         return self.process.stdout.readline().strip()
 
     def requests(self):
-        self.tell("requests")
+        self.send_command("requests")
         return json.loads(self.wait())
 
 
@@ -103,7 +103,7 @@ class Host(Process):
             more = self.report()
             for name in ("cpu", "changes"):
                 more[name] += total[name]
-            for name in ("peak_mb", "longest_handler_ms"):
+            for name in ("peak_mb", "max_handler_ms"):
                 more[name] = max(more[name], total[name])
             total = more
         return total

@@ -119,7 +119,7 @@ class Bench:
             rows.append([name, report.seconds(figures["cpu"]),
                          report.times(figures["cpu"], self.first(rows, figures)),
                          report.megabytes(figures["peak_mb"]),
-                         f"{figures['longest_handler_ms']:.1f} ms", str(figures["lists"])])
+                         f"{figures['max_handler_ms']:.1f} ms", str(figures["lists"])])
             self.say(rows[-1])
         return report.Table(
             "Ways to the same list",
@@ -178,7 +178,7 @@ class Bench:
         for name, options in contenders:
             with self.serve(**options) as server, Host(self.host, server) as host:
                 synced = host.next_report()
-                server.tell(f"burst {self.events}")
+                server.send_command(f"burst {self.events}")
                 burst = host.next_report()
                 server.wait()
                 again = self.relist(server, host, 0, 2)
@@ -196,7 +196,7 @@ class Bench:
                 def after(command):
                     process.reset_peak()
                     before = process.cpu()
-                    server.tell(command)
+                    server.send_command(command)
                     server.wait()
                     return {"cpu": busy_until_idle(process, peer.quiet, since=before),
                             "peak_mb": process.memory_mb("VmHWM")}
@@ -204,7 +204,7 @@ class Bench:
                 again = after("expire 0")
                 some = after(f"expire {self.pods // 100}")
                 before = process.cpu()
-                server.tell(f"churn {self.churn_rate} 10")
+                server.send_command(f"churn {self.churn_rate} 10")
                 server.wait()
                 churn = {"cpu": process.cpu() - before}
             rows.append(self.row(peer.name, burst, again, some, churn, memory))
@@ -228,14 +228,14 @@ class Bench:
 
     def relist(self, server, host, changed, lists):
         host.report()
-        server.tell(f"expire {changed}")
+        server.send_command(f"expire {changed}")
         server.wait()
         return host.until(lambda f: f["lists"] >= lists and f["changes"] >= changed)
 
     def churn(self, server, host):
         time.sleep(0.5)
         host.report()
-        server.tell(f"churn {self.churn_rate} 10")
+        server.send_command(f"churn {self.churn_rate} 10")
         server.wait()
         return host.report()
 
@@ -249,7 +249,7 @@ class Bench:
                     host.next_report()
                     time.sleep(0.5)
                     host.report()
-                    server.tell("churn 100 10")
+                    server.send_command("churn 100 10")
                     server.wait()
                     time.sleep(0.2)
                     figures = host.report()
@@ -273,7 +273,7 @@ class Bench:
             host.report()
             rounds, cpu, changes = 20, 0.0, 0
             for _ in range(rounds):
-                server.tell("node node-00007")
+                server.send_command("node node-00007")
                 server.wait()
                 # One at a time: simultaneous changes arrive in one diff.
                 figures = host.until(lambda f: f["changes"] >= pods // 200)
@@ -317,7 +317,7 @@ class Bench:
             with self.serve(min(self.pods, 10_000)) as server, \
                     Host(self.host, server, sleep_ms=sleep) as host:
                 synced = host.next_report()
-                server.tell(f"burst {self.events}")
+                server.send_command(f"burst {self.events}")
                 burst = host.next_report()
                 server.wait()
             rows.append([f"{sleep} ms", report.megabytes(synced["memory_mb"]),

@@ -17,7 +17,7 @@
 
 namespace snippets::scale_out {
 
-void tell(const k8s_sd::TargetGroupDiff& diff);
+void deliver(const k8s_sd::TargetGroupDiff& diff);
 void scrape_no_more(k8s_sd::TargetId id);
 void write_staleness_markers(const k8s_sd::ScrapeTarget& target);
 
@@ -85,9 +85,9 @@ struct Scraper final : k8s_sd::TargetHandler {
                                           const k8s_sd::TargetGroupDiff& diff,
                                           const k8s_sd::FleetShare& share) {
     //[groups
-    tell(mine.apply(diff));                                         // of the Discoverer
-    tell(mine.share(share, std::chrono::steady_clock::now()));      // of the Membership
-    tell(mine.finish_handovers(std::chrono::steady_clock::now()));  // at next_handover()
+    deliver(mine.apply(diff));                                         // of the Discoverer
+    deliver(mine.share(share, std::chrono::steady_clock::now()));      // of the Membership
+    deliver(mine.finish_handovers(std::chrono::steady_clock::now()));  // at next_handover()
     //]
 }
 

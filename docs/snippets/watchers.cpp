@@ -20,7 +20,7 @@ void replace(const k8s_sd::api::EndpointSlice& before, const k8s_sd::api::Endpoi
 void forget(const k8s_sd::api::EndpointSlice& slice);
 void use(std::string_view container, std::int64_t restarts, bool running);
 void use(std::string_view password);
-void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
+void on_diff(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
 
 [[maybe_unused]] static void watch_slices(boost::asio::io_context& io,
                                           const k8s_sd::WatcherConfig& config) {
@@ -68,7 +68,7 @@ void tell(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff);
                                             const k8s_sd::WatcherConfig& config) {
     //[predicate
     k8s_sd::Watcher<k8s_sd::api::Pod> pods(
-        io.get_executor(), config, tell,
+        io.get_executor(), config, on_diff,
         [](const k8s_sd::api::Pod& before, const k8s_sd::api::Pod& after) {
             return before.status.pod_ip != after.status.pod_ip;
         });
@@ -109,7 +109,7 @@ boost::asio::awaitable<void> follow(k8s_sd::WatcherConfig config) {
     while (true) {
         const k8s_sd::ObjectDiff<k8s_sd::api::Pod> diff =
             co_await pods.async_next(boost::asio::use_awaitable);
-        tell(diff);
+        on_diff(diff);
     }
 }
 //]

@@ -105,7 +105,7 @@ support::Section run_options(Options& o) {
          {"--trust-shrunken-lists", "",
           "remove at once what a list lacks, however much it is; by default a list that lost more "
           "than half of the objects is confirmed by a second one",
-          [&](Text) { o.config.watch.confirm_shrunken_lists = false; }},
+          [&](Text) { o.config.watch.confirm_suspicious_lists = false; }},
          {"--no-watch-list", "",
           "get lists with requests of their own, and not as the first events of a watch",
           [&](Text) { o.config.watch.watch_list = false; }},

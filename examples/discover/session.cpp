@@ -209,7 +209,7 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     reporter_->diff(job, diff);
     if (diff.unconfirmed) reporter_->comment("unconfirmed: " + discoverers_[job].status().snapshot);
     if (diff.confirms) reporter_->comment("the API server has confirmed the targets");
-    if (is_complete(diff) && ++told_jobs_ == options_.jobs) on_synced();
+    if (is_complete(diff) && ++delivered_jobs_ == options_.jobs) on_synced();
 }
 
 void Session::on_synced() {
@@ -222,7 +222,7 @@ void Session::on_synced() {
 
 void Session::on_timeout() {
     if (stopped_) return;
-    if (told_jobs_ == options_.jobs) return stop(support::exit_fine);
+    if (delivered_jobs_ == options_.jobs) return stop(support::exit_fine);
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }
 

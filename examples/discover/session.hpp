@@ -67,7 +67,7 @@ class Session {
     std::unique_ptr<support::Member> member_;
     std::vector<SharedJob> shared_jobs_;  ///< none without a fleet
     unsigned synced_jobs_ = 0;
-    unsigned told_jobs_ = 0;
+    unsigned delivered_jobs_ = 0;
     bool has_view_ = false;  ///< whether there is a view of the fleet
     bool stopped_ = false;
     support::ExitStatus status_ = support::exit_fine;

@@ -44,12 +44,12 @@ std::string_view shown_name(std::string_view label, std::optional<Role> of) {
     return name;
 }
 
-struct TellingLabel {
+struct DistinctiveLabel {
     std::string_view shown_as;
     std::string_view name;  // without the prefix
 };
 
-std::vector<TellingLabel> telling_of(Role role) {
+std::vector<DistinctiveLabel> distinctive_labels_of(Role role) {
     switch (role) {
         case Role::node:
             return {{"name", "node_name"}, {"zone", "node_label_topology_kubernetes_io_zone"}};
@@ -88,10 +88,10 @@ std::string counted(std::size_t n, std::string_view what) {
     return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
 }
 
-std::string telling_labels(Role role, const k8s_sd::TargetGroup& group, std::size_t target) {
+std::string distinctive_labels(Role role, const k8s_sd::TargetGroup& group, std::size_t target) {
     const LabelMap labels = group.merged(target);
     std::string text;
-    for (const TellingLabel& label : telling_of(role)) {
+    for (const DistinctiveLabel& label : distinctive_labels_of(role)) {
         const auto it = labels.find(std::string(prefix) + std::string(label.name));
         if (it == labels.end()) continue;
         (text += text.empty() ? "" : " ") +=

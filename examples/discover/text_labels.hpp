@@ -15,7 +15,7 @@ namespace discover {
 std::string counted(std::size_t n, std::string_view what);
 
 /// The few most informative labels of a target: "phase=Running ready=true".
-std::string telling_labels(k8s_sd::Role role, const k8s_sd::TargetGroup&, std::size_t target);
+std::string distinctive_labels(k8s_sd::Role role, const k8s_sd::TargetGroup&, std::size_t target);
 
 /// The differences: "pod_phase: Pending -> Running, pod_ready: false -> true".
 /// \param of  role with short names for its own labels: "ready: false -> true" for an

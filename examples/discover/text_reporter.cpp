@@ -26,7 +26,7 @@ using support::StyledLine;
 using support::Tone;
 
 /// Maximum of lines for one diff; further ones are only counted. Other formats print everything.
-constexpr std::size_t most_lines = 40;
+constexpr std::size_t max_lines = 40;
 
 /// "14:03:07.123"
 std::string time_of_day() {
@@ -66,7 +66,7 @@ class TextReporter final : public Reporter {
     void diff(unsigned job, const TargetGroupDiff& diff) override {
         start_ = time_of_day() + "  ";
         if (options_.jobs > 1) start_ += "[job " + std::to_string(job) + "] ";
-        lines_left_ = most_lines;
+        lines_left_ = max_lines;
         lines_left_out_ = 0;
         if (diff.full) {
             show_state(diff);
@@ -118,7 +118,7 @@ class TextReporter final : public Reporter {
             for (std::size_t i = 0; i < group->size(); ++i) {
                 limited(StyledLine()
                             .add("    " + printable(address_of(*group, i)))
-                            .add("  " + telling(*group, i), Tone::faint));
+                            .add("  " + distinctive(*group, i), Tone::faint));
             }
         }
     }
@@ -134,7 +134,7 @@ class TextReporter final : public Reporter {
             show_target(Tone::removed, *change.previous, i, "");
         }
         for (const std::size_t i : pairs.added) {
-            show_target(Tone::added, group, i, telling(group, i));
+            show_target(Tone::added, group, i, distinctive(group, i));
         }
         if (pairs.group_labels_changed) {
             show(Tone::changed, group, "(" + counted(group.size(), "target") + ")",
@@ -183,8 +183,8 @@ class TextReporter final : public Reporter {
         limited(what);
     }
 
-    std::string telling(const TargetGroup& group, std::size_t target) const {
-        return telling_labels(options_.config.role, group, target);
+    std::string distinctive(const TargetGroup& group, std::size_t target) const {
+        return distinctive_labels(options_.config.role, group, target);
     }
 
     std::string differences_of(const k8s_sd::Labels& before, const k8s_sd::Labels& after) const {

@@ -43,7 +43,7 @@ scrape_configs:
   - role: pod
 )yaml";
 
-constexpr auto patience = 60s;
+constexpr auto start_timeout = 60s;
 // An interval, plus possible delays of a busy machine.
 constexpr auto without_gap = 2500ms;
 // In addition: a failed probe, --fleet-hold-down and --fleet-debounce.
@@ -136,7 +136,7 @@ class Story {
 
     /// \param bound  maximum time of a target without a scrape
     bool end_phase(std::chrono::milliseconds bound) {
-        const std::chrono::milliseconds gap = targets_.longest_gap();
+        const std::chrono::milliseconds gap = targets_.max_gap();
         say("  scraped by " + targets_.owners());
         say("  longest time between two scrapes of a target: " + std::to_string(gap.count()) +
             " ms, of " + std::to_string(bound.count()) + " ms that are allowed");
@@ -152,7 +152,7 @@ class Story {
         });
     }
     void until(std::function<bool()> condition, std::function<void()> then) {
-        deadline_ = std::chrono::steady_clock::now() + patience;
+        deadline_ = std::chrono::steady_clock::now() + start_timeout;
         poll(std::move(condition), std::move(then));
     }
     void poll(std::function<bool()> condition, std::function<void()> then) {

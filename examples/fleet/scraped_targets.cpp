@@ -68,7 +68,7 @@ bool ScrapedTargets::all_scraped() const {
                        [](const auto& target) { return target->was_scraped; });
 }
 
-std::chrono::milliseconds ScrapedTargets::longest_gap() const {
+std::chrono::milliseconds ScrapedTargets::max_gap() const {
     Clock::duration longest{};
     for (const auto& target : targets_) {
         longest = std::max({longest, target->longest, Clock::now() - target->last});

@@ -30,7 +30,7 @@ class ScrapedTargets {
     /// Whether each target has been scraped in this phase.
     bool all_scraped() const;
     /// The longest time of a target without a scrape in this phase.
-    std::chrono::milliseconds longest_gap() const;
+    std::chrono::milliseconds max_gap() const;
     /// "agent-0: 11, agent-1: 9": number of targets scraped by each member in the last two seconds.
     std::string owners() const;
 

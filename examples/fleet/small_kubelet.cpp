@@ -134,12 +134,12 @@ void SmallKubelet::probe_later() {
     timer_.expires_after(probe_period);
     timer_.async_wait([this](error_code ec) {
         if (ec || stopped_) return;
-        look_after_pods();
+        manage_pods();
         probe_later();
     });
 }
 
-void SmallKubelet::look_after_pods() {
+void SmallKubelet::manage_pods() {
     std::erase_if(pods_, [](const auto& pod) {
         return pod.second->terminating && !pod.second->process->runs();
     });

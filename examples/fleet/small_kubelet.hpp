@@ -43,7 +43,7 @@ class SmallKubelet {
     class Probe;
 
     void probe_later();
-    void look_after_pods();
+    void manage_pods();
     void set_ready(const std::string& pod, bool ready);
     void write_slice();
 

@@ -192,7 +192,7 @@ void Program::stay(const k8s_sd::ConfigError& error) {
 }
 
 /// Logs each note once, not each time the file is read.
-void Program::tell_notes(const k8s_sd::ScrapeConfigFile& file) {
+void Program::report_notes(const k8s_sd::ScrapeConfigFile& file) {
     std::set<std::string> notes;
     for (std::string& note : notes_of(file)) {
         if (!notes_.contains(note)) log_(note);
@@ -202,7 +202,7 @@ void Program::tell_notes(const k8s_sd::ScrapeConfigFile& file) {
 }
 
 void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>& removed) {
-    tell_notes(file);
+    report_notes(file);
     trouble_.clear();
     for (k8s_sd::ScrapeJob& job : file.jobs) {
         for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
@@ -265,7 +265,7 @@ void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t check
 void Program::wait_for_signals() {
     signals_.async_wait([this](int signal) {
         if (signal != SIGHUP) return stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
-        guard_.look();
+        guard_.refresh();
         if (reloader_) reloader_->check();
         wait_for_signals();
     });

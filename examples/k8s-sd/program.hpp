@@ -54,7 +54,7 @@ class Program {
     /// \param removed  previous jobs missing in the file
     void use(k8s_sd::ScrapeConfigFile, const std::vector<std::string>& removed = {});
     void apply(const k8s_sd::ScrapeConfigFile&);
-    void tell_notes(const k8s_sd::ScrapeConfigFile&);
+    void report_notes(const k8s_sd::ScrapeConfigFile&);
     RouteEvents route_events();
     void reload(const support::HttpServer::Respond&);
     void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);

@@ -58,7 +58,7 @@ scrape_configs:
     target_label: pod
 )yaml";
 
-constexpr std::chrono::seconds explain_patience{10};
+constexpr std::chrono::seconds explain_timeout{10};
 
 /// Everything except the jobs runs on one strand.
 class Program {
@@ -109,7 +109,7 @@ class Program {
         } else if (options_.report_interval.count() > 0) {
             report_later();
         }
-        if (options_.explain && !options_.duration) options_.duration = explain_patience;
+        if (options_.explain && !options_.duration) options_.duration = explain_timeout;
         if (options_.duration) {
             end_timer_.expires_after(*options_.duration);
             end_timer_.async_wait([this](boost::system::error_code ec) {

@@ -167,7 +167,7 @@ void GivenOption::set() const {
 int run_program(const CommandLine& command, int argc, char** argv,
                 const std::function<ExitStatus()>& body) {
     // Messages quote file names and file contents, which may be anything.
-    const auto tell = [&](const std::exception& error) {
+    const auto print_error = [&](const std::exception& error) {
         std::cerr << command.program << ": "
                   << printable(k8s_sd::in_words(error), std::string::npos) << '\n';
     };
@@ -178,17 +178,17 @@ int run_program(const CommandLine& command, int argc, char** argv,
     } catch (const OutputEnded&) {
         return exit_fine;
     } catch (const UsageError& e) {
-        tell(e);
+        print_error(e);
         std::cerr << "Try '" << command.program << " --help'.\n";
         return exit_unusable;
     } catch (const Unusable& e) {
-        tell(e);
+        print_error(e);
         return exit_unusable;
     } catch (const k8s_sd::ConfigError& e) {
-        tell(e);
+        print_error(e);
         return exit_unusable;
     } catch (const std::exception& e) {
-        tell(e);
+        print_error(e);
         return exit_failed;
     }
 }

@@ -178,15 +178,15 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     void take() {
         switch (reader_->take(buffer_)) {
             case HttpRequestReader::Progress::more: return read_more();
-            case HttpRequestReader::Progress::wants_continue: return tell_to_continue();
+            case HttpRequestReader::Progress::wants_continue: return send_continue();
             case HttpRequestReader::Progress::complete: return handle();
             case HttpRequestReader::Progress::refused: return refuse(reader_->refusal());
         }
     }
 
     void read_more() {
-        constexpr std::size_t most_at_once = std::size_t{64} << 10;
-        const std::size_t room = boost::beast::read_size(buffer_, most_at_once);
+        constexpr std::size_t max_at_once = std::size_t{64} << 10;
+        const std::size_t room = boost::beast::read_size(buffer_, max_at_once);
         if (room == 0) return refuse({413, "extensions of chunks, or trailers, are too long\n"});
         stream_.async_read_some(buffer_.prepare(room),
                                 [self = shared_from_this()](error_code ec, std::size_t bytes) {
@@ -196,7 +196,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                                 });
     }
 
-    void tell_to_continue() {
+    void send_continue() {
         constexpr std::string_view answer = "HTTP/1.1 100 Continue\r\n\r\n";
         asio::async_write(stream_, asio::buffer(answer),
                           [self = shared_from_this()](error_code ec, std::size_t) {
@@ -216,7 +216,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         answering_ = true;
         leave_newcomers();
         // Most responses are sent before this time.
-        allow(server_->limits_.unanswered, &Connection::look_for_client);
+        allow(server_->limits_.unanswered, &Connection::check_client);
         const HttpRequestReader::Message& request = reader_->message();
         const std::string_view target(request.target().data(), request.target().size());
         const std::size_t end_of_path = std::min(target.find('?'), target.size());
@@ -248,7 +248,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
     /// Frees the resources of a disconnected client. A client with its next request already sent is
     /// still connected.
-    void look_for_client() {
+    void check_client() {
         if (buffer_.size() == 0) listen();
     }
 

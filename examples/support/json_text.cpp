@@ -13,7 +13,7 @@ struct Character {
     std::size_t size = 0;
 };
 
-constexpr std::uint32_t least_of_size[] = {0, 0, 0x80, 0x800, 0x10000};
+constexpr std::uint32_t min_of_size[] = {0, 0, 0x80, 0x800, 0x10000};
 
 Character longer_character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -25,7 +25,7 @@ Character longer_character(std::string_view text) {
         code = code << 6U | (byte(i) & 0x3FU);
     }
     const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    if (code < least_of_size[size] || code > 0x10FFFF || surrogate) return {};
+    if (code < min_of_size[size] || code > 0x10FFFF || surrogate) return {};
     return {code, size};
 }
 

@@ -24,13 +24,13 @@ constexpr std::size_t buffer_size = std::size_t{64} << 10;
 }
 
 /// Maximum delay of noticing a signal handled by another thread.
-constexpr int signal_look_interval = 100;  // ms
+constexpr int signal_check_interval = 100;  // ms
 
 /// Waits for the reader with poll(), interruptible by a signal; write() could continue after one.
 void wait_writable() {
     pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
     for (;;) {
-        const int ready = ::poll(&descriptor, 1, signal_look_interval);
+        const int ready = ::poll(&descriptor, 1, signal_check_interval);
         if (ready > 0) return;
         if (ready < 0 && errno != EINTR) throw_error();
         // Without Signals the kind of signal is unknown.

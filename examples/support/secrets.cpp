@@ -15,7 +15,7 @@
 namespace support {
 
 std::string read_small_file(const std::string& path) {
-    constexpr std::size_t most_bytes = std::size_t{1} << 20;
+    constexpr std::size_t max_bytes = std::size_t{1} << 20;
     const auto refuse = [&](const std::string& reason) {
         throw std::runtime_error("cannot read " + printable(path, 1000) + ": " + reason);
     };
@@ -24,11 +24,11 @@ std::string read_small_file(const std::string& path) {
     if (exists(status) && !is_regular_file(status)) refuse("it is not a regular file");
     errno = 0;
     std::ifstream file(path, std::ios::binary);
-    std::string text(most_bytes + 1, '\0');
+    std::string text(max_bytes + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file.eof() && file.gcount() == 0) refuse(std::strerror(errno != 0 ? errno : EIO));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) refuse("it is larger than a megabyte");
+    if (text.size() > max_bytes) refuse("it is larger than a megabyte");
     return text;
 }
 

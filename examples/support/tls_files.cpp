@@ -255,7 +255,7 @@ std::string RenewedTls::advice() const {
            "extendedKeyUsage=serverAuth, or --tls-client-name";
 }
 
-std::string RenewedTls::look() {
+std::string RenewedTls::refresh() {
     const auto used = context_;
     const auto seen = seen_;
     const std::string known = std::exchange(problem_, {});

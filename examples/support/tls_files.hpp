@@ -37,7 +37,7 @@ class RenewedTls {
     std::string advice() const;
     /// Reads the files again. A set of related files is adopted as a whole or not at all.
     /// \returns the event, in words; empty: none
-    std::string look();
+    std::string refresh();
 
  private:
     /// \param seen  hashes of the files' content

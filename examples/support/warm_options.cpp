@@ -18,7 +18,9 @@ Section warm_options(k8s_sd::WarmStart& o) {
           text(o.directory)},
          {"--snapshot-after", "SECONDS",
           "use them when the API server has not answered for so long (default 5; 0: at once)",
-          [&o](const std::string& v) { o.patience = v == "0" ? k8s_sd::Duration{} : seconds(v); }},
+          [&o](const std::string& v) {
+              o.server_timeout = v == "0" ? k8s_sd::Duration{} : seconds(v);
+          }},
          {"--snapshot-max-age", "SECONDS", "ignore files that are older (default 3600)",
           [&o](const std::string& v) { o.max_age = seconds(v); }},
          {"--snapshot-annotations", "PREFIX",

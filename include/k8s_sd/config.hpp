@@ -85,7 +85,7 @@ struct WatchOptions {
     Compression gzip = Compression::automatic;
     /// Lists once more for confirmation, before anything is removed, if a list lost more than half
     /// of the known objects.
-    bool confirm_shrunken_lists = true;
+    bool confirm_suspicious_lists = true;
     /// Requests Kubernetes' protobuf, decoded in a fraction of the time, and accepts JSON from
     /// servers without it. False: requests JSON.
     bool protobuf = true;

@@ -130,14 +130,15 @@ struct JobStatus {
 /// The targets of a job, by provider.
 struct JobSnapshot {
     /// One provider and its target groups.
-    struct Provider {
+    struct ProviderTargets {
         /// See ProviderDiff::provider.
         ProviderId provider = 0;
         /// All groups with targets, in no particular order.
         std::vector<TargetGroupPtr> groups;
     };
+    using Provider [[deprecated("is JobSnapshot::ProviderTargets")]] = ProviderTargets;
     /// The providers with a complete list.
-    std::vector<Provider> providers;
+    std::vector<ProviderTargets> providers;
 };
 
 /// Runs the discovery configurations of any number of jobs and notifies the host of the changes in

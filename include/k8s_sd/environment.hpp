@@ -128,7 +128,7 @@ class K8S_SD_EXPORT ProgramRunner {
         std::vector<std::string> args{};    ///< without the program's name
         std::vector<Variable> variables{};  ///< added to the environment of this process
         Duration timeout{};                 ///< then it is killed
-        std::size_t most_output = 0;        ///< bytes; a program with more output is killed
+        std::size_t max_output = 0;         ///< bytes; a program with more output is killed
     };
     /// The outcome of a run.
     struct Result {

@@ -94,13 +94,13 @@ struct Metrics {
     Gauge providers{0};       ///< distinct configurations of these jobs
 
     // Of jobs with file_sd_configs and http_sd_configs.
-    Counter target_file_looks{0};     ///< scans of the files of one configuration
+    Counter target_file_scans{0};     ///< scans of the files of one configuration
     Counter target_file_failures{0};  ///< unusable files and patterns in these scans
     Counter target_list_requests{0};  ///< requests for a list of targets
     Counter target_list_failures{0};  ///< requests without a usable list
 
     // Snapshots of WarmStart; all but the first also of MembershipConfig::snapshot_directory.
-    Counter snapshots_told{0};     ///< snapshots whose targets were delivered
+    Counter snapshots_loaded{0};   ///< snapshots whose targets were delivered
     Counter snapshots_ignored{0};  ///< unusable snapshots
     Counter snapshots_written{0};  ///< snapshot files written
     Counter snapshot_failures{0};  ///< snapshot files not written because of an error
@@ -115,7 +115,7 @@ struct Metrics {
     Gauge cached_objects{0};               ///< referenced objects, by name
     Gauge cache_watches{0};                ///< connections for single objects and for collections
     Counter cache_idle_stops{0};           ///< objects whose watch was stopped for lack of reads
-    Counter cache_revivals{0};             ///< idle objects read again
+    Counter cache_rewatches{0};            ///< idle objects read again
     Counter cache_collection_switches{0};  ///< switches to a collection watch and back
 
     // Of Memberships.
@@ -130,7 +130,7 @@ struct Metrics {
     Counter fleet_targets_gained{0};  ///< targets gained by changes of the share
     Counter fleet_targets_handed{0};  ///< targets handed over to another member
     Gauge fleet_targets_moving{0};    ///< targets scraped by two members until the hand-over ends
-    Gauge fleet_targets_others{0};    ///< targets scraped only by other members
+    Gauge fleet_foreign_targets{0};   ///< targets scraped only by other members
 
     /// The metrics of one kind.
     PerKind& of(Kind kind) noexcept { return kinds[index_of(kind)]; }
@@ -259,15 +259,15 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_failed_configs", &Metrics::failed_configs,
      "Configurations of these jobs that cannot be used."},
     {"k8s_sd_providers", &Metrics::providers, "Distinct configurations of these jobs."},
-    {"k8s_sd_target_file_looks_total", &Metrics::target_file_looks,
-     "Looks at the files of one entry of file_sd_configs."},
+    {"k8s_sd_target_file_scans_total", &Metrics::target_file_scans,
+     "Scans of the files of one entry of file_sd_configs."},
     {"k8s_sd_target_file_failures_total", &Metrics::target_file_failures,
-     "Files of targets that could not be used when they were looked at."},
+     "Files of targets that could not be used in a scan."},
     {"k8s_sd_target_list_requests_total", &Metrics::target_list_requests,
      "Requests for lists of targets of http_sd_configs."},
     {"k8s_sd_target_list_failures_total", &Metrics::target_list_failures,
      "Requests for lists of targets that brought none."},
-    {"k8s_sd_snapshots_told_total", &Metrics::snapshots_told,
+    {"k8s_sd_snapshots_loaded_total", &Metrics::snapshots_loaded,
      "Snapshots whose targets were used because the API server did not answer."},
     {"k8s_sd_snapshots_ignored_total", &Metrics::snapshots_ignored,
      "Snapshots that could not be used."},
@@ -285,7 +285,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Watches of ObjectCaches, of single objects and of collections."},
     {"k8s_sd_cache_idle_stops_total", &Metrics::cache_idle_stops,
      "Objects whose watch was stopped because nobody read them."},
-    {"k8s_sd_cache_revivals_total", &Metrics::cache_revivals,
+    {"k8s_sd_cache_rewatches_total", &Metrics::cache_rewatches,
      "Objects that were read again after their watch was stopped."},
     {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,
      "Switches of a namespace to a watch of its collection, and back."},
@@ -302,7 +302,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Targets that have moved to another member."},
     {"k8s_sd_fleet_targets_moving", &Metrics::fleet_targets_moving,
      "Targets that this member scrapes although another one owns them by now."},
-    {"k8s_sd_fleet_targets_of_others", &Metrics::fleet_targets_others,
+    {"k8s_sd_fleet_foreign_targets", &Metrics::fleet_foreign_targets,
      "Targets that only other members scrape."},
 };
 

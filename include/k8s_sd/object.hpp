@@ -16,7 +16,7 @@
 namespace k8s_sd::inline v0 {
 
 namespace detail {
-struct ObjectAudience;
+struct ObjectTag;
 }  // namespace detail
 
 /// A cached Kubernetes object: its contribution to labels, made once, in shared blocks. Immutable;
@@ -77,11 +77,11 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     }
 
  private:
-    friend struct detail::ObjectAudience;
+    friend struct detail::ObjectTag;
 
     Kind kind_ : 14;
     Form form_ : 2;
-    std::uint16_t audience_ = 0;
+    std::uint16_t tag_ = 0;
     std::uint64_t uid_hash_;
     std::string_view ns_;
     std::string_view name_;

@@ -149,7 +149,7 @@
 #include "k8s_sd/detail/groups/group_watcher_impl.ipp"
 #include "k8s_sd/detail/groups/kind_view.ipp"
 #include "k8s_sd/detail/groups/kind_watches.ipp"
-#include "k8s_sd/detail/groups/object_audiences.ipp"
+#include "k8s_sd/detail/groups/matching_views.ipp"
 #include "k8s_sd/detail/groups/required_access.ipp"
 #include "k8s_sd/detail/groups/role_groups.ipp"
 #include "k8s_sd/detail/groups/shared_watch.ipp"

@@ -37,10 +37,10 @@ class WatchObserver {
     /// Whether to keep the object of this name. Any other object is dropped once decoded, as if the
     /// server did not have it.
     virtual bool wants(std::string_view /*ns*/, std::string_view /*name*/) { return true; }
-    /// An opaque tag stored with the object, see detail::ObjectAudience; nullopt drops the object
+    /// An opaque tag stored with the object, see detail::ObjectTag; nullopt drops the object
     /// in its present state. Called for objects wanted by name.
-    virtual std::optional<std::uint16_t> audience_of(const detail::DecodedObject&) { return 0; }
-    /// Called after the creation of an object for which audience_of() has just returned the tag of
+    virtual std::optional<std::uint16_t> tag_of(const detail::DecodedObject&) { return 0; }
+    /// Called after the creation of an object for which tag_of() has just returned the tag of
     /// objects kept apart.
     virtual void keep_apart(const ObjectPtr&) {}
     /// Whether the observer compensates for a failure. If so, it has dropped the watcher in this

@@ -24,7 +24,7 @@ struct WarmStart {
     std::string directory{};  ///< created if missing, but not its parents; empty: no files
     /// How long to wait for the API server before delivering the targets of the file. Zero: deliver
     /// them at once.
-    Duration patience = std::chrono::seconds(5);
+    Duration server_timeout = std::chrono::seconds(5);
     /// Older files are ignored. A running program rewrites its file before that age, even without
     /// changes.
     Duration max_age = std::chrono::hours(1);

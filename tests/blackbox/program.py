@@ -132,10 +132,10 @@ class Program:
     def running(self):
         return self.process.poll() is None
 
-    def wait(self, patience):
+    def wait(self, timeout):
         """False: it did not end within this many real seconds, and was killed."""
         try:
-            self.process.wait(patience)
+            self.process.wait(timeout)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -144,10 +144,10 @@ class Program:
             reader.join(5)
         return True
 
-    def end(self, number=signal.SIGTERM, patience=30):
+    def end(self, number=signal.SIGTERM, timeout=30):
         """Sends the signal and returns (exit status, real seconds until the end); status None: it
         had to be killed."""
         began = time.monotonic()
         self.process.send_signal(number)
-        ended = self.wait(patience)
+        ended = self.wait(timeout)
         return self.process.returncode if ended else None, time.monotonic() - began

@@ -36,8 +36,8 @@ from scenario import SCENARIOS, Failed, Skipped, World
 
 TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
           "kubeconfigs", "permissions", "privacy", "proxies", "status", "random_servers")
-PATIENCE = 120  # real seconds; only a hanging scenario takes that long
-MOST_AGAIN = 30  # retry at most this many failures
+TIMEOUT = 120  # real seconds; only a hanging scenario takes that long
+MAX_AGAIN = 30  # retry at most this many failures
 
 
 @dataclass
@@ -102,10 +102,10 @@ class Player:
         return None if data else self._end()
 
     def late(self):
-        return time.monotonic() - self.began > PATIENCE
+        return time.monotonic() - self.began > TIMEOUT
 
     def give_up(self):
-        self.data = pickle.dumps(Result("failed", PATIENCE, "the scenario hangs"))
+        self.data = pickle.dumps(Result("failed", TIMEOUT, "the scenario hangs"))
         return self._end()
 
     def _end(self):
@@ -186,7 +186,7 @@ def run(items, options):
     again = []
 
     def on_first_result(item, seed, result):
-        if result.verdict == "failed" and len(again) < MOST_AGAIN:
+        if result.verdict == "failed" and len(again) < MAX_AGAIN:
             again.append((item, seed))
             print(f"again   {result.seconds:5.1f} s  {item.title}\n  {result.complaint.rstrip()}",
                   flush=True)

@@ -206,7 +206,7 @@ class World:
                                    f"{count} are enough")
         return asked
 
-    def at_most_a_minute(self, count, verbs="list page probe watch streamed", since=0, until=None):
+    def at_most_per_minute(self, count, verbs="list page probe watch streamed", since=0, until=None):
         """At most this many in any minute."""
         times = [request.at for request in self.server.asked(verbs, since, until or 1e12)]
         first = 0
@@ -217,7 +217,7 @@ class World:
                        f"{last - first + 1} requests ({verbs}) in the minute before {at:.0f} s; "
                        f"{count} are enough")
 
-    def told(self, pattern, since=0, at_most=None, within=0):
+    def logged(self, pattern, since=0, at_most=None, within=0):
         """The log matches the pattern, ignoring case."""
         def found():
             return re.findall(pattern, self.program.log_text(since), re.IGNORECASE)
@@ -229,9 +229,9 @@ class World:
             self.check(count <= at_most, f"the log says /{pattern}/ {count} times")
 
     def works_again(self):
-        self.told("works again", within=20)
+        self.logged("works again", within=20)
 
-    def never_told(self, pattern, since=0):
+    def never_logged(self, pattern, since=0):
         found = re.search(pattern, self.program.log_text(since), re.IGNORECASE)
         self.check(not found, f"the log says /{pattern}/")
 

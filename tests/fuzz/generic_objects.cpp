@@ -32,25 +32,25 @@ void require(bool condition) {
 /// A decoder's reports about each object.
 class Reports final : public detail::DocumentSink {
  public:
-    explicit Reports(std::function<void(const detail::ObjectProblem&)> tell)
-        : tell_(std::move(tell)) {}
+    explicit Reports(std::function<void(const detail::ObjectProblem&)> report)
+        : report_(std::move(report)) {}
     error_code on_item(std::string_view, const detail::ObjectProblem& problem) override {
-        tell_(problem);
+        report_(problem);
         return {};
     }
     error_code on_event(std::string_view, const detail::ObjectProblem& problem) override {
-        tell_(problem);
+        report_(problem);
         return {};
     }
 
  private:
-    std::function<void(const detail::ObjectProblem&)> tell_;
+    std::function<void(const detail::ObjectProblem&)> report_;
 };
 
 void decode(const detail::JsonSchema& schema, detail::Scratch& scratch,
-            std::function<void(const detail::ObjectProblem&)> tell, detail::Document document,
+            std::function<void(const detail::ObjectProblem&)> report, detail::Document document,
             std::string_view bytes, std::size_t piece) {
-    Reports reports(std::move(tell));
+    Reports reports(std::move(report));
     detail::JsonDecoder decoder(schema, scratch, max_object_bytes, reports);
     decoder.begin(document);
     while (!bytes.empty()) {

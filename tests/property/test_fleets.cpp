@@ -37,9 +37,9 @@ class LateSource final : public MemberSource {
  public:
     LateSource(Simulation& sim, std::shared_ptr<MemberSource> source, Duration delay)
         : sim_(sim), source_(std::move(source)), delay_(delay) {}
-    void start(Callback tell) override {
-        tell_ = std::make_shared<Callback>(std::move(tell));
-        source_->start([this, weak = std::weak_ptr(tell_)](const FleetSighting& sighting) {
+    void start(Callback callback) override {
+        callback_ = std::make_shared<Callback>(std::move(callback));
+        source_->start([this, weak = std::weak_ptr(callback_)](const FleetSighting& sighting) {
             auto timer = std::shared_ptr(sim_.clock->make_timer(sim_.context.get_executor()));
             timers_.push_back(timer);
             timer->expires_at(sim_.clock->now() + delay_, [weak, sighting] {
@@ -48,7 +48,7 @@ class LateSource final : public MemberSource {
         });
     }
     void stop() noexcept override {
-        tell_.reset();
+        callback_.reset();
         source_->stop();
     }
     std::string identity() const override { return source_->identity(); }
@@ -57,7 +57,7 @@ class LateSource final : public MemberSource {
     Simulation& sim_;
     const std::shared_ptr<MemberSource> source_;
     const Duration delay_;
-    std::shared_ptr<Callback> tell_;
+    std::shared_ptr<Callback> callback_;
     std::vector<std::shared_ptr<Timer>> timers_;
 };
 
@@ -330,7 +330,7 @@ class FleetScenario {
     }
 
     /// Acts as kubelet and the controllers.
-    void look_after_pods() {
+    void manage_pods() {
         const TimePoint now = sim_.clock->now();
         for (auto it = pods_.begin(); it != pods_.end();) {
             Pod& pod = it->second;
@@ -421,7 +421,7 @@ class FleetScenario {
             for (const auto& [name, pod] : pods_) {
                 if (pod.scraper) pod.scraper->tick();
             }
-            look_after_pods();
+            manage_pods();
             sim_.settle();
             measure();
         }

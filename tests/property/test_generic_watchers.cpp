@@ -123,36 +123,37 @@ struct WidgetLedger {
             complaints += "an empty diff; ";
         known = true;
         for (const auto& object : diff.removed) {
-            expect_told(*object);
-            told.erase(name_of(*object));
+            expect_received(*object);
+            received.erase(name_of(*object));
         }
         for (const auto& object : diff.added) {
-            if (!told.emplace(name_of(*object), object).second)
+            if (!received.emplace(name_of(*object), object).second)
                 complaints += name_of(*object) + " was there; ";
         }
         for (const auto& [before, after] : diff.changed) {
-            expect_told(*before);
+            expect_received(*before);
             if (keep_widget(*before, fields) == keep_widget(*after, fields))
                 complaints += name_of(*after) + " is the same; ";
             if (before->metadata.uid != after->metadata.uid)
                 complaints += name_of(*after) + " is another one; ";
-            told[name_of(*after)] = after;
+            received[name_of(*after)] = after;
         }
     }
-    void expect_told(const Generic& object) {
-        const auto it = told.find(name_of(object));
-        if (it == told.end() || keep_widget(*it->second, fields) != keep_widget(object, fields))
-            complaints += name_of(object) + " was not as it was told; ";
+    void expect_received(const Generic& object) {
+        const auto it = received.find(name_of(object));
+        if (it == received.end() || keep_widget(*it->second, fields) != keep_widget(object, fields))
+            complaints += name_of(object) + " was not as it was delivered; ";
     }
     KeptWidgets state() const {
         KeptWidgets state;
-        for (const auto& [name, object] : told) state.emplace(name, keep_widget(*object, fields));
+        for (const auto& [name, object] : received)
+            state.emplace(name, keep_widget(*object, fields));
         return state;
     }
 
     const Fields fields;
     bool known = false;
-    std::map<std::string, std::shared_ptr<const Generic>> told;
+    std::map<std::string, std::shared_ptr<const Generic>> received;
     std::string complaints;
 };
 
@@ -164,10 +165,10 @@ class WidgetWatcher {
     WidgetWatcher(Simulation& sim, const WatcherConfig& config, Way way)
         : config_(config), way_(way), ledger_(std::make_shared<WidgetLedger>(config.fields)) {
         const auto executor = sim.context.get_executor();
-        const auto tell = [ledger = ledger_](const auto& diff) { ledger->apply(diff); };
+        const auto receive = [ledger = ledger_](const auto& diff) { ledger->apply(diff); };
         if (way == Way::reading) watcher_.emplace(executor, config);
-        if (way == Way::callback) watcher_.emplace(executor, config, tell);
-        if (way == Way::store) watcher_.emplace(executor, config, store_, tell);
+        if (way == Way::callback) watcher_.emplace(executor, config, receive);
+        if (way == Way::store) watcher_.emplace(executor, config, store_, receive);
         if (way == Way::reading) {
             read();
             return;
@@ -195,7 +196,7 @@ class WidgetWatcher {
         if (!difference.empty()) return difference;
         if (way_ != Way::store) return {};
         if (store_.size() != state.size()) return "the store has another size";
-        for (const auto& [name, object] : ledger_->told) {
+        for (const auto& [name, object] : ledger_->received) {
             if (store_.find(object->metadata.namespace_, object->metadata.name) != object)
                 return name + " is another one in the store";
         }

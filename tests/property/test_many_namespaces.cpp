@@ -124,7 +124,7 @@ class Twins {
 
 }  // namespace
 
-TEST_CASE("Many namespaces: watched together or one by one, hosts are told the same") {
+TEST_CASE("Many namespaces: watched together or one by one, hosts receive the same") {
     const std::uint64_t first = number_from("K8S_SD_NAMESPACES_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_NAMESPACES_RUNS", 100);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {

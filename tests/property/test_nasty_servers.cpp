@@ -169,7 +169,7 @@ class Scenario {
             }
             // Retries, probes and lists; pages with objects are few here.
             CHECK(sim_.server.requests().size() - before <= 250);
-            check_told(minute);
+            check_reported(minute);
             sim_.server.clear_requests();
         }
     }
@@ -212,7 +212,7 @@ class Scenario {
         }
     }
     /// A state that is outdated for minutes has an error, or waits for a reported reason.
-    void check_told(int minute) {
+    void check_reported(int minute) {
         const WatchStatus watch = host_.discoverer->status().watches.at(0);
         CHECK(watch.message.find(token) == std::string::npos);
         if (minute < 15) return;

@@ -21,7 +21,7 @@ ObjectCacheConfig random_cache(Random& random) {
     return config;
 }
 
-/// Changing Secrets, changing references, and all faults. Each notification to followers and each
+/// Changing Secrets, changing references, and all faults. Each notification to subscribers and each
 /// result of a get must be a state that the server had.
 class Scenario {
  public:
@@ -44,8 +44,8 @@ class Scenario {
     void check() {
         for (const auto& [name, following] : following_) {
             INFO(name);
-            REQUIRE_FALSE(following.told.empty());
-            CHECK(following.told.back() == present(name));
+            REQUIRE_FALSE(following.received.empty());
+            CHECK(following.received.back() == present(name));
         }
         for (unsigned i = 0; i < names; ++i) {
             const std::string name = "s" + std::to_string(i);
@@ -75,7 +75,7 @@ class Scenario {
 
  private:
     struct Following {
-        std::vector<std::string> told;
+        std::vector<std::string> received;
         ObjectCache::Subscription subscription;
     };
 
@@ -104,8 +104,8 @@ class Scenario {
             cluster_.cache->subscribe("shop", name, [&following, name](const ObjectPtr& object) {
                 const std::string text = describe_data(object);
                 CHECK((text == "none" || text.starts_with("token=" + name)));
-                CHECK((following.told.empty() || following.told.back() != text));
-                following.told.push_back(text);
+                CHECK((following.received.empty() || following.received.back() != text));
+                following.received.push_back(text);
             });
     }
     void get(const std::string& name) {
@@ -132,7 +132,7 @@ class Scenario {
 }  // namespace
 
 // K8S_SD_CACHE_RUNS=20000 for a long run, K8S_SD_CACHE_SEED=n for another seed.
-TEST_CASE("ObjectCache: once faults stop, what it has and tells is what the server has") {
+TEST_CASE("ObjectCache: once faults stop, it has and delivers the state of the server") {
     const std::uint64_t first = number_from("K8S_SD_CACHE_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_CACHE_RUNS", 60);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {

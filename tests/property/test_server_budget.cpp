@@ -66,40 +66,40 @@ class Crowd {
             : strand(asio::make_strand(context)), timer(clock.make_timer(strand)) {}
         asio::any_io_executor strand;
         std::unique_ptr<Timer> timer;
-        ServerTraffic::Ticket ticket;
-        ServerTraffic::Place place;
+        ServerTraffic::RequestHandle handle;
+        ServerTraffic::Permit permit;
         bool waits = false;
     };
 
     void ask(Member& member) {
-        if (member.waits || member.place) return;
+        if (member.waits || member.permit) return;
         member.waits = true;
         line_.push_back(&member);
-        member.ticket = traffic_->async_list_place(member.strand, [this, &member](auto place) {
+        member.handle = traffic_->async_list_permit(member.strand, [this, &member](auto permit) {
             // First come, first served; granted requests run in the order of the strands.
             CHECK(member.waits);
             const auto ahead = std::find(line_.begin(), line_.end(), &member) - line_.begin();
             CHECK(static_cast<std::size_t>(ahead) < limit_);
             std::erase(line_, &member);
             member.waits = false;
-            list(member, std::move(place));
+            list(member, std::move(permit));
         });
     }
     void ask_without_queueing(Member& member) {
-        if (member.waits || member.place) return;
-        ServerTraffic::Place place = traffic_->try_list_place();
-        if (!place) return;
+        if (member.waits || member.permit) return;
+        ServerTraffic::Permit permit = traffic_->try_list_permit();
+        if (!permit) return;
         CHECK(metrics_->lists_waiting == 0);
-        list(member, std::move(place));
+        list(member, std::move(permit));
     }
-    void list(Member& member, ServerTraffic::Place place) {
-        member.place = std::move(place);
+    void list(Member& member, ServerTraffic::Permit permit) {
+        member.permit = std::move(permit);
         member.timer->expires_at(clock_->now() + std::chrono::milliseconds(random_.below(2000)),
-                                 [&member] { member.place.reset(); });
+                                 [&member] { member.permit.reset(); });
     }
     void leave(Member& member) {
-        member.ticket.reset();
-        member.place.reset();
+        member.handle.reset();
+        member.permit.reset();
         member.timer->cancel();
         member.waits = false;
         std::erase(line_, &member);
@@ -117,7 +117,7 @@ class Crowd {
     }
     void check() {
         const auto running = std::count_if(members_.begin(), members_.end(),
-                                           [](const auto& member) { return bool(member->place); });
+                                           [](const auto& member) { return bool(member->permit); });
         CHECK(static_cast<std::size_t>(running) <= limit_);
         CHECK(static_cast<std::size_t>(metrics_->lists_running) <= limit_);
         // No permit is idle while a client waits for one.

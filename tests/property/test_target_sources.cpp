@@ -179,7 +179,7 @@ class SourceScenario {
 }  // namespace
 
 // K8S_SD_SOURCES_RUNS=20000 for a long run, K8S_SD_SOURCES_SEED=n for another seed.
-TEST_CASE("Target sources: whatever they are told, the diffs add up to what they were told last") {
+TEST_CASE("Target sources: the diffs of any changes add up to the last content") {
     const std::uint64_t first = number_from("K8S_SD_SOURCES_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_SOURCES_RUNS", 60);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {

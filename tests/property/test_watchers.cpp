@@ -81,7 +81,7 @@ class StoredWatcher final : public AnyWatcher {
         for (const auto& [before, after] : diff.changed) {
             const auto it = state_.find(name_of(*after));
             if (it == state_.end() || !same(*it->second, *before))
-                complaints += name_of(*after) + " was not as it was told; ";
+                complaints += name_of(*after) + " was not as it was delivered; ";
             if (same(*before, *after)) complaints += name_of(*after) + " is the same; ";
             state_[name_of(*after)] = after;
         }

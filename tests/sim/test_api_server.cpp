@@ -385,7 +385,7 @@ TEST_CASE("ApiServer: kubectl's tables and metadata-only lists are negotiated") 
     CHECK_FALSE(item.contains("spec"));
 }
 
-TEST_CASE("ApiServer: the requests that were made can be looked at") {
+TEST_CASE("ApiServer: requests() returns the received requests") {
     Fixture f;
     f.server.deny("nodes");
     auto client = f.client();

@@ -23,7 +23,7 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE(
-    "ApiServer: list() tells the objects of all namespaces or of one, sorted, as get() does") {
+    "ApiServer: list() returns the objects of all namespaces or of one, sorted, as get() does") {
     Fixture f;
     f.pod("b", "{}", "shop");
     f.pod("z", "{}", "default");

@@ -191,7 +191,7 @@ TEST_CASE("builders: endpoints have a target for each address, ready or not") {
                             {"__meta_kubernetes_endpoint_node_name", "n2"}});
 }
 
-TEST_CASE("builders: containers have IDs, and init containers are told from the others") {
+TEST_CASE("builders: containers have IDs, and init containers are distinguished from the others") {
     auto pod = sim::pod("shop", "web-0")
                    .ip("10.0.0.1")
                    .container("web", "web:1", 8080)

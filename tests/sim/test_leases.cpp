@@ -288,7 +288,7 @@ TEST_CASE("ApiServer: only Leases are written, by the methods that they have") {
     CHECK(f.server.count("pods") == 1);
 }
 
-TEST_CASE("ApiServer: who may not write Leases is told which verb is missing") {
+TEST_CASE("ApiServer: a refused write of a Lease names the missing verb") {
     LeaseFixture f;
     f.server.deny("leases");
     CHECK(message(*f.create(lease("a"))).find("cannot create resource \"leases\"") !=

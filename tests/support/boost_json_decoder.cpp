@@ -30,36 +30,36 @@ struct Handler {
     explicit Handler(Args&&... args) : projector(std::forward<Args>(args)...) {}
 
     bool on_document_begin(ec&) { return true; }
-    bool on_document_end(ec&) { return told(&JsonProjector::on_document_end); }
+    bool on_document_end(ec&) { return forward(&JsonProjector::on_document_end); }
     bool on_object_begin(ec&) {
         if (begins_unwanted()) return true;
-        return told(&JsonProjector::on_object_begin);
+        return forward(&JsonProjector::on_object_begin);
     }
     bool on_object_end(std::size_t, ec&) {
-        return ends_unwanted() || told(&JsonProjector::on_object_end);
+        return ends_unwanted() || forward(&JsonProjector::on_object_end);
     }
     bool on_array_begin(ec&) {
         if (begins_unwanted()) return true;
-        return told(&JsonProjector::on_array_begin);
+        return forward(&JsonProjector::on_array_begin);
     }
     bool on_array_end(std::size_t, ec&) {
-        return ends_unwanted() || told(&JsonProjector::on_array_end);
+        return ends_unwanted() || forward(&JsonProjector::on_array_end);
     }
     bool on_key_part(sv part, std::size_t, ec&) {
-        return unwanted > 0 || told(&JsonProjector::on_key_part, part);
+        return unwanted > 0 || forward(&JsonProjector::on_key_part, part);
     }
     bool on_key(sv rest, std::size_t, ec&) {
-        return unwanted > 0 || told(&JsonProjector::on_key, rest);
+        return unwanted > 0 || forward(&JsonProjector::on_key, rest);
     }
     bool on_string_part(sv part, std::size_t, ec&) {
-        return unwanted > 0 || told(&JsonProjector::on_string_part, part);
+        return unwanted > 0 || forward(&JsonProjector::on_string_part, part);
     }
     bool on_string(sv rest, std::size_t, ec&) {
-        return unwanted > 0 || told(&JsonProjector::on_string, rest);
+        return unwanted > 0 || forward(&JsonProjector::on_string, rest);
     }
     bool on_number_part(sv, ec&) { return true; }
     bool on_int64(std::int64_t value, sv, ec&) {
-        return unwanted > 0 || told(&JsonProjector::on_integer, value);
+        return unwanted > 0 || forward(&JsonProjector::on_integer, value);
     }
     bool on_uint64(std::uint64_t value, sv rest, ec& error) {
         constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -70,12 +70,12 @@ struct Handler {
         if (text.find_first_of(".eE") == sv::npos) {
             return on_int64(std::numeric_limits<std::int64_t>::max(), text, error);
         }
-        return unwanted > 0 || told(&JsonProjector::on_fraction);
+        return unwanted > 0 || forward(&JsonProjector::on_fraction);
     }
     bool on_bool(bool value, ec&) {
-        return unwanted > 0 || told(&JsonProjector::on_boolean, value);
+        return unwanted > 0 || forward(&JsonProjector::on_boolean, value);
     }
-    bool on_null(ec&) { return unwanted > 0 || told(&JsonProjector::on_null); }
+    bool on_null(ec&) { return unwanted > 0 || forward(&JsonProjector::on_null); }
     bool on_comment_part(sv, ec&) { return true; }
     bool on_comment(sv, ec&) { return true; }
 
@@ -84,7 +84,7 @@ struct Handler {
 
  private:
     template <class... Of, class... Args>
-    bool told(void (JsonProjector::*what)(Of...), Args... args) {
+    bool forward(void (JsonProjector::*what)(Of...), Args... args) {
         (projector.*what)(args...);
         return true;
     }

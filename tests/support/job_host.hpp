@@ -108,9 +108,9 @@ class JobLedger {
         std::size_t groups = 0;
         std::size_t targets = 0;
         const auto known = jobs.find(status.name);
-        const std::size_t told = known == jobs.end() ? 0 : known->second.size();
-        if (snapshot->providers.size() != told) complain(status.name, "another snapshot");
-        for (const JobSnapshot::Provider& provider : snapshot->providers) {
+        const std::size_t received = known == jobs.end() ? 0 : known->second.size();
+        if (snapshot->providers.size() != received) complain(status.name, "another snapshot");
+        for (const JobSnapshot::ProviderTargets& provider : snapshot->providers) {
             std::map<std::string, TargetGroupPtr> newest;
             for (const TargetGroupPtr& group : provider.groups) {
                 newest.emplace(group->source(), group);

@@ -3,7 +3,7 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/plain_lists.hpp"
 #include "support/settle.hpp"
@@ -82,7 +82,7 @@ class Simulation {
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
     sim::ApiServer server;
     std::shared_ptr<Connector> connector;
-    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
+    std::shared_ptr<FakeFileCalls> files = std::make_shared<FakeFileCalls>();
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
 
  private:

@@ -16,7 +16,7 @@ namespace k8s_sd::test {
 class SlowSource final : public detail::CredentialSource {
  public:
     /// The test's part; the source itself belongs to its user.
-    struct Desk {
+    struct Control {
         int asked = 0;
         bool alive = true;
         std::function<void()> before;  ///< called at the start of each request; may throw
@@ -39,19 +39,19 @@ class SlowSource final : public detail::CredentialSource {
         }
     };
 
-    explicit SlowSource(std::shared_ptr<Desk> desk) : desk_(std::move(desk)) {}
+    explicit SlowSource(std::shared_ptr<Control> control) : control_(std::move(control)) {}
     ~SlowSource() override {
-        desk_->alive = false;
-        desk_->waiting = nullptr;
+        control_->alive = false;
+        control_->waiting = nullptr;
     }
     void async_get(Refused, Handler handler) override {
-        ++desk_->asked;
-        if (desk_->before) desk_->before();
-        desk_->waiting = std::move(handler);
+        ++control_->asked;
+        if (control_->before) control_->before();
+        control_->waiting = std::move(handler);
     }
 
  private:
-    std::shared_ptr<Desk> desk_;
+    std::shared_ptr<Control> control_;
 };
 
 }  // namespace k8s_sd::test

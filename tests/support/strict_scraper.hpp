@@ -57,7 +57,7 @@ class StrictScraper final : public TargetHandler {
     }
     void over_limit(bool over) noexcept override {
         phase_ = 4;
-        if (over == is_over_limit) complaints += "told the same of the limit again; ";
+        if (over == is_over_limit) complaints += "received the same limit again; ";
         is_over_limit = over;
     }
 

@@ -136,7 +136,7 @@ bool TokenFile::accepts(std::string_view token) const {
     return accepted;
 }
 
-std::string TokenFile::look() {
+std::string TokenFile::refresh() {
     std::string problem;
     try {
         load();
@@ -212,10 +212,10 @@ bool Access::has_token(PathClass path_class, std::string_view authorization) con
     return accepted;
 }
 
-std::vector<std::string> Access::look() {
+std::vector<std::string> Access::refresh() {
     std::vector<std::string> problems;
     for (auto& [path, file] : files_) {
-        std::string problem = file.look();
+        std::string problem = file.refresh();
         if (!problem.empty()) problems.push_back(std::move(problem));
     }
     return problems;

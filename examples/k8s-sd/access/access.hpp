@@ -43,7 +43,7 @@ class TokenFile {
 
     bool accepts(std::string_view token) const;
     /// Reads the file again. \returns a new problem, in words; the old tokens then remain valid
-    std::string look();
+    std::string refresh();
 
  private:
     void load();
@@ -65,7 +65,7 @@ class Access {
     /// nullopt: the request is permitted.
     std::optional<support::HttpServer::Reply> refusal(const support::HttpServer::Request&) const;
     /// Reads the tokens again. \returns the problems, in words
-    std::vector<std::string> look();
+    std::vector<std::string> refresh();
 
  private:
     bool knows_host(std::string_view host) const;

@@ -109,15 +109,15 @@ HttpServer::Tls Guard::tls() const {
 void Guard::start() {
     if (tls_ && !tls_->advice().empty()) complain_(tls_->advice());
     say_notes();
-    look_later();
+    refresh_later();
 }
 
-void Guard::look() {
+void Guard::refresh() {
     if (tls_) {
-        const std::string news = tls_->look();
+        const std::string news = tls_->refresh();
         if (!news.empty()) complain_(news);
     }
-    for (const std::string& problem : access_->look()) complain_(problem);
+    for (const std::string& problem : access_->refresh()) complain_(problem);
     say_notes();
 }
 
@@ -142,12 +142,12 @@ void Guard::stop() {
     timer_.cancel();
 }
 
-void Guard::look_later() {
+void Guard::refresh_later() {
     timer_.expires_after(interval_);
     timer_.async_wait([this](boost::system::error_code ec) {
         if (ec || stopped_) return;
-        look();
-        look_later();
+        refresh();
+        refresh_later();
     });
 }
 

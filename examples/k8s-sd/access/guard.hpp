@@ -60,13 +60,13 @@ class Guard {
 
     void start();
     /// Reads the files now.
-    void look();
+    void refresh();
     /// Present problems with certificates, one a line.
     std::string trouble() const;
     void stop();
 
  private:
-    void look_later();
+    void refresh_later();
     void say_notes();
     std::vector<std::string> notes() const;
 

@@ -67,7 +67,7 @@ HttpServer::Reply ui_reply(std::string json, std::string_view accept_encoding) {
 
 HttpServer::Reply too_long() {
     return json_error(503, "the answer would take longer than " +
-                               std::to_string(longest_walk.count()) +
+                               std::to_string(max_walk_time.count()) +
                                " s; ask for one job, or for something simpler");
 }
 
@@ -103,7 +103,7 @@ OnFailure failing(const HttpServer::Respond& respond) {
     return [respond](const std::exception_ptr& failure) { respond(failure_reply(failure)); };
 }
 
-support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler handler) {
+support::HttpRoutes::Handler reporting_mistakes(support::HttpRoutes::Handler handler) {
     return [handler = std::move(handler)](const auto& asked, const auto& respond) {
         attempt(failing(respond), [&] { handler(asked, respond); });
     };
@@ -126,7 +126,7 @@ support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Hand
     return [gate, handler = std::move(handler), refuse = std::move(refuse)](const auto& asked,
                                                                             const auto& respond) {
         if (Gate::Pass pass = gate.enter()) return handler(asked, once(std::move(pass), respond));
-        HttpServer::Reply reply = refuse(std::to_string(gate.most()) +
+        HttpServer::Reply reply = refuse(std::to_string(gate.max_inside()) +
                                          " questions about targets are being answered, which is "
                                          "the limit; ask again");
         reply.headers.emplace_back(field::retry_after, "1");
@@ -135,7 +135,7 @@ support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Hand
 }
 
 support::HttpRoutes::Handler question(const Gate& gate, support::HttpRoutes::Handler handler) {
-    return through(gate, telling_mistakes(std::move(handler)),
+    return through(gate, reporting_mistakes(std::move(handler)),
                    [](std::string_view words) { return json_error(503, words); });
 }
 

@@ -37,7 +37,7 @@ support::HttpServer::Reply failure_reply(const std::exception_ptr&);
 OnFailure failing(const support::HttpServer::Respond&);
 
 /// Wraps a handler: errors in a request get a response of the page's API.
-support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler);
+support::HttpRoutes::Handler reporting_mistakes(support::HttpRoutes::Handler);
 
 /// Wraps a handler for expensive requests: beyond the limit of the gate, `refuse` makes a response
 /// to retry later. Only the first response counts, because a failure after it may try to respond,
@@ -45,7 +45,7 @@ support::HttpRoutes::Handler telling_mistakes(support::HttpRoutes::Handler);
 support::HttpRoutes::Handler through(
     const Gate&, support::HttpRoutes::Handler,
     std::function<support::HttpServer::Reply(std::string_view words)> refuse);
-/// through(), with telling_mistakes().
+/// through(), with reporting_mistakes().
 support::HttpRoutes::Handler question(const Gate&, support::HttpRoutes::Handler);
 
 /// The requested object does not exist; the text lists existing ones.

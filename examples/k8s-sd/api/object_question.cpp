@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t most_bytes = 1024;
+constexpr std::size_t max_bytes = 1024;
 constexpr std::string_view meta = "__meta_kubernetes_";
 
 /// Labels with an address of the object.
@@ -72,7 +72,7 @@ ObjectQuestion::ObjectQuestion(std::string_view text) {
         throw BadRequest("q: name a pod, a service, a node or an address, such as pod/shop/web-1, "
                          "web-1 or 10.0.0.1:9100");
     }
-    if (text.size() > most_bytes) throw BadRequest("q: is longer than 1024 bytes");
+    if (text.size() > max_bytes) throw BadRequest("q: is longer than 1024 bytes");
     if (const auto authority = authority_in(text); !authority.empty()) {
         place_ = authority;
         return;

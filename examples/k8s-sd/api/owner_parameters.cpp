@@ -3,16 +3,16 @@
 namespace bridge {
 
 // The same limits as for lists.
-constexpr std::size_t most_shards = 4096;
-constexpr std::size_t most_replicas = 4;
+constexpr std::size_t max_shards = 4096;
+constexpr std::size_t max_replicas = 4;
 
 std::optional<unsigned> read_shards(const Parameters& given, std::string_view name) {
     if (!given.text(name)) return std::nullopt;
-    return static_cast<unsigned>(given.number(name, 1, 1, most_shards));
+    return static_cast<unsigned>(given.number(name, 1, 1, max_shards));
 }
 
 unsigned read_replicas(const Parameters& given) {
-    return static_cast<unsigned>(given.number("replicas", 1, 1, most_replicas));
+    return static_cast<unsigned>(given.number("replicas", 1, 1, max_replicas));
 }
 
 TargetOwners read_owners(const Parameters& given, const Allocator& allocator) {

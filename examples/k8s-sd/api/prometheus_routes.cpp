@@ -23,9 +23,9 @@ using boost::beast::http::field;
 using support::HttpRoutes;
 using support::HttpServer;
 
-constexpr std::size_t most_targets = 5000;  // of a response with a limit
-constexpr std::size_t most_matches = 100;   // match[]
-constexpr int most_streams = 10;            // concurrent streams of all targets
+constexpr std::size_t max_targets = 5000;  // of a response with a limit
+constexpr std::size_t max_matches = 100;   // match[]
+constexpr int max_streams = 10;            // concurrent streams of all targets
 
 HttpServer::Reply success(std::string_view data) {
     std::string text;
@@ -47,7 +47,7 @@ HttpServer::Reply bad_data(std::string_view words) { return failure(400, "bad_da
 
 HttpServer::Reply unavailable(std::string_view words) { return failure(503, "unavailable", words); }
 
-OnFailure telling_to(const HttpServer::Respond&);
+OnFailure reporting_to(const HttpServer::Respond&);
 
 /// The last value of the name; as in Prometheus, only one is allowed. Empty: none.
 std::string value_of(const support::Query& query, std::string_view name) {
@@ -72,14 +72,14 @@ PrometheusRequest read_request(const support::Query& query) {
     QueryBudget budget;
     for (const auto& [name, value] : query) {
         if (name != "match[]") continue;
-        if (request.match.size() == most_matches) {
-            throw BadRequest("there can be " + std::to_string(most_matches) + " match[] at most");
+        if (request.match.size() == max_matches) {
+            throw BadRequest("there can be " + std::to_string(max_matches) + " match[] at most");
         }
         request.match.emplace_back(value, budget);
     }
     if (!value_of(query, "limit").empty()) {
         const support::Query limit{{"limit", value_of(query, "limit")}};
-        request.limit = Parameters(limit, {"limit"}).number("limit", 0, 1, most_targets);
+        request.limit = Parameters(limit, {"limit"}).number("limit", 0, 1, max_targets);
     }
     if (const std::string cursor = value_of(query, "cursor"); !cursor.empty()) {
         request.after = read_cursor(cursor);
@@ -104,7 +104,7 @@ void answer_targets(const ServedJobs& jobs, const Gate& streams, const HttpRoute
     answer_prometheus_targets(std::move(pools), std::move(request), std::move(pass),
                               unavailable("the answer would take longer than 10 s; ask for one "
                                           "pool, or without match[]"),
-                              respond, telling_to(respond));
+                              respond, reporting_to(respond));
 }
 
 HttpServer::Reply pools(const ServedJobs& jobs) {
@@ -197,14 +197,14 @@ HttpServer::Reply reply_to(const std::exception_ptr& failed) {
 }
 
 /// Reports errors in the format of Prometheus.
-OnFailure telling_to(const HttpServer::Respond& respond) {
+OnFailure reporting_to(const HttpServer::Respond& respond) {
     return [respond](const std::exception_ptr& failed) { respond(reply_to(failed)); };
 }
 
 template <class Answer>
-HttpRoutes::Handler telling(Answer answer) {
+HttpRoutes::Handler reporting(Answer answer) {
     return [answer](const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
-        attempt(telling_to(respond), [&] { answer(asked, respond); });
+        attempt(reporting_to(respond), [&] { answer(asked, respond); });
     };
 }
 
@@ -216,28 +216,28 @@ void answer_steps(const ServedJobs& jobs, const std::shared_ptr<SlowWork>& slow,
     if (labels.empty()) throw BadRequest("no labels parameter provided");
     slow->run([job, labels = std::move(labels),
                respond] { respond(success(steps_of(job->scrape, read_labels(labels)))); },
-              telling_to(respond));
+              reporting_to(respond));
 }
 
 }  // namespace
 
 void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate,
                            const std::shared_ptr<SlowWork>& slow) {
-    const Gate streams(most_streams);
-    auto targets = telling([&jobs, streams](const auto& asked, const auto& respond) {
+    const Gate streams(max_streams);
+    auto targets = reporting([&jobs, streams](const auto& asked, const auto& respond) {
         answer_targets(jobs, streams, asked, respond);
     });
     routes.on("GET", "/api/v1/targets", through(gate, std::move(targets), unavailable));
     routes.get("/api/v1/scrape_pools", [&jobs](const auto&) { return pools(jobs); });
     routes.on("GET", "/api/v1/scrape_pools/config",
-              telling([&jobs](const auto& asked, const auto& respond) {
+              reporting([&jobs](const auto& asked, const auto& respond) {
                   respond(config_of(jobs, asked.query));
               }));
-    auto steps = telling([&jobs, slow](const auto& asked, const auto& respond) {
+    auto steps = reporting([&jobs, slow](const auto& asked, const auto& respond) {
         answer_steps(jobs, slow, asked.query, respond);
     });
     routes.on("GET", "/api/v1/targets/relabel_steps", through(gate, std::move(steps), unavailable));
-    auto posted_steps = telling([&jobs, slow](const auto& asked, const auto& respond) {
+    auto posted_steps = reporting([&jobs, slow](const auto& asked, const auto& respond) {
         answer_steps(jobs, slow, form_of(asked.request), respond);
     });
     routes.on("POST", "/api/v1/targets/relabel_steps",

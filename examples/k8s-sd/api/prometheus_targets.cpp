@@ -85,7 +85,7 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
         walk(
             std::move(jobs),
             [self = shared_from_this()](const std::string& job, JobTargets& targets) {
-                return self->look(job, targets.table(Clock::now()));
+                return self->visit(job, targets.table(Clock::now()));
             },
             [self = shared_from_this(), on_piece](bool complete) {
                 if (complete && !self->full_) self->end_part();
@@ -100,7 +100,7 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
  private:
     enum class Part : std::uint8_t { active, dropped, end };
 
-    Walk look(const std::string& job, TargetTable& table) {
+    Walk visit(const std::string& job, TargetTable& table) {
         if (part_ == Part::active ? !request_.active : !request_.dropped) return Walk::end;
         if (!read_on(table)) return Walk::again;
         for (; pools_[pool_].job.first != job; ++pool_) begin_pool();
@@ -171,7 +171,7 @@ class Page {
         return jobs;
     }
 
-    Walk look(const std::string& job, TargetTable& table) {
+    Walk visit(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(reading_, job) != job) {
             const bool resumes = request_.after && request_.after->job == job;
@@ -236,7 +236,7 @@ void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequ
     walk(
         page->jobs(),
         [page](const std::string& job, JobTargets& targets) {
-            return page->look(job, targets.table(Clock::now()));
+            return page->visit(job, targets.table(Clock::now()));
         },
         [page, respond, slow = std::move(slow)](bool complete) {
             respond(complete ? json_reply(page->text()) : slow);

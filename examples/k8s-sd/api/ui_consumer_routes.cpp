@@ -22,7 +22,7 @@ using boost::beast::http::field;
 using support::HttpRoutes;
 using support::HttpServer;
 
-constexpr std::size_t most_consumers = 1000;  // in a response
+constexpr std::size_t max_consumers = 1000;  // in a response
 constexpr std::size_t usual_consumers = 200;
 
 /// Strips the quotes of an ETag.
@@ -92,7 +92,7 @@ class ConsumersAnswer {
         }
     }
 
-    Walk look(const std::string& job, const JobTargets& targets) {
+    Walk visit(const std::string& job, const JobTargets& targets) {
         for (const std::size_t index : by_job_[job]) {
             Reader& reader = readers_[index];
             const ListPoll& last = reader.consumer.last;
@@ -142,15 +142,15 @@ class ConsumersAnswer {
 void answer_consumers(const ServedJobs& jobs, const Allocator& allocator, Consumers& consumers,
                       const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"limit", "after", "late"});
-    const ConsumerPage page{given.number("after", 0, 0, Consumers::usual_most),
-                            given.number("limit", usual_consumers, 1, most_consumers),
+    const ConsumerPage page{given.number("after", 0, 0, Consumers::default_max),
+                            given.number("limit", usual_consumers, 1, max_consumers),
                             given.flag("late")};
     const auto answer = std::make_shared<ConsumersAnswer>(
         consumers.all(std::chrono::system_clock::now()), allocator.view());
     walk(
         jobs_named(jobs),
         [answer](const std::string& job, JobTargets& targets) {
-            return answer->look(job, targets);
+            return answer->visit(job, targets);
         },
         [answer, page, dropped = consumers.dropped(), respond,
          coding = std::string(asked.request.header(field::accept_encoding))](bool) {

@@ -31,7 +31,7 @@ struct ShardWalk {
     std::string reading{};
     RowReader reader{};
 
-    Walk look(const std::string& job, TargetTable& table) {
+    Walk visit(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(reading, job) != job) reader = {};
         const bool more = reader.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
@@ -57,7 +57,7 @@ void answer_shards(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
     walk(
         jobs_named(jobs, job),
         [shards](const std::string& name, JobTargets& targets) {
-            return shards->look(name, targets.table(Clock::now()));
+            return shards->visit(name, targets.table(Clock::now()));
         },
         [shards, respond, coding](bool complete) {
             respond(complete ? ui_reply(shards->counts.text(), coding) : too_long());
@@ -75,7 +75,7 @@ class CollectorCounts {
         for (const std::string& name : idle_) counts_[name];
     }
 
-    Walk look(const std::string& job, TargetTable& table) {
+    Walk visit(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (reading_ != job) begin(job);
         const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
@@ -152,7 +152,7 @@ void answer_collectors(const ServedJobs& jobs, const Allocator& allocator,
     walk(
         jobs_named(jobs),
         [counts](const std::string& job, JobTargets& targets) {
-            return counts->look(job, targets.table(Clock::now()));
+            return counts->visit(job, targets.table(Clock::now()));
         },
         [counts, respond, coding = std::string(asked.request.header(field::accept_encoding))](
             bool complete) { respond(complete ? ui_reply(counts->text(), coding) : too_long()); },

@@ -21,12 +21,12 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_readers = 100;
-constexpr auto look_every = std::chrono::milliseconds(250);
+constexpr int max_readers = 100;
+constexpr auto live_check_interval = std::chrono::milliseconds(250);
 constexpr auto status_every = std::chrono::seconds(2);
 constexpr auto heartbeat_every = std::chrono::seconds(15);
 constexpr std::size_t changes_a_piece = 100;
-constexpr std::size_t most_changes = 500;  // in a response
+constexpr std::size_t max_changes = 500;  // in a response
 
 void write(JsonWriter& json, const ChangeHistory& history, const TargetChange& change) {
     json.begin('{').member("seq", history.id_of(change.seq)).member("time", change.time);
@@ -54,7 +54,7 @@ void answer_history(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
         if (id->epoch != history.epoch()) return respond(other_epoch(history));
         before = id->seq;
     }
-    const auto page = history.page(job, before, given.number("limit", 50, 1, most_changes));
+    const auto page = history.page(job, before, given.number("limit", 50, 1, max_changes));
     std::string text;
     JsonWriter json(text);
     json.begin('{').name("changes").begin('[');
@@ -84,7 +84,7 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
             }
         }
         if (piece.empty() && now >= heartbeat_at_) piece = ": still there\n\n";
-        if (piece.empty()) return look_later(std::move(on_piece));
+        if (piece.empty()) return check_later(std::move(on_piece));
         heartbeat_at_ = now + heartbeat_every;
         on_piece(std::make_shared<const std::string>(std::move(piece)));
     }
@@ -110,8 +110,8 @@ class Live final : public HttpServer::Stream, public std::enable_shared_from_thi
         return text;
     }
 
-    void look_later(OnPiece on_piece) {
-        timer_.expires_after(look_every);
+    void check_later(OnPiece on_piece) {
+        timer_.expires_after(live_check_interval);
         timer_.async_wait([weak = weak_from_this(), on_piece = std::move(on_piece)](auto ec) {
             const auto self = weak.lock();
             if (!ec && self) self->next(on_piece);
@@ -140,10 +140,10 @@ std::uint64_t first_change(const ChangeHistory& history, const HttpServer::Reque
 void add_live_routes(HttpRoutes& routes, const ServedJobs& jobs,
                      const boost::asio::any_io_executor& executor) {
     routes.on("GET", "/api/ui/history",
-              telling_mistakes([&jobs](const auto& asked, const auto& respond) {
+              reporting_mistakes([&jobs](const auto& asked, const auto& respond) {
                   answer_history(jobs, asked, respond);
               }));
-    const Gate readers(most_readers);
+    const Gate readers(max_readers);
     routes.get("/api/ui/live", [&jobs, executor, readers](const HttpRoutes::Asked& asked) {
         Gate::Pass pass = readers.enter();
         if (!pass) {

@@ -29,9 +29,9 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_rows_of_kind = 20;                  // of each kind, of a job
-constexpr std::size_t most_objects = 20;                      // in the response
-constexpr std::size_t most_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
+constexpr std::size_t max_rows_of_kind = 20;                 // of each kind, of a job
+constexpr std::size_t max_objects = 20;                      // in the response
+constexpr std::size_t max_row_bytes = std::size_t{1} << 20;  // of the rows of all jobs
 
 /// The result in one job.
 struct Found {
@@ -42,7 +42,7 @@ struct Found {
 
 /// Facts about a job besides its targets.
 struct KnownJob {
-    std::string looks_at{};                       ///< in words
+    std::string scope{};                          ///< in words
     std::optional<std::string> why_incomplete{};  ///< nullopt: it is complete
 };
 using KnownJobs = std::map<std::string, KnownJob, std::less<>>;
@@ -50,7 +50,7 @@ using KnownJobs = std::map<std::string, KnownJob, std::less<>>;
 KnownJobs known_jobs(const ServedJobs& jobs) {
     KnownJobs known;
     for (const std::string_view name : jobs.names()) {
-        known[std::string(name)].looks_at = in_words(jobs.config(name)->discovery);
+        known[std::string(name)].scope = in_words(jobs.config(name)->discovery);
     }
     for (auto& [name, why] : jobs.incomplete()) known[name].why_incomplete = std::move(why);
     return known;
@@ -61,7 +61,7 @@ class ObjectAnswer {
     ObjectAnswer(ObjectQuestion question, KnownJobs known, TargetOwners owners)
         : question_(std::move(question)), known_(std::move(known)), owners_(std::move(owners)) {}
 
-    Walk look(const std::string& job, TargetTable& table) {
+    Walk visit(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(reading_, job) != job) reader_ = {};
         const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
@@ -90,12 +90,12 @@ class ObjectAnswer {
     void take(const TargetTable& table, const TargetRow& row) {
         std::string object = question_.object_of(row);
         if (object.empty()) return;
-        if (objects_.size() < most_objects) objects_.insert(std::move(object));
+        if (objects_.size() < max_objects) objects_.insert(std::move(object));
         const bool in = row.state == TargetState::active;
         std::size_t& total = in ? found_.in_total : found_.not_total;
         std::string& rows = in ? found_.in : found_.not_in;
         if (!in && total == 0) found_.reason = cut(table.reason(row));
-        if (++total > max_rows_of_kind || bytes_ > most_row_bytes) return;
+        if (++total > max_rows_of_kind || bytes_ > max_row_bytes) return;
         const std::size_t before = rows.size();
         if (!rows.empty()) rows += ',';
         JsonWriter json(rows);
@@ -115,11 +115,11 @@ class ObjectAnswer {
             return text + rest;
         }
         if (found_.not_total != 0) return "Not in job " + name + ": " + found_.reason + rest;
-        const std::string looks_at = "looks at " + job.looks_at;
+        const std::string scope = "looks at " + job.scope;
         if (job.why_incomplete) {
-            return "Not known yet of job " + name + ": " + looks_at + "; " + *job.why_incomplete;
+            return "Not known yet of job " + name + ": " + scope + "; " + *job.why_incomplete;
         }
-        return "Not in job " + name + ": " + looks_at + "; none of its " + targets(discovered) +
+        return "Not in job " + name + ": " + scope + "; none of its " + targets(discovered) +
                " has " + question_.subject();
     }
 
@@ -154,7 +154,7 @@ void answer_object(const ServedJobs& jobs, const Allocator& allocator,
     walk(
         jobs_named(jobs),
         [answer](const std::string& job, JobTargets& targets) {
-            return answer->look(job, targets.table(Clock::now()));
+            return answer->visit(job, targets.table(Clock::now()));
         },
         [answer, respond, coding](bool complete) {
             respond(ui_reply(answer->text(complete), coding));

@@ -24,7 +24,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_at_a_time = 4;  // trials of whole jobs
+constexpr int max_concurrent = 4;  // trials of whole jobs
 
 /// The parameters of a trial.
 struct Question {
@@ -169,7 +169,7 @@ class Trial : public std::enable_shared_from_this<Trial> {
     const std::shared_ptr<SlowWork> slow_;
     const std::string coding_;
     const HttpServer::Respond respond_;
-    const Clock::time_point end_ = Clock::now() + longest_walk;
+    const Clock::time_point end_ = Clock::now() + max_walk_time;
     std::optional<Laboratory> laboratory_;
     std::optional<TakenTarget> target_;
     bool found_ = false;  ///< the job's table was available
@@ -199,7 +199,7 @@ void answer_relabel(const ServedJobs& jobs, const Gate& effects,
 
 void add_relabel_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate,
                         const std::shared_ptr<SlowWork>& slow) {
-    const Gate effects(most_at_a_time);
+    const Gate effects(max_concurrent);
     routes.on("POST", "/api/ui/relabel",
               question(gate, [&jobs, effects, slow](const auto& asked, const auto& respond) {
                   answer_relabel(jobs, effects, slow, asked, respond);

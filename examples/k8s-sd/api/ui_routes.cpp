@@ -23,8 +23,8 @@ using support::HttpRoutes;
 using support::HttpServer;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t max_page_rows = 1000;                // of a page
-constexpr auto patience = std::chrono::milliseconds(100);  // for incomplete tables
+constexpr std::size_t max_page_rows = 1000;                     // of a page
+constexpr auto table_timeout = std::chrono::milliseconds(100);  // for incomplete tables
 
 /// Reads `state`; one parameter may contain several states, separated by commas.
 TargetFilter::Values read_states(const Parameters& given, const Allocator& allocator) {
@@ -84,7 +84,7 @@ void answer_targets(const ServedJobs& jobs, const Allocator& allocator,
     const std::vector<NamedJob> found = jobs_of(jobs, request);
     const auto page = std::make_shared<TargetPage>(std::move(request));
     const std::string coding(asked.request.header(field::accept_encoding));
-    const auto until = Clock::now() + patience;
+    const auto until = Clock::now() + table_timeout;
     walk(
         found,
         [page, until](const std::string& job, JobTargets& targets) {

@@ -43,7 +43,7 @@ ListBodyPtr AllTargets::body(const std::string& job, const AllocationView& view,
     // The last reader may release it at any time.
     if (known != bodies_.end()) {
         if (ListBodyPtr body = known->second.lock()) return body;
-    } else if (bodies_.size() >= most_bodies) {
+    } else if (bodies_.size() >= max_bodies) {
         return nullptr;
     }
     auto body = std::make_shared<const ListBody>(joined(job, members, lists));

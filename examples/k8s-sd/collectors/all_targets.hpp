@@ -18,7 +18,7 @@ namespace bridge {
 class AllTargets {
  public:
     /// Each body is as large as all lists of its job.
-    static constexpr std::size_t most_bodies = 16;
+    static constexpr std::size_t max_bodies = 16;
 
     /// \param lists  one for each member of the present allocation, in order
     /// \returns null if too many other bodies are being read

@@ -50,7 +50,7 @@ void count_allocation(AllocationMetrics& counts, const std::string& job, JobTarg
     counts.jobs[job] = {known.discovered, known.active, targets.count(content, selection, now)};
 }
 
-std::string UnassignedNotes::look(const AllocationMetrics& counts) {
+std::string UnassignedNotes::check(const AllocationMetrics& counts) {
     std::set<std::string> now, lasting;
     for (const auto& [name, job] : counts.jobs) {
         if (job.unassigned > 0) now.insert(name);
@@ -58,20 +58,21 @@ std::string UnassignedNotes::look(const AllocationMetrics& counts) {
     std::set_intersection(now.begin(), now.end(), before_.begin(), before_.end(),
                           std::inserter(lasting, lasting.end()));
     before_ = std::move(now);
-    const bool is_new = !std::includes(told_.begin(), told_.end(), lasting.begin(), lasting.end());
-    const bool is_over = before_.empty() && !told_.empty();
-    if (is_new) told_.insert(lasting.begin(), lasting.end());
-    if (is_over) told_.clear();
+    const bool is_new =
+        !std::includes(reported_.begin(), reported_.end(), lasting.begin(), lasting.end());
+    const bool is_over = before_.empty() && !reported_.empty();
+    if (is_new) reported_.insert(lasting.begin(), lasting.end());
+    if (is_over) reported_.clear();
     if (is_over) return "all targets are allocated to collectors again";
     return is_new ? unassigned_line(counts) : std::string();
 }
 
 AllocationCount::AllocationCount(const boost::asio::any_io_executor& strand, const ServedJobs& jobs,
-                                 const Allocator& allocator, Tell tell)
+                                 const Allocator& allocator, Report report)
     : strand_(strand),
       jobs_(jobs),
       allocator_(allocator),
-      tell_(std::move(tell)),
+      report_(std::move(report)),
       timer_(allocator.options().clock->make_timer(strand)) {}
 
 void AllocationCount::start() {
@@ -118,8 +119,8 @@ void AllocationCount::count() {
 
 void AllocationCount::on_counted(std::optional<AllocationMetrics> counts) {
     last_ = std::move(counts);
-    const std::string line = last_ ? notes_.look(*last_) : std::string();
-    if (!line.empty()) tell_(line);
+    const std::string line = last_ ? notes_.check(*last_) : std::string();
+    if (!line.empty()) report_(line);
     wait();
 }
 

@@ -23,21 +23,21 @@ void count_allocation(AllocationMetrics&, const std::string& job, JobTargets&,
 class UnassignedNotes {
  public:
     /// \returns a line, or "" if there is nothing new
-    std::string look(const AllocationMetrics& counts);
+    std::string check(const AllocationMetrics& counts);
 
  private:
     std::set<std::string> before_;  ///< jobs with such targets
-    std::set<std::string> told_;
+    std::set<std::string> reported_;
 };
 
 /// Counts every ten seconds. Used on one strand, including start() and stop().
 class AllocationCount : public std::enable_shared_from_this<AllocationCount> {
  public:
-    using Tell = std::function<void(const std::string&)>;
+    using Report = std::function<void(const std::string&)>;
 
     /// \param jobs, allocator  outlive stop()
     AllocationCount(const boost::asio::any_io_executor& strand, const ServedJobs& jobs,
-                    const Allocator& allocator, Tell tell);
+                    const Allocator& allocator, Report report);
 
     void start();
     void stop();
@@ -52,7 +52,7 @@ class AllocationCount : public std::enable_shared_from_this<AllocationCount> {
     const boost::asio::any_io_executor strand_;
     const ServedJobs& jobs_;
     const Allocator& allocator_;
-    const Tell tell_;
+    const Report report_;
     std::unique_ptr<k8s_sd::Timer> timer_;
     UnassignedNotes notes_;
     std::optional<AllocationMetrics> last_;

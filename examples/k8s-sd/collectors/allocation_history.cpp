@@ -14,7 +14,7 @@ void AllocationHistory::set(std::vector<Collector> members, std::set<std::string
         earlier_.push_front(
             {present_,
              now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(handover_)});
-        if (earlier_.size() > most_earlier) earlier_.pop_back();
+        if (earlier_.size() > max_earlier) earlier_.pop_back();
     }
     present_ = std::move(next);
     make_view();

@@ -42,7 +42,7 @@ class AllocationHistory {
 
  private:
     /// Beyond it the oldest handover ends early: this bounds the cost of flapping members.
-    static constexpr std::size_t most_earlier = 4;
+    static constexpr std::size_t max_earlier = 4;
     struct Earlier {
         CollectorsPtr collectors;
         TimePoint until;

@@ -12,7 +12,7 @@ namespace bridge {
 namespace {
 
 /// Combines pods starting at the same time into one change.
-constexpr auto least_pause = std::chrono::seconds(1);
+constexpr auto min_pause = std::chrono::seconds(1);
 
 std::vector<Collector> fixed_members(const AllocatorOptions& options) {
     std::vector<Collector> members;
@@ -29,7 +29,7 @@ k8s_sd::WatcherConfig pods_of(const AllocatorOptions& options,
     config.kubeconfig_file = server.kubeconfig_file;
     config.kubeconfig_context = server.kubeconfig_context;
     config.label_selector = options.selector;
-    config.min_update_interval = least_pause;
+    config.min_update_interval = min_pause;
     if (options.ns.empty()) {
         config.own_namespace = true;
     } else {

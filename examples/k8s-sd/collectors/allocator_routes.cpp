@@ -116,7 +116,7 @@ class AllocatorRoutes {
                                   const HttpServer::Request& request) {
         ListRequest wanted;
         wanted.content.form = ListForm::collector;
-        wanted.patience = std::min(job.options().hold, patience_of(request));
+        wanted.first_list_timeout = std::min(job.options().hold, timeout_of(request));
         wanted.gone = request.client.gone;
         wanted.selection.division.collectors = view;
         wanted.selection.collector = collector;

@@ -19,7 +19,8 @@ const PodCondition* readiness_of(const Pod& pod) {
 
 /// The same rule as in the Target Allocator: the change of the condition or, for a pod not running,
 /// its start.
-std::optional<k8s_sd::api::Time> told_unready_since(const Pod& pod, const PodCondition* readiness) {
+std::optional<k8s_sd::api::Time> recorded_unready_since(const Pod& pod,
+                                                        const PodCondition* readiness) {
     std::optional<k8s_sd::api::Time> since;
     if (pod.status.phase != "Running") since = pod.status.start_time;
     const auto changed = readiness ? readiness->last_transition_time : std::nullopt;
@@ -38,13 +39,13 @@ void CollectorPods::set(const Pod& pod, TimePoint now) {
         state.unready.reset();
         return;
     }
-    const auto told = told_unready_since(pod, readiness);
-    const bool known =
-        state.unready && state.unready->uid == pod.metadata.uid && state.unready->told == told;
+    const auto recorded = recorded_unready_since(pod, readiness);
+    const bool known = state.unready && state.unready->uid == pod.metadata.uid &&
+                       state.unready->recorded == recorded;
     // The clock behind the pod's time may be ahead of this one.
     if (!known) {
-        state.unready = {std::string(pod.metadata.uid), told,
-                         told ? std::min<TimePoint>(*told, now) : now};
+        state.unready = {std::string(pod.metadata.uid), recorded,
+                         recorded ? std::min<TimePoint>(*recorded, now) : now};
     }
 }
 

@@ -36,9 +36,9 @@ class CollectorPods {
  private:
     /// When a pod became unready.
     struct Unready {
-        std::string uid;                          ///< a new pod of the same name starts anew
-        std::optional<k8s_sd::api::Time> told{};  ///< as recorded in the pod
-        TimePoint since{};                        ///< likewise, but not later than first seen
+        std::string uid;                              ///< a new pod of the same name starts anew
+        std::optional<k8s_sd::api::Time> recorded{};  ///< as recorded in the pod
+        TimePoint since{};                            ///< likewise, but not later than first seen
     };
     struct State {
         std::string node;

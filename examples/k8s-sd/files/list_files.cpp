@@ -43,7 +43,7 @@ struct ListFiles::Place {
     const ListForm form;
     const TargetFile::Complain complain;
     FileMetrics& metrics;
-    const std::chrono::milliseconds look;
+    const std::chrono::milliseconds check_interval;
     FileProblems problems{};
 };
 
@@ -68,7 +68,7 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
     void ask() {
         if (stopped_) return;
         // The job responds early if there is a change. It may outlive the worker.
-        job_->get({{place_->form}, {}, place_->look, known_, place_->look},
+        job_->get({{place_->form}, {}, place_->check_interval, known_, place_->check_interval},
                   [weak = weak_from_this(), worker = place_->worker](const ListAnswer& answer) {
                       asio::post(worker, [weak, answer] {
                           if (const auto self = weak.lock()) self->on_answer(answer);
@@ -110,9 +110,9 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
 
 ListFiles::ListFiles(asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
                      const std::string& folder, ListForm form, TargetFile::Complain complain,
-                     FileMetrics& metrics, std::chrono::milliseconds look)
+                     FileMetrics& metrics, std::chrono::milliseconds check_interval)
     : place_(new Place{std::move(worker), std::move(clock), TargetFolder(folder), form,
-                       std::move(complain), metrics, look}) {}
+                       std::move(complain), metrics, check_interval}) {}
 
 ListFiles::~ListFiles() {
     for (auto& [job, writer] : writers_) {

@@ -29,7 +29,8 @@ class ListFiles {
     /// \throws support::Unusable
     ListFiles(boost::asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
               const std::string& folder, ListForm form, TargetFile::Complain complain,
-              FileMetrics& metrics, std::chrono::milliseconds look = std::chrono::minutes(1));
+              FileMetrics& metrics,
+              std::chrono::milliseconds check_interval = std::chrono::minutes(1));
     /// Stops all writes but the current one.
     ~ListFiles();
     ListFiles(const ListFiles&) = delete;

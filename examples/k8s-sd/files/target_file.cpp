@@ -8,7 +8,7 @@ namespace bridge {
 namespace {
 
 /// Each change of a file makes Prometheus read all files of the folder, so writes are spaced.
-constexpr std::chrono::milliseconds least_pause{250};
+constexpr std::chrono::milliseconds min_pause{250};
 
 }  // namespace
 
@@ -27,7 +27,7 @@ std::chrono::milliseconds TargetFile::write(std::string_view bytes) {
         state_ = folder_.state(file_);
         problem_.clear();
         backoff_.reset();
-        return least_pause;
+        return min_pause;
     } catch (const std::system_error& e) {
         good_ = false;
         ++metrics_.errors;

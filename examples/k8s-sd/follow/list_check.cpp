@@ -43,7 +43,7 @@ class Checker {
         return go(place_ == Place::labels ? Place::group : Place::list);
     }
     bool on_key_part(Part part, std::size_t, error_code&) {
-        if (place_ == Place::group && key_part_.size() < longest_key) key_part_ += part;
+        if (place_ == Place::group && key_part_.size() < kept_key_size) key_part_ += part;
         return true;
     }
     bool on_key(Part part, std::size_t size, error_code& ec) {
@@ -68,7 +68,7 @@ class Checker {
 
  private:
     enum class Place : std::uint8_t { outside, list, group, targets, labels };
-    static constexpr std::size_t longest_key = 16;
+    static constexpr std::size_t kept_key_size = 16;
 
     bool go(Place place) {
         place_ = place;

@@ -10,7 +10,7 @@ namespace bridge {
 namespace {
 
 /// A reader without a request for so many intervals counts as stopped.
-constexpr double patience = 2.5;
+constexpr double late_intervals = 2.5;
 constexpr double usual_interval = 60;
 constexpr double remembered_intervals = 10;
 
@@ -57,17 +57,17 @@ std::string query_of(const ListPoll& poll) {
 
 void Consumers::saw(ListPoll poll, TimePoint now) {
     for (std::string* text : {&poll.address, &poll.agent, &poll.job, &poll.member}) {
-        if (text->size() > most_bytes) text->resize(most_bytes);
+        if (text->size() > max_text_bytes) text->resize(max_text_bytes);
     }
     ConsumerKey key{poll.address, poll.agent, poll.job, std::string(to_string(poll.content.form)),
                     query_of(poll)};
-    if (key.selection.size() > most_bytes) key.selection.resize(most_bytes);
+    if (key.selection.size() > max_text_bytes) key.selection.resize(max_text_bytes);
     const std::lock_guard lock(mutex_);
     const auto place = places_.find(key);
     if (place != places_.end()) {
         known_.splice(known_.begin(), known_, place->second);
     } else {
-        if (known_.size() == most_) {
+        if (known_.size() == max_consumers_) {
             places_.erase(known_.back().key);
             known_.pop_back();
             ++dropped_;
@@ -93,7 +93,7 @@ std::vector<Consumers::Consumer> Consumers::all(TimePoint now) {
     });
     std::vector<Consumer> result(known_.begin(), known_.end());
     for (Consumer& consumer : result) {
-        consumer.late = unseen(consumer, now) > patience * interval_of(consumer);
+        consumer.late = unseen(consumer, now) > late_intervals * interval_of(consumer);
     }
     return result;
 }

@@ -57,8 +57,8 @@ struct ListPoll {
 class Consumers {
  public:
     using TimePoint = std::chrono::system_clock::time_point;
-    static constexpr std::size_t usual_most = 10'000;
-    static constexpr std::size_t most_bytes = 256;  ///< of each text
+    static constexpr std::size_t default_max = 10'000;
+    static constexpr std::size_t max_text_bytes = 256;  ///< of each text
         /// A reader is forgotten after this time without a request, or after ten longer intervals.
     static constexpr std::chrono::hours remembered{1};
 
@@ -70,7 +70,7 @@ class Consumers {
         bool late = false;  ///< the next request is overdue
     };
 
-    explicit Consumers(std::size_t most = usual_most) : most_(most) {}
+    explicit Consumers(std::size_t max_consumers = default_max) : max_consumers_(max_consumers) {}
 
     void saw(ListPoll, TimePoint now);
     /// Most recently seen first.
@@ -80,7 +80,7 @@ class Consumers {
     std::uint64_t dropped() const;
 
  private:
-    const std::size_t most_;
+    const std::size_t max_consumers_;
     mutable std::mutex mutex_;
     std::list<Consumer> known_;  ///< most recently seen first
     std::map<ConsumerKey, std::list<Consumer>::iterator> places_;

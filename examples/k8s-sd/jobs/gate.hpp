@@ -10,20 +10,20 @@ class Gate {
  public:
     using Pass = std::shared_ptr<const void>;
 
-    explicit Gate(int most) : most_(most) {}
+    explicit Gate(int max_inside) : max_inside_(max_inside) {}
 
     /// A pass holds its slot until its last copy is destroyed. Null: all slots are taken.
     Pass enter() const {
-        if (++*inside_ <= most_) {
+        if (++*inside_ <= max_inside_) {
             return {inside_.get(), [inside = inside_](const void*) { --*inside; }};
         }
         --*inside_;
         return nullptr;
     }
-    int most() const noexcept { return most_; }
+    int max_inside() const noexcept { return max_inside_; }
 
  private:
-    int most_;
+    int max_inside_;
     std::shared_ptr<std::atomic<int>> inside_ = std::make_shared<std::atomic<int>>(0);
 };
 

@@ -26,12 +26,12 @@ std::string_view address_of(const k8s_sd::TargetGroup& group, std::size_t index)
 /// The index of a target in the new version of its group: usually it is unchanged.
 std::optional<std::size_t> place_of(const k8s_sd::ScrapeTarget& target,
                                     const k8s_sd::TargetGroup& now) {
-    constexpr std::size_t looked_at = 100;
+    constexpr std::size_t sample_size = 100;
     const std::string_view address = address_of(target.group(), target.index());
     if (target.index() < now.size() && address_of(now, target.index()) == address) {
         return target.index();
     }
-    for (std::size_t i = 0; i < std::min(now.size(), looked_at); ++i) {
+    for (std::size_t i = 0; i < std::min(now.size(), sample_size); ++i) {
         if (address_of(now, i) == address) return i;
     }
     return std::nullopt;

@@ -12,10 +12,10 @@ using TimePoint = std::chrono::steady_clock::time_point;
 
 class Walker final : public std::enable_shared_from_this<Walker> {
  public:
-    Walker(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done, OnFailure failed,
-           TimePoint end)
+    Walker(std::vector<NamedJob> jobs, Visit visit, std::function<void(bool)> done,
+           OnFailure failed, TimePoint end)
         : jobs_(std::move(jobs)),
-          look_(std::move(look)),
+          visit_(std::move(visit)),
           done_(std::move(done)),
           failed_(std::move(failed)),
           end_(end) {}
@@ -34,7 +34,7 @@ class Walker final : public std::enable_shared_from_this<Walker> {
         });
         job->visit([turn, self = this, &named = name](JobTargets& targets) {
             try {
-                self->outcome_ = self->look_(named, targets);
+                self->outcome_ = self->visit_(named, targets);
             } catch (...) {
                 self->failure_ = std::current_exception();
             }
@@ -50,21 +50,21 @@ class Walker final : public std::enable_shared_from_this<Walker> {
     }
 
     const std::vector<NamedJob> jobs_;
-    const Look look_;
+    const Visit visit_;
     const std::function<void(bool)> done_;
     const OnFailure failed_;
     const TimePoint end_;
-    std::exception_ptr failure_;  ///< thrown by a look
+    std::exception_ptr failure_;  ///< thrown by a visit
     std::size_t at_ = 0;
     Walk outcome_ = Walk::next;
 };
 
 }  // namespace
 
-void walk(std::vector<NamedJob> jobs, Look look, std::function<void(bool)> done, OnFailure failed,
+void walk(std::vector<NamedJob> jobs, Visit visit, std::function<void(bool)> done, OnFailure failed,
           std::chrono::nanoseconds longest) {
     const TimePoint end = std::chrono::steady_clock::now() + longest;
-    std::make_shared<Walker>(std::move(jobs), std::move(look), std::move(done), std::move(failed),
+    std::make_shared<Walker>(std::move(jobs), std::move(visit), std::move(done), std::move(failed),
                              end)
         ->start();
 }

@@ -24,10 +24,10 @@ enum class Walk : std::uint8_t {
 };
 
 using NamedJob = std::pair<std::string, std::shared_ptr<ServedJob>>;
-using Look = std::function<Walk(const std::string& job, JobTargets&)>;
+using Visit = std::function<Walk(const std::string& job, JobTargets&)>;
 
 /// A longer request gets an incomplete response, or none.
-inline constexpr std::chrono::seconds longest_walk{10};
+inline constexpr std::chrono::seconds max_walk_time{10};
 
 /// Visits one job after the other, each on its strand, and calls `done` exactly once, even if jobs
 /// end meanwhile; ended jobs are skipped. Jobs are never visited concurrently.
@@ -35,8 +35,8 @@ inline constexpr std::chrono::seconds longest_walk{10};
 /// \param failed   called instead of `done` with an exception of a visit, and after it with an
 ///                 exception of `done`; in any thread
 /// \param longest  the time limit; no visit begins after it
-void walk(std::vector<NamedJob> jobs, Look, std::function<void(bool complete)> done,
-          OnFailure failed, std::chrono::nanoseconds longest = longest_walk);
+void walk(std::vector<NamedJob> jobs, Visit, std::function<void(bool complete)> done,
+          OnFailure failed, std::chrono::nanoseconds longest = max_walk_time);
 
 /// All jobs, or the one of this name; none if there is no such job.
 std::vector<NamedJob> jobs_named(const ServedJobs&, const std::string& name = {});

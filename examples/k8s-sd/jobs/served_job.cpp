@@ -95,16 +95,16 @@ void ServedJob::get(ListRequest request, OnList on_list) {
         if (self->ended_) return on_list({{}, *self->ended_, Refusal::ended});
         if (!self->complete_) on_list = self->with_reason(std::move(on_list));
         self->readers_.add(std::move(request), std::move(on_list), self->options_.clock->now(),
-                           [&](const ListRequest& asked) { return self->look(asked); });
+                           [&](const ListRequest& asked) { return self->answer(asked); });
         self->answer_waiting();
     });
 }
 
-void ServedJob::visit(std::function<void(JobTargets&)> look) {
-    post([look = std::move(look)](ServedJob& job) {
+void ServedJob::visit(std::function<void(JobTargets&)> visitor) {
+    post([visitor = std::move(visitor)](ServedJob& job) {
         if (job.ended_) return;
         try {
-            look(job.targets_);
+            visitor(job.targets_);
         } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): as in get()
         }
         job.wake_later();
@@ -112,7 +112,7 @@ void ServedJob::visit(std::function<void(JobTargets&)> look) {
 }
 
 /// The present response.
-ListAnswer ServedJob::look(const ListRequest& request) {
+ListAnswer ServedJob::answer(const ListRequest& request) {
     if (!targets_.complete()) {
         if (ended_) return {{}, *ended_, Refusal::ended};
         return {{}, {}, Refusal::incomplete};
@@ -142,7 +142,7 @@ OnList ServedJob::with_reason(OnList on_list) const {
 
 void ServedJob::answer_waiting() {
     readers_.work(options_.clock->now(),
-                  [this](const ListRequest& request) { return look(request); });
+                  [this](const ListRequest& request) { return answer(request); });
     held_count_ = readers_.size();
     wake_later();
 }
@@ -163,7 +163,7 @@ void ServedJob::wake_later() {
 
 void ServedJob::end_readers(std::string reason) {
     ended_ = std::move(reason);
-    readers_.end([this](const ListRequest& request) { return look(request); });
+    readers_.end([this](const ListRequest& request) { return answer(request); });
     answer_waiting();
 }
 

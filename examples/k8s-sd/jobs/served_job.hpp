@@ -79,7 +79,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     void forget_unused();
     k8s_sd::TimePoint next_sweep() const;
     static OnList without_exceptions(OnList);
-    ListAnswer look(const ListRequest&);
+    ListAnswer answer(const ListRequest&);
     OnList with_reason(OnList) const;
     void answer_waiting();
     void end_readers(std::string reason);

@@ -18,22 +18,23 @@ class WaitingReaders {
     using TimePoint = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::steady_clock::duration;
     /// Computes the present response.
-    using Look = std::function<ListAnswer(const ListRequest&)>;
+    using AnswerFor = std::function<ListAnswer(const ListRequest&)>;
 
-    /// \param most  the limit of waiting readers
+    /// \param max_waiting  the limit of waiting readers
     /// \param pace  the minimum interval between evaluations of changed lists
-    WaitingReaders(std::size_t most, Duration pace) : most_(most), pace_(pace) {}
+    WaitingReaders(std::size_t max_waiting, Duration pace)
+        : max_waiting_(max_waiting), pace_(pace) {}
 
     /// Answers at once if the list is new to the reader, or if it does not wait.
-    void add(ListRequest, OnList, TimePoint now, const Look&);
+    void add(ListRequest, OnList, TimePoint now, const AnswerFor&);
     /// Lists may have changed.
     void changed() { changed_ = true; }
     /// When to call work() next.
     std::optional<TimePoint> due() const;
     /// Answers the readers of changed lists, and expired ones.
-    void work(TimePoint now, const Look&);
+    void work(TimePoint now, const AnswerFor&);
     /// Answers all readers.
-    void end(const Look&);
+    void end(const AnswerFor&);
 
     std::size_t size() const noexcept { return waiting_.size(); }
 
@@ -43,16 +44,16 @@ class WaitingReaders {
         OnList on_list;
     };
 
-    bool may_look(TimePoint now) const { return now >= looked_ + pace_; }
+    bool may_check(TimePoint now) const { return now >= checked_ + pace_; }
     bool full(TimePoint now);
     void forget_gone(TimePoint now);
-    void tell_news(TimePoint now, const Look&);
+    void deliver_news(TimePoint now, const AnswerFor&);
 
-    const std::size_t most_;
+    const std::size_t max_waiting_;
     const Duration pace_;
     std::multimap<TimePoint, Waiting> waiting_;  ///< by deadline
     bool changed_ = false;                       ///< since the last evaluation
-    TimePoint looked_{};
+    TimePoint checked_{};
     std::size_t can_go_ = 0;  ///< waiting readers with a known connection
     TimePoint swept_{};       ///< the last search for disconnected ones
 };

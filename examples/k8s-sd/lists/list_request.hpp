@@ -18,9 +18,10 @@ namespace bridge {
 struct ListRequest {
     ListContent content{};
     Selection selection{};
-    std::chrono::nanoseconds patience{};  ///< the maximum wait for the first complete list
-    std::string known{};                  ///< tags of known lists, in the format of If-None-Match
-    std::chrono::nanoseconds wait{};      ///< the maximum wait for a list other than these
+    /// The maximum wait for the first complete list.
+    std::chrono::nanoseconds first_list_timeout{};
+    std::string known{};              ///< tags of known lists, in the format of If-None-Match
+    std::chrono::nanoseconds wait{};  ///< the maximum wait for a list other than these
     /// True once the reader has disconnected: no response is needed. Null: unknown.
     std::shared_ptr<const std::atomic<bool>> gone{};
 };

@@ -17,18 +17,19 @@ namespace bridge {
 template <class Value>
 class Recent {
  public:
-    Recent(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
+    Recent(std::size_t max_values, std::size_t max_bytes)
+        : max_values_(max_values), max_bytes_(max_bytes) {}
 
     Value find(const std::string& name) const {
         const auto it = values_.find(name);
         return it == values_.end() ? Value() : it->second.value;
     }
     void put(const std::string& name, Value value, std::size_t bytes) {
-        if (bytes > most_bytes_ || values_.contains(name)) return;
+        if (bytes > max_bytes_ || values_.contains(name)) return;
         values_.emplace(name, Sized{std::move(value), bytes});
         bytes_ += bytes;
         order_.push_back(name);
-        while (order_.size() > most_ || bytes_ > most_bytes_) {
+        while (order_.size() > max_values_ || bytes_ > max_bytes_) {
             const auto oldest = values_.find(order_.front());
             bytes_ -= oldest->second.bytes;
             values_.erase(oldest);
@@ -42,8 +43,8 @@ class Recent {
         std::size_t bytes = 0;
     };
 
-    const std::size_t most_;
-    const std::size_t most_bytes_;
+    const std::size_t max_values_;
+    const std::size_t max_bytes_;
     std::size_t bytes_ = 0;
     std::map<std::string, Sized> values_;
     std::deque<std::string> order_;

@@ -10,8 +10,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t most_patterns = 64;
-constexpr std::size_t most_bytes = 2048;
+constexpr std::size_t max_patterns = 64;
+constexpr std::size_t max_bytes = 2048;
 
 /// The names read by prom_to_otlp.go of the receiver.
 constexpr std::array otel_names = {"__meta_kubernetes_endpoint_node_name",
@@ -59,8 +59,8 @@ MetaNames::MetaNames(std::string_view text) {
         patterns_.assign(otel_names.begin(), otel_names.end());
         return;
     }
-    if (text.size() > most_bytes) {
-        throw support::UsageError("the names are longer than " + std::to_string(most_bytes) +
+    if (text.size() > max_bytes) {
+        throw support::UsageError("the names are longer than " + std::to_string(max_bytes) +
                                   " bytes together; * stands for many");
     }
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -77,8 +77,8 @@ MetaNames::MetaNames(std::string_view text) {
     }
     std::sort(patterns_.begin(), patterns_.end());
     patterns_.erase(std::unique(patterns_.begin(), patterns_.end()), patterns_.end());
-    if (patterns_.size() > most_patterns) {
-        throw support::UsageError("there can be " + std::to_string(most_patterns) +
+    if (patterns_.size() > max_patterns) {
+        throw support::UsageError("there can be " + std::to_string(max_patterns) +
                                   " names at most; * stands for many");
     }
 }

@@ -15,9 +15,9 @@ namespace bridge {
 
 namespace {
 
-constexpr unsigned most_shards = 4096;
+constexpr unsigned max_shards = 4096;
 /// Each replica costs as much as the list.
-constexpr unsigned most_replicas = 4;
+constexpr unsigned max_replicas = 4;
 
 std::string node_part(const std::string& node) { return "node " + node; }
 std::string collector_part(std::string_view name) { return "collector " + std::string(name); }
@@ -55,7 +55,7 @@ void refuse_second_shard(const Given& given) {
 
 void read_shard(Given& given, const std::string& text) {
     refuse_second_shard(given);
-    read_number(given.shard, text, 0, most_shards - 1, "a number from 0 to 4095");
+    read_number(given.shard, text, 0, max_shards - 1, "a number from 0 to 4095");
 }
 
 void read_member(Given& given, const std::string& text) {
@@ -80,11 +80,11 @@ const std::vector<Parameter>& parameters() {
         {"member", read_member},
         {"shards",
          [](Given& g, const auto& v) {
-             read_number(g.shards, v, 1, most_shards, "a number from 1 to 4096");
+             read_number(g.shards, v, 1, max_shards, "a number from 1 to 4096");
          }},
         {"replicas",
          [](Given& g, const auto& v) {
-             read_number(g.replicas, v, 1, most_replicas, "a number from 1 to 4");
+             read_number(g.replicas, v, 1, max_replicas, "a number from 1 to 4");
          }},
         {"node",
          [](Given& g, const auto& v) {

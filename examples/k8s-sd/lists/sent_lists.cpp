@@ -21,7 +21,7 @@ void SentLists::sent(std::uint64_t connection, std::string_view target, std::str
     const std::lock_guard lock(mutex_);
     sent_[connection] = {target_hash(target), std::move(tag)};
     // Connections have increasing numbers and are short-lived.
-    if (sent_.size() > most_) sent_.erase(sent_.begin());
+    if (sent_.size() > max_lists_) sent_.erase(sent_.begin());
 }
 
 }  // namespace bridge

@@ -12,8 +12,8 @@ namespace bridge {
 /// The last list sent on each connection. Thread-safe.
 class SentLists {
  public:
-    /// \param most  the number of connections; the oldest ones are dropped
-    explicit SentLists(std::size_t most) : most_(most) {}
+    /// \param max_lists  the number of connections; the oldest ones are dropped
+    explicit SentLists(std::size_t max_lists) : max_lists_(max_lists) {}
 
     /// The tag; empty if the last response was for another target, or was dropped.
     std::string last(std::uint64_t connection, std::string_view target) const;
@@ -26,7 +26,7 @@ class SentLists {
         std::string tag;
     };
 
-    const std::size_t most_;
+    const std::size_t max_lists_;
     mutable std::mutex mutex_;
     std::map<std::uint64_t, Sent> sent_;
 };

@@ -7,18 +7,18 @@
 
 // ---------------------------------------------------------------- limits
 
-const mostChips = 5;         // per row
-const mostConsumers = 100;   // per page
-const mostShards = 100;      // per page
-const mostChanges = 100;     // in the document
-const mostFound = 60;        // rows of Find, over all jobs
-const mostFoundJobs = 20;    // with hits
-const mostMisses = 50;       // jobs without a hit
-const mostWatches = 40;      // of Health, with all details
-const mostLines = 60;        // of Health: other jobs, one line each
-const usually = 5000;        // ms between two updates
-const whileBuilding = 500;   // the same, while the server still reads targets
-const longestWait = 30;      // s, the maximum pause before reconnecting to the stream of changes
+const maxChips = 5;         // per row
+const maxConsumers = 100;   // per page
+const maxShards = 100;      // per page
+const maxChanges = 100;     // in the document
+const maxFound = 60;        // rows of Find, over all jobs
+const maxFoundJobs = 20;    // with hits
+const maxMisses = 50;       // jobs without a hit
+const maxWatches = 40;      // of Health, with all details
+const maxLines = 60;        // of Health: other jobs, one line each
+const usually = 5000;       // ms between two updates
+const whileBuilding = 500;  // the same, while the server still reads targets
+const maxWait = 30;         // s, the maximum pause before reconnecting to the stream of changes
 
 // ---------------------------------------------------------------- texts and elements
 
@@ -494,12 +494,12 @@ function labelsToShow(row) {
   // Hidden labels come last: if one is present, no other is missing.
   const sent = Object.keys(row.labels ?? {}).length;
   const missing = sent > all.length ? 0 : Math.max(0, (row.labels_total ?? 0) - sent);
-  return { rest, more: missing + Math.max(0, rest.length - mostChips) };
+  return { rest, more: missing + Math.max(0, rest.length - maxChips) };
 }
 
 function labelChips(row) {
   const { rest, more } = labelsToShow(row);
-  return [rest.slice(0, mostChips).map(([name, value]) => el("span", { class: "chip" },
+  return [rest.slice(0, maxChips).map(([name, value]) => el("span", { class: "chip" },
     el("b", {}, cut(name, 60), "="), cut(value, 80))),
   more > 0 ? el("span", { class: "soft" }, `+${number(more)}`) : null];
 }
@@ -914,8 +914,8 @@ function findForm() {
 
 /** The rows of the jobs that fit into the limit. */
 function hitCards(hits) {
-  let room = mostFound;
-  return hits.slice(0, mostFoundJobs).map((job) => {
+  let room = maxFound;
+  return hits.slice(0, maxFoundJobs).map((job) => {
     const rows = [...job.in, ...job.not].slice(0, room);
     room -= rows.length;
     const more = job.in_total + job.not_total - rows.length;
@@ -930,11 +930,11 @@ function hitCards(hits) {
 
 function missList(misses) {
   return el("section", { class: "card" }, el("h3", {}, `Not in ${plural(misses.length, "job")}`),
-    el("ul", { class: "lines" }, misses.slice(0, mostMisses).map((job) =>
+    el("ul", { class: "lines" }, misses.slice(0, maxMisses).map((job) =>
       el("li", { class: "foreign" }, cut(job.text, 400),
         job.complete === false ? " (not complete yet)" : ""))),
-    misses.length > mostMisses ? el("p", { class: "soft" },
-      `and ${number(misses.length - mostMisses)} more`) : null);
+    misses.length > maxMisses ? el("p", { class: "soft" },
+      `and ${number(misses.length - maxMisses)} more`) : null);
 }
 
 async function showFind(signal) {
@@ -961,8 +961,8 @@ async function showFind(signal) {
       : el("p", { class: "card empty" }, "No such object has been seen. Does a job look at its ",
         "namespace, and may it? ", el("a", { href: "?view=health" }, "Health"), " tells."),
     hitCards(hits),
-    hits.length > mostFoundJobs ? el("p", { class: "soft" },
-      `and ${plural(hits.length - mostFoundJobs, "other job")} with hits`) : null,
+    hits.length > maxFoundJobs ? el("p", { class: "soft" },
+      `and ${plural(hits.length - maxFoundJobs, "other job")} with hits`) : null,
     misses.length ? missList(misses) : null);
 }
 
@@ -1102,32 +1102,32 @@ function follow(on) {
   if (!on && held) pause();
   byId("live").setAttribute("aria-pressed", on ? "true" : "false");
   if (on) connect();
-  else tellLive("Live: off", "");
+  else showLive("Live: off", "");
 }
 
 /** On its button, and in the view of changes. */
-function tellLive(title, words) {
+function showLive(title, words) {
   byId("live").textContent = title;
   live.words = words;
   if (byId("live-words")) byId("live-words").textContent = wordsOfFeed();
 }
 
 function connect() {
-  tellLive(live.failed ? "Live: reconnecting" : "Live: connecting",
+  showLive(live.failed ? "Live: reconnecting" : "Live: connecting",
     "Connecting to the stream of changes.");
   const source = new EventSource("api/ui/live");
   live.source = source;
   source.onopen = () => {
     live.failed = 0;
-    tellLive("Live: on", "New changes come in at the top.");
+    showLive("Live: on", "New changes come in at the top.");
     // The history contains the missed changes; after a restart of the server it starts again.
     recent = [];
     if (viewNow().name === "changes") show();
   };
   source.onerror = () => {
     source.close();
-    const wait = Math.min(longestWait, 2 ** live.failed++);
-    tellLive("Live: reconnecting",
+    const wait = Math.min(maxWait, 2 ** live.failed++);
+    showLive("Live: reconnecting",
       `The stream of changes was interrupted. Next attempt in ${wait} s.`);
     live.timer = setTimeout(connect, wait * 1000);
   };
@@ -1143,8 +1143,8 @@ let recent = [];                         // later changes, newest first
 let held = null;                         // changes received while the list was paused
 
 function takeChange(change) {
-  if (held) held = [change, ...held].slice(0, mostChanges);
-  else recent = [change, ...recent].slice(0, mostChanges);
+  if (held) held = [change, ...held].slice(0, maxChanges);
+  else recent = [change, ...recent].slice(0, maxChanges);
   if (viewNow().name === "changes" && byId("main").dataset.view === "changes") drawChangesSoon();
 }
 
@@ -1184,7 +1184,7 @@ function drawChanges() {
   const fresh = get("before") ? [] : recent.filter((change) =>
     !known.has(String(change.seq)) && (!job || change.job === job));
   const all = [...fresh, ...feed.changes];
-  const shown = all.slice(0, mostChanges);
+  const shown = all.slice(0, maxChanges);
   const next = all.length > shown.length ? shown.at(-1).seq : feed.next;
   draw(el("div", { class: "bar" }, jobSelect(job, (name) => go({ job: name, before: null })),
     get("live") ? el("button", { id: "pause", "aria-pressed": held ? "true" : "false",
@@ -1206,7 +1206,7 @@ function drawChanges() {
 }
 
 function pause() {
-  if (held) recent = [...held, ...recent].slice(0, mostChanges);
+  if (held) recent = [...held, ...recent].slice(0, maxChanges);
   held = held ? null : [];
   if (viewNow().name === "changes") drawChanges();
 }
@@ -1214,7 +1214,7 @@ function pause() {
 async function showChanges(signal) {
   try {
     feed = await ask("api/ui/history", { job: get("job"), before: get("before"),
-      limit: mostChanges }, signal);
+      limit: maxChanges }, signal);
   } catch (error) {
     // The history position belongs to a process that has ended.
     if (error.status !== 410) throw error;
@@ -1264,17 +1264,17 @@ function shardTable(job, replicas, answer) {
   const most = Math.max(1, ...before.map((member) => member.targets));
   const count = Math.max(before.length, after.length);
   const from = Math.min(Number(get("from", "0")) || 0, count - 1);
-  const numbers = Array.from({ length: Math.min(mostShards, count - from) }, (_, i) => from + i);
+  const numbers = Array.from({ length: Math.min(maxShards, count - from) }, (_, i) => from + i);
   return [el("table", {}, th(["Shard", "#Targets", " ",
     answer.dry_run ? `#With ${number(answer.dry_run.to)}` : "#–", "List"]),
     el("tbody", {}, numbers.map((i) => shardRow(job, String(answer.shards), replicas, most,
       before[i], after[i])))),
-  count > mostShards ? el("div", { class: "bar" },
+  count > maxShards ? el("div", { class: "bar" },
     el("span", {}, `${from}–${from + numbers.length - 1} of ${plural(count, "shard")}`),
-    from > 0 ? el("button", { click: () => go({ from: String(Math.max(0, from - mostShards)) }) },
+    from > 0 ? el("button", { click: () => go({ from: String(Math.max(0, from - maxShards)) }) },
       "Previous page") : null,
-    from + mostShards < count ? el("button",
-      { id: "next", click: () => go({ from: String(from + mostShards) }) }, "Next page") : null)
+    from + maxShards < count ? el("button",
+      { id: "next", click: () => go({ from: String(from + maxShards) }) }, "Next page") : null)
       : null];
 }
 
@@ -1358,10 +1358,10 @@ function consumerRow(one) {
 async function showConsumers(signal) {
   const onlyLate = Boolean(get("late"));
   const answer = await ask("api/ui/consumers",
-    { limit: mostConsumers, after: get("after"), late: onlyLate ? "1" : "" }, signal);
+    { limit: maxConsumers, after: get("after"), late: onlyLate ? "1" : "" }, signal);
   const all = answer.consumers;
   const wanted = all.filter((one) => !onlyLate || one.late).sort((a, b) => badness(b) - badness(a));
-  const shown = wanted.slice(0, mostConsumers);
+  const shown = wanted.slice(0, maxConsumers);
   const count = (given, is) => given ?? all.filter(is).length;
   const late = count(answer.late, (one) => one.late);
   const behind = count(answer.outdated, isBehind);
@@ -1433,16 +1433,16 @@ function notesCard(notes) {
   if (!notes?.length) return null;
   return el("section", { class: "card", "data-key": "notes" },
     el("h3", {}, "Configuration, certificates and files"),
-    el("ul", { class: "lines" }, notes.slice(0, mostLines).map((note) =>
+    el("ul", { class: "lines" }, notes.slice(0, maxLines).map((note) =>
       el("li", { class: "bad foreign" }, "▲ ", cut(note, 1000)))),
-    notes.length > mostLines ? el("p", { class: "soft" },
-      `and ${number(notes.length - mostLines)} more`) : null);
+    notes.length > maxLines ? el("p", { class: "soft" },
+      `and ${number(notes.length - maxLines)} more`) : null);
 }
 
 function healthCard(job) {
   return el("section", { class: "card", "data-key": `job ${job.job}` },
     el("h3", {}, cut(job.job, 120), " ", healthOf(job.synced ? "synced" : "waiting")),
-    job.configs.slice(0, mostWatches).map((config) => [
+    job.configs.slice(0, maxWatches).map((config) => [
       el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "],
         inline(config.role ?? "", 60),
         config.server ? [" at ", inline(config.server, 120)] : null,
@@ -1452,7 +1452,7 @@ function healthCard(job) {
       (config.watches ?? []).length ? el("div", { class: "scroll" }, el("table", {},
         th(["Watch", "State", "#Objects", "Last event", "Listed", "#Listed again", "#Failures",
           "Waits for"]),
-        el("tbody", {}, config.watches.slice(0, mostWatches).map((watch) =>
+        el("tbody", {}, config.watches.slice(0, maxWatches).map((watch) =>
           watchRow(watch, config))))) : null]));
 }
 
@@ -1461,10 +1461,10 @@ async function showHealth(signal) {
   const answer = await ask("api/ui/health", {}, signal);
   const wanted = answer.jobs.filter((job) => !get("job") || job.job === get("job"))
     .sort((a, b) => Boolean(troubleOf(b)) - Boolean(troubleOf(a)));
-  let room = mostWatches;
+  let room = maxWatches;
   const detailed = wanted.filter((job) => {
     const watches = job.configs.reduce((sum, config) => sum + 1 + (config.watches ?? []).length, 0);
-    const fits = room === mostWatches || watches <= room;
+    const fits = room === maxWatches || watches <= room;
     room -= fits ? watches : 0;
     return fits;
   });
@@ -1474,12 +1474,12 @@ async function showHealth(signal) {
     detailed.map(healthCard),
     lines.length ? el("section", { class: "card" },
       el("h3", {}, `${plural(lines.length, "other job")}`),
-      el("ul", { class: "lines" }, lines.slice(0, mostLines).map((job) => el("li", {},
+      el("ul", { class: "lines" }, lines.slice(0, maxLines).map((job) => el("li", {},
         healthOf(job.synced ? "synced" : "waiting"), " ",
         el("a", { class: "foreign", href: "?" + query({ view: "health", job: job.job }) },
           cut(job.job, 100))))),
-      lines.length > mostLines ? el("p", { class: "soft" },
-        `and ${number(lines.length - mostLines)} more`) : null) : null,
+      lines.length > maxLines ? el("p", { class: "soft" },
+        `and ${number(lines.length - maxLines)} more`) : null) : null,
     wanted.length === 0 ? el("p", { class: "card empty" }, "There are no jobs.") : null);
 }
 

@@ -36,9 +36,9 @@ std::optional<double> interval_of(const HttpServer::Request& request) {
 }
 
 /// The maximum wait of a reader for a change.
-constexpr std::chrono::seconds longest_wait{300};
+constexpr std::chrono::seconds max_wait{300};
 /// Limit for tags of a waiting reader; the server's own tags are shorter.
-constexpr std::size_t longest_tags = 256;
+constexpr std::size_t max_tags_size = 256;
 
 /// How a reader waits.
 struct Waiting {
@@ -54,7 +54,7 @@ std::optional<std::chrono::seconds> preferred_wait(const HttpServer::Request& re
     for (auto it = begin; it != end; ++it) {
         const auto value = it->value();
         if (const auto wait = support::preferred_wait({value.data(), value.size()})) {
-            return std::min(*wait, longest_wait);
+            return std::min(*wait, max_wait);
         }
     }
     return std::nullopt;
@@ -85,7 +85,8 @@ class ListRoutes {
                 missing_job_reply(jobs_, asked.names[0], "; a / in a name is written as %2F"));
         }
         const ListForm form = relabelled ? ListForm::relabelled : ListForm::discovered;
-        ListRequest request{.patience = std::min(job->options().hold, patience_of(asked.request))};
+        ListRequest request{.first_list_timeout =
+                                std::min(job->options().hold, timeout_of(asked.request))};
         Waiting waiting;
         try {
             const ListQuery query = read_list_query(asked.query, form);
@@ -111,17 +112,17 @@ class ListRoutes {
         const auto tags = asked.header(field::if_none_match);
         waiting.preferred = preferred_wait(asked);
         if (waiting.preferred) {
-            request.patience =
-                std::min<std::chrono::nanoseconds>(request.patience, *waiting.preferred);
+            request.first_list_timeout =
+                std::min<std::chrono::nanoseconds>(request.first_list_timeout, *waiting.preferred);
         }
-        if (waiting.preferred && !tags.empty() && tags.size() <= longest_tags) {
+        if (waiting.preferred && !tags.empty() && tags.size() <= max_tags_size) {
             request.known = tags;
             request.wait = *waiting.preferred;
         } else if (waiting.held) {
             waiting.connection = asked.client.connection;
             (waiting.target.append(asked.path) += '?').append(asked.query);
             request.known = sent_->last(waiting.connection, waiting.target);
-            request.wait = std::min<std::chrono::nanoseconds>(patience_of(asked), longest_wait);
+            request.wait = std::min<std::chrono::nanoseconds>(timeout_of(asked), max_wait);
         }
     }
 
@@ -218,7 +219,7 @@ ListPoll poll_of(const HttpServer::Request& request, const std::string& job,
             .interval = interval_of(request)};
 }
 
-std::chrono::nanoseconds patience_of(const HttpServer::Request& request) {
+std::chrono::nanoseconds timeout_of(const HttpServer::Request& request) {
     constexpr double usual = 60;
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(0.8 * interval_of(request).value_or(usual)));

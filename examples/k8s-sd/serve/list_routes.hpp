@@ -30,7 +30,7 @@ ListPoll poll_of(const support::HttpServer::Request&, const std::string& job, co
 
 /// How long the reader waits for a response: its interval, as sent by Prometheus and vmagent, less
 /// the time for the response itself.
-std::chrono::nanoseconds patience_of(const support::HttpServer::Request&);
+std::chrono::nanoseconds timeout_of(const support::HttpServer::Request&);
 
 /// The response with a list for this reader: 200, compressed if accepted, or 304.
 support::HttpServer::Reply list_reply(const ListBody&, const Reader&);

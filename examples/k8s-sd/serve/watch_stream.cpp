@@ -17,7 +17,7 @@ using support::HttpServer;
 /// The size of one piece, copied for a reader at a time.
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 /// A reader too slow for this limit must reconnect.
-constexpr std::chrono::minutes longest_event{5};
+constexpr std::chrono::minutes max_event_time{5};
 
 }  // namespace
 
@@ -55,14 +55,14 @@ ListRequest WatchStream::request() const {
 }
 
 void WatchStream::on_answer(const ListAnswer& answer) {
-    if (answer.body && version_of(*answer.body) != version_) return tell_list(answer.body);
+    if (answer.body && version_of(*answer.body) != version_) return send_list(answer.body);
     if (answer.why == Refusal::limit || answer.why == Refusal::ended) {
-        return tell_end(answer.refusal);
+        return send_end(answer.refusal);
     }
-    tell_heartbeat(answer);
+    send_heartbeat(answer);
 }
 
-void WatchStream::tell_list(const ListBodyPtr& list) {
+void WatchStream::send_list(const ListBodyPtr& list) {
     const SharedText diff = sent_ ? versions_->diff(*sent_, *list) : nullptr;
     version_ = version_of(*list);
     sent_ = list;
@@ -78,13 +78,13 @@ void WatchStream::tell_list(const ListBodyPtr& list) {
 }
 
 /// Without a complete list, the heartbeat contains the reason instead of a version.
-void WatchStream::tell_heartbeat(const ListAnswer& answer) {
+void WatchStream::send_heartbeat(const ListAnswer& answer) {
     const std::string more = answer.body ? R"("version":)" + answer.body->tag()
                                          : R"("reason":)" + support::json_string(answer.refusal);
     begin("heartbeat", R"({"type":"heartbeat",)" + more + "}", nullptr, {});
 }
 
-void WatchStream::tell_end(const std::string& reason) {
+void WatchStream::send_end(const std::string& reason) {
     end_ = true;
     begin("end", R"({"type":"end","reason":)" + support::json_string(reason) + "}", nullptr, {});
 }
@@ -111,7 +111,7 @@ void WatchStream::begin(std::string_view type, std::string json, SharedText text
 /// The next piece of the event; null: none left.
 HttpServer::Text WatchStream::piece() {
     if (event_.after.empty()) return nullptr;
-    if (now() - event_.begun > longest_event) {
+    if (now() - event_.begun > max_event_time) {
         event_ = {};
         end_ = true;
         return nullptr;

@@ -62,9 +62,9 @@ class WatchStream final : public support::HttpServer::Stream,
     ListRequest request() const;
     k8s_sd::TimePoint now() const { return watch_.job->options().clock->now(); }
     void on_answer(const ListAnswer&);
-    void tell_list(const ListBodyPtr&);
-    void tell_heartbeat(const ListAnswer&);
-    void tell_end(const std::string& reason);
+    void send_list(const ListBodyPtr&);
+    void send_heartbeat(const ListAnswer&);
+    void send_end(const std::string& reason);
     void begin(std::string_view type, std::string json, SharedText text, std::string rest);
     support::HttpServer::Text piece();
 

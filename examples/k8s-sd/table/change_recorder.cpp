@@ -14,32 +14,33 @@ namespace {
 using k8s_sd::ScrapeTarget;
 using k8s_sd::ScrapeTargetPtr;
 
-constexpr std::size_t most_labels = 5;   // described in a change
-constexpr std::size_t most_bytes = 100;  // of a value
+constexpr std::size_t max_labels = 5;         // described in a change
+constexpr std::size_t max_value_bytes = 100;  // of a value
 
 bool same_place(const ScrapeTarget& a, const ScrapeTarget& b) {
     return a.source() == b.source() && a.index() == b.index();
 }
 
 std::string shown(std::string_view value) {
-    if (value.size() <= most_bytes) return std::string(value);
-    return std::string(cut(value, most_bytes)) + "…";
+    if (value.size() <= max_value_bytes) return std::string(value);
+    return std::string(cut(value, max_value_bytes)) + "…";
 }
 
 /// Describes the labels with different values.
 std::string difference(const ScrapeTarget& before, const ScrapeTarget& now) {
     std::string text;
-    std::size_t told = 0;
-    const auto tell = [&](std::string_view name, std::string_view from, std::string_view to) {
-        if (from == to || ++told > most_labels) return;
+    std::size_t described = 0;
+    const auto describe_label = [&](std::string_view name, std::string_view from,
+                                    std::string_view to) {
+        if (from == to || ++described > max_labels) return;
         text += text.empty() ? "" : ", ";
         text += shown(name) + ": " + shown(from) + " -> " + shown(to);
     };
-    for (const auto& [name, value] : before.labels()) tell(name, value, now.get(name));
+    for (const auto& [name, value] : before.labels()) describe_label(name, value, now.get(name));
     for (const auto& [name, value] : now.labels()) {
-        if (before.get(name).empty()) tell(name, {}, value);
+        if (before.get(name).empty()) describe_label(name, {}, value);
     }
-    if (told > most_labels) text += ", and " + std::to_string(told - most_labels) + " more";
+    if (described > max_labels) text += ", and " + std::to_string(described - max_labels) + " more";
     return text.empty() ? "its URL is " + now.url() : text;
 }
 
@@ -55,7 +56,7 @@ TargetChange change_of(std::string_view kind, const std::string& job, const Scra
 }  // namespace
 
 void ChangeRecorder::Side::add(const ScrapeTargetPtr& target) {
-    if (++total <= most_at_a_time) targets.push_back(target);
+    if (++total <= max_changes_at_once) targets.push_back(target);
 }
 
 void ChangeRecorder::started(const ScrapeTargetPtr& target) {
@@ -70,7 +71,7 @@ void ChangeRecorder::finish(bool full, const WhyGone& why_gone) {
     const std::size_t total = started_.total + stopped_.total;
     if (total == 0) return;
     const bool first = full && stopped_.total == 0;
-    if (first || total > most_at_a_time) {
+    if (first || total > max_changes_at_once) {
         history_->add(job_, {all_in_one(first)});
     } else {
         history_->add(job_, one_by_one(why_gone));

@@ -14,7 +14,7 @@ namespace bridge {
 /// so that the first list of a job does not displace all others. Not thread-safe.
 class ChangeRecorder {
  public:
-    static constexpr std::size_t most_at_a_time = 100;
+    static constexpr std::size_t max_changes_at_once = 100;
     using WhyGone = std::function<std::string(const k8s_sd::ScrapeTarget&)>;
 
     /// \param history  outlives it; null: nothing is recorded

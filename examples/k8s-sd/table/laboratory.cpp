@@ -12,10 +12,10 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t most_examples = 5;  // for each effect
-constexpr std::size_t most_taken = 5000;
-constexpr std::size_t most_rules = 1000;
-constexpr std::size_t most_rule_bytes = std::size_t{256} << 10;
+constexpr std::size_t max_examples = 5;  // for each effect
+constexpr std::size_t max_taken = 5000;
+constexpr std::size_t max_rules = 1000;
+constexpr std::size_t max_rule_bytes = std::size_t{256} << 10;
 
 /// The size of all texts of a rule, with an overhead for each.
 std::size_t bytes_of_rule(const k8s_sd::RelabelRule& rule) {
@@ -67,14 +67,14 @@ std::vector<k8s_sd::RelabelRule> read_tried_rules(std::string_view yaml,
     k8s_sd::RelabelOptions options = relabel_options(config);
     options.limits = tried_limits;
     auto rules = k8s_sd::parse_relabel_configs(yaml, options, "rules");
-    if (rules.size() > most_rules) {
-        throw BadRequest("rules: there can be " + std::to_string(most_rules) + " at most");
+    if (rules.size() > max_rules) {
+        throw BadRequest("rules: there can be " + std::to_string(max_rules) + " at most");
     }
     // A short text can become long with YAML aliases.
     std::size_t bytes = 0;
     for (const k8s_sd::RelabelRule& rule : rules) bytes += bytes_of_rule(rule);
-    if (bytes > most_rule_bytes) {
-        throw BadRequest("rules: are longer than " + std::to_string(most_rule_bytes) +
+    if (bytes > max_rule_bytes) {
+        throw BadRequest("rules: are longer than " + std::to_string(max_rule_bytes) +
                          " bytes together, with what anchors stand for");
     }
     return rules;
@@ -86,7 +86,7 @@ bool Laboratory::take(const TargetTable& table, const GoesOn& has_time) {
     tried_ = 0;
     return reader_.read(table, has_time, [&](const TargetRow& row, std::size_t) {
         taken_.emplace_back(row);
-        return taken_.size() < most_taken;
+        return taken_.size() < max_taken;
     });
 }
 
@@ -122,7 +122,7 @@ void Laboratory::compare(const TakenTarget& row) {
 void Laboratory::add_example(Effect effect, std::uint64_t hash, const TakenTarget& row,
                              const k8s_sd::BuiltTarget& after) {
     std::vector<Example>& examples = examples_[effect];
-    if (examples.size() == most_examples) return;
+    if (examples.size() == max_examples) return;
     if (std::any_of(examples.begin(), examples.end(),
                     [&](const Example& known) { return known.hash == hash; })) {
         return;

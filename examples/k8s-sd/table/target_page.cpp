@@ -76,7 +76,7 @@ bool TargetPage::read(const std::string& job, const TargetTable& table, const Go
     if (reading_ != job) reader_ = {};
     reading_ = job;
     return reader_.read(table, has_time, [&](const TargetRow& row, std::size_t number) {
-        look(job, table, row, number);
+        examine(job, table, row, number);
         return true;
     });
 }
@@ -99,8 +99,8 @@ TargetPage::RowValues TargetPage::values_of(Facet facet, const std::string& job,
 
 /// A facet counts the rows matching the query and the other facets, so that more of its values can
 /// be selected.
-void TargetPage::look(const std::string& job, const TargetTable& table, const TargetRow& row,
-                      std::size_t number) {
+void TargetPage::examine(const std::string& job, const TargetTable& table, const TargetRow& row,
+                         std::size_t number) {
     std::array<RowValues, facet_count> values;
     std::size_t misses = 0, missed = 0;
     for (std::size_t i = 0; i < facet_count; ++i) {

@@ -93,7 +93,7 @@ class TargetPage {
     using RowValues = std::array<std::string_view, 2>;
 
     RowValues values_of(Facet, const std::string& job, const TargetTable&, const TargetRow&) const;
-    void look(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
+    void examine(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);
     /// \param number  the row's number at its position
     bool is_shown_before(const std::string& job, const TargetRow&, std::size_t number) const;
     void show(const std::string& job, const TargetTable&, const TargetRow&, std::size_t number);

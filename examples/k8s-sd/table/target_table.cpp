@@ -78,10 +78,10 @@ bool TargetTable::advance(std::size_t targets) {
 
 void TargetTable::put(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group) {
     remove(provider, group->source());
-    if (group->size() > most_at_once) {
+    if (group->size() > max_at_once) {
         unread_.emplace(Key(provider, group->source()), group);
     } else {
-        read(provider, group, most_at_once);
+        read(provider, group, max_at_once);
     }
 }
 

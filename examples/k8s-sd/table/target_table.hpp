@@ -114,7 +114,7 @@ class TargetTable {
     std::size_t unread_groups() const noexcept { return unread_.size(); }
 
     /// The limit for updating a changed group at once; advance() reads larger ones.
-    static constexpr std::size_t most_at_once = 1000;
+    static constexpr std::size_t max_at_once = 1000;
 
     /// Adds or updates a group.
     void put(k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);

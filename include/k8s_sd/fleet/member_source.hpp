@@ -38,9 +38,9 @@ class K8S_SD_EXPORT MemberSource {
     using Callback = std::function<void(const FleetSighting&)>;
 
     virtual ~MemberSource() = default;
-    /// Starts to observe; called once. `tell` is called after each change, never from within
+    /// Starts to observe; called once. `callback` is called after each change, never from within
     /// start().
-    virtual void start(Callback tell) = 0;
+    virtual void start(Callback callback) = 0;
     /// Ends the observation. Afterwards at most one call already begun is running; it must end
     /// before the membership's execution context does.
     virtual void stop() noexcept = 0;

@@ -116,16 +116,16 @@ class K8S_SD_EXPORT ScrapeConfigError : public ConfigError {
     explicit ScrapeConfigError(std::vector<ScrapeConfigFailure> failures);
     /// All mistakes, up to a maximum number, first those of the whole file, then job by job;
     /// where() and problem() are those of the first.
-    const std::vector<ScrapeConfigFailure>& failures() const noexcept { return told_->failures; }
+    const std::vector<ScrapeConfigFailure>& failures() const noexcept { return content_->failures; }
     /// All mistakes, one on each line.
-    const char* what() const noexcept override { return told_->text.c_str(); }
+    const char* what() const noexcept override { return content_->text.c_str(); }
 
  private:
-    struct Told {
+    struct Content {
         std::vector<ScrapeConfigFailure> failures;
         std::string text;
     };
-    std::shared_ptr<const Told> told_;
+    std::shared_ptr<const Content> content_;
 };
 
 /// Reads a configuration file: `global`, `scrape_configs` and `scrape_config_files`, with their

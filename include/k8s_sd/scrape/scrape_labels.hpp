@@ -57,10 +57,10 @@ class ScrapeLabels {
 
      private:
         friend class ScrapeLabels;
-        iterator(const detail::LabelTemplate::Entry* entry, const char* values) noexcept
+        iterator(const detail::LabelTemplate::TemplateEntry* entry, const char* values) noexcept
             : entry_(entry), values_(values), position_(values) {}
 
-        const detail::LabelTemplate::Entry* entry_ = nullptr;
+        const detail::LabelTemplate::TemplateEntry* entry_ = nullptr;
         const char* values_ = nullptr;    // all values of the target's own
         const char* position_ = nullptr;  // the next value of the target's own
     };
@@ -104,7 +104,7 @@ class ScrapeLabels {
     }
 
  private:
-    std::span<const detail::LabelTemplate::Entry> entries() const noexcept {
+    std::span<const detail::LabelTemplate::TemplateEntry> entries() const noexcept {
         return template_->entries();
     }
 

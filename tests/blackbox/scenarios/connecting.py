@@ -90,7 +90,7 @@ def all_addresses_are_dead(w):
     w.server.stop()
     dead = DeadAddress("127.0.0.1", port)
     w.start(url=f"http://127.0.0.1:{port}", synced=False)
-    w.told("connect|timeout|answer", within=45)
+    w.logged("connect|timeout|answer", within=45)
     w.check(not w.program.diffs, "something was shown")
     del dead
 
@@ -117,7 +117,7 @@ def the_end_comes_while_a_lookup_hangs(w):
 def a_name_that_does_not_exist(w):
     """The log names the unknown host, and lookups are repeated with pauses."""
     w.start(url=f"http://nowhere.invalid:{w.server.port}", synced=False)
-    w.told("nowhere.invalid", within=30)
+    w.logged("nowhere.invalid", within=30)
     w.sleep(30)
     w.log_lines(3)
 
@@ -183,7 +183,7 @@ def accepted_and_never_answered(w):
     """The server accepts connections and never responds: given up, reported, tried again."""
     w.server.on("all", no_answer)
     w.start(synced=False)
-    w.told("/api/v1/pods", within=130)
+    w.logged("/api/v1/pods", within=130)
     w.server.heal()
     w.settles(150)
 
@@ -247,7 +247,7 @@ def a_wrong_certificate(w, wrong):
               names={"name": "DNS:another.test", "address": "IP:127.0.0.9"}.get(
                   wrong, "IP:127.0.0.1"))
     w.start("--ca-file", authority.certificate, synced=False)
-    w.told("certificate", within=30)
+    w.logged("certificate", within=30)
     w.sleep(20)
     w.check(not w.server.requests, "a request was sent")
     w.check(w.server.connections <= 12, f"{w.server.connections} connections in a minute")
@@ -257,7 +257,7 @@ def a_wrong_certificate(w, wrong):
 def plain_text_where_tls_is_expected(w):
     """The server does not use TLS: reported, and no request is sent in plain text."""
     w.start(url=w.server.url.replace("http:", "https:"), synced=False)
-    w.told("TLS|SSL", within=30)
+    w.logged("TLS|SSL", within=30)
     w.check(not any("list" == r.verb for r in w.server.requests), "a request was sent")
 
 
@@ -266,7 +266,7 @@ def tls_where_plain_text_is_expected(w):
     """The server accepts TLS only: reported."""
     serve_tls(w)
     w.start(url=w.server.url.replace("https:", "http:"), synced=False)
-    w.told("http|TLS|closed|broke", within=30)
+    w.logged("http|TLS|closed|broke", within=30)
 
 
 @scenario(factor=20)
@@ -299,7 +299,7 @@ def a_broken_file_of_the_authority(w, text):
         w.server.end_watches(reset)
         w.change()
         w.settles(20)
-    w.told("ca.pem", at_most=1)
+    w.logged("ca.pem", at_most=1)
     w.file("ca.pem", authority.text())
     w.sleep(3)
     w.server.end_watches(reset)
@@ -317,7 +317,7 @@ def a_handshake_that_hangs(w):
     silent, w.server._serve = w.server._serve, lambda sock, number: time.sleep(4)
     w.start("--ca-file", authority.certificate,
             url=w.server.url.replace("http:", "https:"), synced=False)
-    w.told("/api/v1/pods", within=45)
+    w.logged("/api/v1/pods", within=45)
     w.server.heal()
     w.server.tls, w.server._serve = tls, silent
     w.settles(75)
@@ -418,8 +418,8 @@ def a_token_that_comes_late(w):
     tokens.valid = "new-token-2"
     w.server.end_watches()
     w.sleep(60)
-    w.told("401|credentials|token", at_most=3)
-    w.at_most_a_minute(14)
+    w.logged("401|credentials|token", at_most=3)
+    w.at_most_per_minute(14)
     w.file("token", "new-token-2")
     w.change()
     w.settles(75)

@@ -135,9 +135,9 @@ def a_token_that_is_always_refused(w):
     login.issue(token=TOKEN)
     login.start(synced=False)
     w.sleep(300)
-    w.told("401", at_most=6)
+    w.logged("401", at_most=6)
     w.check(3 <= len(login.runs()) <= 9, f"{len(login.runs())} runs in five minutes")
-    w.at_most_a_minute(14)
+    w.at_most_per_minute(14)
 
 
 @scenario(factor=20)
@@ -146,7 +146,7 @@ def a_program_that_hangs(w):
     login = Login(w, f"echo {TOKEN}; sleep 10000 & sleep 10000")
     login.issue(token=TOKEN)
     login.start(synced=False)
-    w.told("did not end in 30 s", within=45)
+    w.logged("did not end in 30 s", within=45)
     w.sleep(150)
     w.check(2 <= len(login.runs()) <= 5, f"{len(login.runs())} runs in three minutes")
     w.log_lines(6)
@@ -164,8 +164,8 @@ def a_program_that_is_missing(w):
     there = login.config["command"]
     os.rename(there, there + ".away")
     login.start(synced=False)
-    w.told("there is no such program.*Install it with: apt-get install login-of-cloud", within=20)
-    w.told("exec .*/login", at_most=6)
+    w.logged("there is no such program.*Install it with: apt-get install login-of-cloud", within=20)
+    w.logged("exec .*/login", at_most=6)
     w.sleep(300)
     w.log_lines(8)
     os.rename(there + ".away", there)
@@ -182,7 +182,7 @@ FAILURES = {
     "another-version": "echo '{\"kind\": \"ExecCredential\", \"apiVersion\": "
                        "\"client.authentication.k8s.io/v1alpha1\", \"status\": "
                        f"{{\"token\": \"{TOKEN}\"}}}}'; exit 0",
-    "an-environment-that-is-told": "env >&2; exit 1",
+    "an-environment-that-is-printed": "env >&2; exit 1",
 }
 
 
@@ -193,7 +193,7 @@ def a_program_that_fails(w, text):
     login.issue(token=TOKEN)
     os.symlink(os.path.join(w.folder, "answer"), login.config["command"] + ".answer")
     login.start(synced=False)
-    w.told("exec .*/login: (it|what)", within=40)
+    w.logged("exec .*/login: (it|what)", within=40)
     w.sleep(120)
     w.log_lines(6)
     w.check(2 <= len(login.runs()) <= 6, f"{len(login.runs())} runs in two minutes")

@@ -183,7 +183,7 @@ def lists_that_are_none(w, bad):
     """An invalid list shows nothing and removes nothing; it is logged and retried."""
     w.server.on("list", bad, times=2)
     w.start(within=20)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.server.on("list", bad, times=2)
     relist(w)
     w.cluster.put("pods", "a")
@@ -212,7 +212,7 @@ def a_list_of_another_kind(w, first):
         w.sleep(10)
         w.cluster.put("pods", "a")
         w.settles(30)
-    w.told("kind|ServiceList")
+    w.logged("kind|ServiceList")
     w.check(not w.program.removals(), "something was removed")
 
 
@@ -354,7 +354,7 @@ def an_enormous_event(w, size):
         w.cluster.put("pods", "a")
         if whole and size > 16:
             w.cluster.put("pods", "b")
-            w.told("skipped the object default/a", within=20)
+            w.logged("skipped the object default/a", within=20)
         else:
             w.settles(20)
     w.at_most(1, "list")
@@ -437,7 +437,7 @@ def events_of_no_known_shape(w, event):
     for _ in range(2):
         w.change()
         w.settles(200)
-    w.at_most_a_minute(30)
+    w.at_most_per_minute(30)
 
 
 @scenario()
@@ -512,9 +512,9 @@ def lists_are_always_compressed(w):
     w.server.on("list", compressed)
     w.start(synced=False)
     w.sleep(60)
-    w.at_most_a_minute(12)
+    w.at_most_per_minute(12)
     if not w.program.diffs:
-        w.told("compressed|gzip")
+        w.logged("compressed|gzip")
     w.server.heal()
     w.settles(75)
 
@@ -535,7 +535,7 @@ def lists_are_compressed_in_another_way(w, coding):
     """An unsupported content coding is named in the log, and the list is requested again."""
     w.server.on("list", lambda x: x.answer(200, b"???", {"Content-Encoding": coding}))
     w.start(synced=False)
-    w.told("compressed", within=30)
+    w.logged("compressed", within=30)
     w.server.heal()
     w.settles(75)
 
@@ -581,7 +581,7 @@ def an_upgrade_is_no_answer(w):
     w.server.on("list", lambda x: (x.send(b"HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n"),
                                    x.close()), times=2)
     w.start(within=20)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 @scenario(factor=40)
@@ -593,7 +593,7 @@ def hints_without_end(w):
             x.wait(1)
     w.spoil_lists(answer)
     w.start(within=250)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 # --- redirects ----------------------------------------------------------------------------------
@@ -606,7 +606,7 @@ def redirects_are_not_followed(w, code):
         code, "", {"Location": other.url + x.request.target}), times=3)
     w.start(within=30)
     w.check(not other.requests, "the redirect was followed")
-    w.told(str(code))
+    w.logged(str(code))
     other.stop()
 
 
@@ -622,4 +622,4 @@ def one_failure_says_nothing_of_the_encoding(w, failing):
     w.settles(10)
     accepted = {r.headers["accept"] for r in w.server.asked("list watch")}
     w.check(len(accepted) == 1, f"it accepts {accepted}")
-    w.never_told("encoding")
+    w.never_logged("encoding")

@@ -71,7 +71,7 @@ def what_is_no_number_of_seconds(w, text):
     w.server.on("list", status(429, "TooManyRequests", headers={"Retry-After": text(w)}), times=4)
     w.start(synced=False)
     w.settles(150)
-    w.at_most_a_minute(10, until=20)
+    w.at_most_per_minute(10, until=20)
 
 
 @scenario(factor=500, slow=True)
@@ -90,7 +90,7 @@ def busy_is_no_reason_for_a_list(w):
     w.server.end_watches()
     w.sleep(60)
     w.at_most(1, "list page")
-    w.at_most_a_minute(70)
+    w.at_most_per_minute(70)
     w.watches_again(75)
     w.at_most(1, "list page")
 
@@ -156,7 +156,7 @@ def those_who_failed_together_come_back_apart(w):
 
 # --- concurrency --------------------------------------------------------------------------------
 
-def most_at_a_time(requests):
+def max_concurrent(requests):
     # The program has its response and sends the next request before a busy server records the end.
     late = 1.0
     ends = [((r.listed or r.ended or 1e12) - late, -1) for r in requests]
@@ -180,7 +180,7 @@ def no_more_than_eight_lists_at_a_time(w):
     populate(w, names)
     w.server.on("list", slowly)
     w.start(*in_namespaces(names), within=60)
-    most = most_at_a_time(w.server.asked("list page"))
+    most = max_concurrent(w.server.asked("list page"))
     w.check(most <= 8, f"{most} lists at the same time")
 
 
@@ -212,7 +212,7 @@ def forty_namespaces_without_the_right_to_all(w):
     w.server.on("list watch probe", status(403, "Forbidden", "pods is forbidden"),
                 when=lambda request: not request.ns)
     w.start(*in_namespaces(names), within=100)
-    most = most_at_a_time([r for r in w.server.asked("list page") if r.ns])
+    most = max_concurrent([r for r in w.server.asked("list page") if r.ns])
     w.check(most <= 8, f"{most} lists at the same time")
     w.cluster.put("pods", "web", "ns-7")
     w.settles(10)
@@ -232,7 +232,7 @@ def many_versions_that_expire_together(w):
     for ns in names:
         w.cluster.put("pods", "web", ns)
     w.settles(60)
-    most = most_at_a_time(w.server.asked("list page", since=began))
+    most = max_concurrent(w.server.asked("list page", since=began))
     w.check(most <= 8, f"{most} lists at the same time")
 
 
@@ -270,7 +270,7 @@ def a_list_may_not_be_silent(w):
         x.silence()
     w.spoil_lists(half)
     w.start(within=140)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 @scenario(factor=60)
@@ -278,7 +278,7 @@ def a_list_that_is_never_answered(w):
     """A list without any response is given up within two minutes."""
     w.spoil_lists(no_answer)
     w.start(within=140)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 def spaces(x):
@@ -309,7 +309,7 @@ def what_means_nothing_is_no_progress(w, drip):
     """White space or endless headers do not keep a list alive."""
     w.spoil_lists(drip)
     w.start(within=400)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
 
 
 # --- endless responses --------------------------------------------------------------------------
@@ -361,7 +361,7 @@ def answers_without_end_cost_no_memory(w, answer):
     w.memory_limit = 60
     w.server.on("list", answer, times=1)
     w.start(within=150)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.server.on("watch", answer, times=1)
     w.server.end_watches()
     w.change()

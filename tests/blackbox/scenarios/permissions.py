@@ -184,7 +184,7 @@ def an_old_server_learns(w):
     w.cluster.put("endpointslices", "s")
     w.start(role="endpointslice", synced=False)
     w.until(lambda: w.server.count("watch", kind="endpointslices"), 30, "it watches slices")
-    w.told("the server is old", at_most=1, within=10)
+    w.logged("the server is old", at_most=1, within=10)
     w.sleep(600)
     w.check(len([r for r in w.server.requests if r.target in DISCOVERY]) <= 20,
             "discovery is hammered")
@@ -193,7 +193,7 @@ def an_old_server_learns(w):
     w.server.end_watches()
     w.until(lambda: [r for r in w.server.asked("list", since=healed, kind="endpointslices")
                      if r.target.startswith(GROUP + "/v1/")], 700, "v1 is listed")
-    w.told("no older one any more", within=10, at_most=1)
+    w.logged("no older one any more", within=10, at_most=1)
 
 
 @scenario(factor=150, slow=True)
@@ -203,7 +203,7 @@ def an_api_that_is_missing(w):
     w.start(synced=False)
     w.sleep(1800)
     w.log_lines(1)
-    w.told("no such API", at_most=1)
+    w.logged("no such API", at_most=1)
     w.at_most(20)
     w.server.heal()
     w.settles(w.after_outage(310))

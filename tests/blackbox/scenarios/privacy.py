@@ -106,7 +106,7 @@ def the_password_in_other_forms(w):
     w.server.on("list", lambda x: x.status(500, "InternalError", json.dumps(
         {"Authorization": [echo(x)]})), times=3)
     w.start("--log-level", "debug", within=60)
-    w.never_told(encoded)
+    w.never_logged(encoded)
 
 
 CONTROLS = {"escape": "\x1b]0;owned\x07\x1b[31mred", "newline": "one\nk8s_sd: warning: forged",
@@ -142,10 +142,10 @@ class TokenService(BaseHTTPRequestHandler):
 
     def do_POST(self):  # noqa: N802, the base class defines the name
         length = int(self.headers["Content-Length"])
-        told = f"{self.headers} {self.rfile.read(length).decode()}"
+        request = f"{self.headers} {self.rfile.read(length).decode()}"
         answers = type(self).answers
         status, body = answers.pop(0) if len(answers) > 1 else answers[0]
-        text = (body(told) if callable(body) else body).encode()
+        text = (body(request) if callable(body) else body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))
@@ -210,7 +210,7 @@ def a_server_that_repeats_all_headers(w, lines):
     w.sleep(30)
     w.change()
     w.settles(300)
-    w.never_told(base64.b64encode(f"jane:{TOKEN}".encode()).decode())
+    w.never_logged(base64.b64encode(f"jane:{TOKEN}".encode()).decode())
 
 
 def echo_all_of(w):
@@ -227,12 +227,13 @@ def echo_all_of(w):
 
 
 SERVICES = {
-    "error": (400, lambda told: json.dumps({"error": "invalid_client", "error_description": told})),
-    "error-word": (401, lambda told: json.dumps({"error": told})),
-    "text": (500, lambda told: told),
-    "page": (200, lambda told: f"<html>{told}</html>"),
-    "type": (200, lambda told: json.dumps({"access_token": "x", "token_type": told})),
-    "no-token": (200, lambda told: json.dumps({"token": told})),
+    "error": (400, lambda request: json.dumps({"error": "invalid_client",
+                                               "error_description": request})),
+    "error-word": (401, lambda request: json.dumps({"error": request})),
+    "text": (500, lambda request: request),
+    "page": (200, lambda request: f"<html>{request}</html>"),
+    "type": (200, lambda request: json.dumps({"access_token": "x", "token_type": request})),
+    "no-token": (200, lambda request: json.dumps({"token": request})),
 }
 
 

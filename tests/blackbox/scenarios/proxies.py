@@ -42,7 +42,7 @@ def start(w, make, login, synced=True, **credentials):
     return proxy
 
 
-def nothing_of_it_is_told(w):
+def nothing_of_it_is_logged(w):
     for program in w.programs:
         w.check(PASSWORD not in program.everything_printed(), "the proxy's password is printed")
 
@@ -50,8 +50,8 @@ def nothing_of_it_is_told(w):
 def is_the_way(w, proxy):
     """Without the proxy there is no connection."""
     proxy.kill()
-    w.told(f"refused by the proxy {proxy.shown()}", within=60)
-    nothing_of_it_is_told(w)
+    w.logged(f"refused by the proxy {proxy.shown()}", within=60)
+    nothing_of_it_is_logged(w)
 
 
 @scenario(factor=10, slow=True, variants=KINDS)
@@ -73,10 +73,10 @@ def a_server_is_reached_with_credentials(w, make):
 
 
 @scenario(factor=10, slow=True, variants=WITH_LOGIN)
-def wrong_credentials_are_told(w, make):
+def wrong_credentials_are_reported(w, make):
     """The proxy refuses the password: reported without it, and the server gets no request."""
     proxy = start(w, make, login=True, synced=False, password="Another-Word-of-Nobody")
-    w.told(f"the proxy {proxy.shown()} does not accept the user and password of its URL",
+    w.logged(f"the proxy {proxy.shown()} does not accept the user and password of its URL",
            within=30)
     w.sleep(60)
     w.log_lines(4)
@@ -85,10 +85,10 @@ def wrong_credentials_are_told(w, make):
 
 
 @scenario(factor=10, slow=True, variants=WITH_LOGIN)
-def missing_credentials_are_told(w, make):
+def missing_credentials_are_reported(w, make):
     """The proxy requires credentials, but its URL has none."""
     proxy = start(w, make, login=True, synced=False, with_login=False)
-    w.told(f"the proxy {proxy.shown()} demands credentials.*user:password@", within=30)
+    w.logged(f"the proxy {proxy.shown()} demands credentials.*user:password@", within=30)
     w.at_most(0)
 
 
@@ -98,7 +98,7 @@ def a_proxy_that_dies_comes_back(w, make):
     """
     proxy = start(w, make, login=False)
     proxy.kill()
-    w.told(f"the proxy {proxy.shown()}", within=60)
+    w.logged(f"the proxy {proxy.shown()}", within=60)
     w.check(not w.program.removals(), "something was removed")
     w.change()
     w.sleep(30)
@@ -114,7 +114,7 @@ def a_proxy_that_is_down(w, make):
     proxy = make(w, False)
     proxy.command()
     w.start(*trust(w, authority, proxy), "--proxy", proxy.url(), synced=False)
-    w.told(f"connection refused by the proxy {proxy.shown()}", within=20)
+    w.logged(f"connection refused by the proxy {proxy.shown()}", within=20)
     proxy.begin()
     w.settles(75)
 
@@ -128,7 +128,7 @@ def a_server_behind_a_proxy_that_is_down(w, make):
     port = free_port()
     w.start(*trust(w, authority, proxy), "--proxy", proxy.url(), url=f"https://127.0.0.1:{port}",
             synced=False)
-    w.told(f"the proxy {proxy.shown()} cannot (reach|connect to) 127.0.0.1:{port}", within=60)
+    w.logged(f"the proxy {proxy.shown()} cannot (reach|connect to) 127.0.0.1:{port}", within=60)
 
 
 @scenario(factor=10, variants={"tinyproxy": Tinyproxy, "squid": Squid, "dante": Dante})
@@ -141,7 +141,7 @@ def a_proxy_that_forbids_it(w, kind):
     proxy.rules = "socks block { from: 0.0.0.0/0 to: 0.0.0.0/0 }\n"
     proxy.begin()
     w.start(*trust(w, authority, proxy), "--proxy", proxy.url(), synced=False)
-    w.told(f"the proxy {proxy.shown()} (refuses a connection|cannot connect) to "
+    w.logged(f"the proxy {proxy.shown()} (refuses a connection|cannot connect) to "
            f"127.0.0.1:{w.server.port}.*rules", within=30)
 
 
@@ -156,13 +156,12 @@ def a_server_of_plain_http(w):
 
 @scenario(factor=10)
 def a_proxy_of_an_unknown_authority(w):
-    """The certificate of an https proxy is not trusted: reported as the proxy's, not the server's.
-    """
+    """An untrusted certificate of an https proxy is reported as the proxy's, not the server's."""
     authority = secure_server(w)
     proxy = KINDS["squid-https"](w, False)
     proxy.begin()
     w.start("--ca-file", authority.certificate, "--proxy", proxy.url(), synced=False)
-    w.told("certificate of the proxy 127.0.0.1 .*is not trusted", within=30)
+    w.logged("certificate of the proxy 127.0.0.1 .*is not trusted", within=30)
     w.at_most(0)
 
 
@@ -174,7 +173,7 @@ def a_proxy_of_the_other_scheme(w, scheme):
     proxy.begin()
     proxy.scheme = scheme
     w.start(*trust(w, authority, proxy), "--proxy", proxy.url(), synced=False)
-    w.told(f"the proxy {proxy.shown()} (does not speak TLS|does not speak HTTP|closed|cannot"
+    w.logged(f"the proxy {proxy.shown()} (does not speak TLS|does not speak HTTP|closed|cannot"
            "|answers|broke)", within=30)
 
 

@@ -236,8 +236,8 @@ def gets_there_whatever_the_server_does(w):
     w.server.heal()
     change(w)
     w.settles(1000)
-    w.at_most_a_minute(150)
-    w.at_most_a_minute(45, "list page")
+    w.at_most_per_minute(150)
+    w.at_most_per_minute(45, "list page")
     w.log_lines(150)
 
 
@@ -286,4 +286,4 @@ def a_list_gets_through_if_any_form_of_it_does(w):
         change(w)
         w.cluster.forget_history()
         w.settles(75)  # including the pauses before the list
-    w.at_most_a_minute(45, "list page streamed")
+    w.at_most_per_minute(45, "list page streamed")

@@ -39,7 +39,7 @@ def time_is_up(w, given):
     w.server.on("list", answer)
     log = runs_to_its_end(w, "--once", "--timeout", "12", code=3)
     w.check("not synced" in log, "it does not say that it is not synced")
-    w.told(words)
+    w.logged(words)
 
 
 @scenario(factor=20)
@@ -52,13 +52,13 @@ def what_is_missing_is_named(w):
 
 
 @scenario(factor=60, slow=True)
-def a_missing_permission_is_told_once(w):
+def a_missing_permission_is_reported_once(w):
     """403 for ten minutes is one log line with a remedy; the list succeeds once it is granted."""
     w.server.on("list", status(403, "Forbidden", "pods is forbidden: User \"x\" cannot list"))
     w.start(synced=False)
     w.sleep(600)
-    w.told("forbidden", at_most=1)
-    w.told("RBAC|grant|permission")
+    w.logged("forbidden", at_most=1)
+    w.logged("RBAC|grant|permission")
     w.log_lines(2)
     w.at_most(30)
     w.server.heal()
@@ -72,9 +72,9 @@ def nobody_in_particular_is_forbidden(w):
     w.server.on("list", status(403, "Forbidden", "pods is forbidden: User \"system:anonymous\" "
                                "cannot list resource \"pods\" in API group \"\""))
     w.start(synced=False, token=None)
-    w.told("anonymous", within=20)
-    w.told("credential|token")
-    w.never_told("RBAC|grant it")
+    w.logged("anonymous", within=20)
+    w.logged("credential|token")
+    w.never_logged("RBAC|grant it")
 
 
 @scenario(factor=20)
@@ -83,7 +83,7 @@ def a_clock_that_differs(w):
     w.server.on("list", status(401, "Unauthorized", "Unauthorized",
                                {"Date": "Thu, 01 Jan 2015 00:00:00 GMT"}))
     w.start(synced=False)
-    w.told("2015", within=20)
+    w.logged("2015", within=20)
 
 
 OUTAGES = {"refused": lambda w: w.server.go_away(),
@@ -104,7 +104,7 @@ OUTAGES = {"refused": lambda w: w.server.go_away(),
 
 
 @scenario(factor=120, slow=True, variants=OUTAGES)
-def an_outage_is_told_and_removes_nothing(w, outage):
+def an_outage_is_reported_and_removes_nothing(w, outage):
     """While everything fails for many minutes, the state stays, and the log reports the outage."""
     w.start()
     outage(w)
@@ -115,9 +115,9 @@ def an_outage_is_told_and_removes_nothing(w, outage):
     w.sleep(1400 if silent else 700)
     w.check(w.program.state() == w.cluster.state(), "the state did not stay")
     w.check(len(w.program.diffs) == 1, "something was reported")
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.log_lines(12)
-    w.at_most_a_minute(16, since=60)
+    w.at_most_per_minute(16, since=60)
     w.server.heal()
     if not w.server.listener.fileno() >= 0:
         w.server.come_back()

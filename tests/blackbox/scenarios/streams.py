@@ -44,8 +44,8 @@ def a_watch_that_is_refused_becomes_polling(w, refusal):
     for _ in range(4):
         w.change()
         w.settles(130)
-    w.at_most_a_minute(3, "list")
-    w.told("poll|60 ?s|every minute", at_most=1)
+    w.at_most_per_minute(3, "list")
+    w.logged("poll|60 ?s|every minute", at_most=1)
     w.log_lines(3)
 
 
@@ -102,9 +102,9 @@ def watches_that_keep_failing_are_made_up_for_by_lists(w, failing):
     for _ in range(2):
         w.change()
         w.settles(A_WHILE)
-    w.at_most_a_minute(20)
-    w.at_most_a_minute(6, "list page")
-    w.told("/api/v1/pods")
+    w.at_most_per_minute(20)
+    w.at_most_per_minute(6, "list page")
+    w.logged("/api/v1/pods")
     w.log_lines(12)
     w.watches_again(200)
 
@@ -119,10 +119,10 @@ def empty_watches_are_made_up_for_by_a_list(w):
     w.server.end_watches()
     w.change()
     w.settles(100)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     began = w.now()
     w.sleep(240)
-    w.at_most_a_minute(25)
+    w.at_most_per_minute(25)
     w.at_most(8, "list page", since=began)
     w.log_lines(8)
     w.change()
@@ -140,8 +140,8 @@ def empty_watches_behind_a_slow_gateway_are_no_progress(w):
     w.server.end_watches()
     w.change()
     w.settles(250)
-    w.told("/api/v1/pods")
-    w.at_most_a_minute(40)
+    w.logged("/api/v1/pods")
+    w.at_most_per_minute(40)
 
 
 @scenario(factor=40)
@@ -156,7 +156,7 @@ def watches_that_end_after_a_few_empty_seconds(w):
         w.change()
         w.settles(15)
         w.sleep(20)
-    w.at_most_a_minute(70)
+    w.at_most_per_minute(70)
 
 
 @scenario(factor=10, slow=True, variants={"bookmark": "BOOKMARK", "event": "MODIFIED"})
@@ -174,7 +174,7 @@ def a_watch_that_ends_after_each_event(w, kind):
     w.server.end_watches()
     began = w.now()
     w.sleep(70)
-    w.at_most_a_minute(70, since=began)
+    w.at_most_per_minute(70, since=began)
     w.at_most(70, since=began, until=began + 60)
     w.server.heal()
     w.change()
@@ -193,7 +193,7 @@ def a_watch_that_ends_after_each_real_event(w):
         w.cluster.put("pods", "a")
         w.cluster.put("pods", "b")
         w.settles(20)
-    w.at_most_a_minute(70)
+    w.at_most_per_minute(70)
 
 
 # --- streams with a regular end -----------------------------------------------------------------
@@ -224,7 +224,7 @@ def a_proxy_cuts_idle_watches(w, cut):
         w.change()
         w.settles(20)
     w.at_most(1, "list page")
-    w.at_most_a_minute(8)
+    w.at_most_per_minute(8)
     w.log_lines(2)
 
 
@@ -277,7 +277,7 @@ def a_probe_that_fails_keeps_nothing_back(w, failing):
     w.server.end_watches(reset)
     w.change()
     w.settles(150)
-    w.at_most_a_minute(30)
+    w.at_most_per_minute(30)
 
 
 @scenario(factor=80)
@@ -347,7 +347,7 @@ def bookmarks_that_stay_away_are_noticed(w):
 
 
 @scenario(factor=60, variants={"ten-seconds": 10, "thirty-seconds": 30})
-def patience_is_never_too_short(w, interval):
+def idle_timeout_is_never_too_short(w, interval):
     """Frequent bookmarks do not make a silence of one minute suspicious."""
     w.server.on("watch", bookmarks_then_silence(w, [interval] * 6), times=1)
     w.start()
@@ -401,10 +401,10 @@ def watches_that_are_silent_for_good(w, silent):
     w.server.end_watches()
     w.change()
     w.settles(1500)
-    w.told("/api/v1/pods")
+    w.logged("/api/v1/pods")
     w.change()
     w.settles(1500)
-    w.at_most_a_minute(10)
+    w.at_most_per_minute(10)
 
 
 @scenario(factor=80, modes=IN_JSON)
@@ -450,7 +450,7 @@ def an_outage_of_five_minutes(w):
     w.start()
     w.server.go_away()
     w.sleep(300)
-    w.told("/api/v1/pods", at_most=2)
+    w.logged("/api/v1/pods", at_most=2)
     w.check(not w.program.removals(), "something was removed")
     w.server.come_back()
     w.change()
@@ -477,7 +477,7 @@ def the_server_comes_later_than_the_program(w):
     w.start(synced=False)
     w.sleep(100)
     w.check(not w.program.diffs, "something was shown")
-    w.told("/api/v1/pods", at_most=2)
+    w.logged("/api/v1/pods", at_most=2)
     w.server.accepts = True
     w.settles(75)
     w.works_again()

@@ -101,7 +101,7 @@ def lists_that_have_expired_too(w):
     w.server.end_watches()
     began = w.now()
     w.sleep(120)
-    w.at_most_a_minute(30, since=began)
+    w.at_most_per_minute(30, since=began)
     w.check(w.server.asked("list")[-1].query.get("resourceVersion", "") == "",
             "it does not ask for the most recent state")
     w.server.heal()
@@ -197,7 +197,7 @@ def a_restored_server_is_found_out(w, cut):
         w.cluster.delete("pods", "c")
         w.server.end_watches(cut)
     w.settles(20)
-    w.told("older|went back|restored", within=10)
+    w.logged("older|went back|restored", within=10)
     w.change()
     w.settles(5)
 
@@ -217,7 +217,7 @@ def a_restored_server_that_was_away(w):
         w.cluster.delete("pods", "c")
     w.server.come_back()
     w.settles(75)
-    w.told("older|went back|restored", within=10)
+    w.logged("older|went back|restored", within=10)
 
 
 @scenario(factor=80)
@@ -239,7 +239,7 @@ def a_restored_server_behind_a_proxy(w):
     # 150 s after the last bookmark, or, if the watch ends earlier, 150 s after the next one has
     # begun.
     w.settles(400)
-    w.told("older|went back|restored", within=10)
+    w.logged("older|went back|restored", within=10)
 
 
 @scenario()
@@ -252,7 +252,7 @@ def a_list_from_the_past_is_taken(w):
     w.server.on("list", lambda x: x.answer(200, x.list_object()))
     relist(w)
     w.settles(20)
-    w.told("older|went back|restored", at_most=2, within=10)
+    w.logged("older|went back|restored", at_most=2, within=10)
 
 
 @scenario(factor=40)
@@ -299,7 +299,7 @@ def versions_that_are_no_numbers(w):
     w.server.end_watches(reset)
     w.change()
     w.settles(30)
-    w.never_told("older|restored")
+    w.never_logged("older|restored")
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def the_same_position_whatever_is_asked(w):
     w.sleep(60)
     w.check(not w.program.diffs, "a part was shown")
     w.at_most(20, "list page")
-    w.told("continue|page|token|again")
+    w.logged("continue|page|token|again")
     w.server.heal()
     w.settles(w.after_outage(75))
 
@@ -437,7 +437,7 @@ def new_positions_without_end(w):
     w.server.on("list page", first_page_again(lambda x: f"token-{x.request.number}"))
     w.start(synced=False)
     w.sleep(60)
-    w.at_most_a_minute(300)
+    w.at_most_per_minute(300)
 
 
 @scenario(modes=LISTS)
@@ -518,7 +518,7 @@ def pages_that_are_always_cut(w):
     w.start(synced=False)
     w.sleep(120)
     w.check(not w.program.diffs, "a part was shown")
-    w.at_most_a_minute(20)
+    w.at_most_per_minute(20)
     w.server.heal()
     w.settles(w.after_outage(75))
 
@@ -586,7 +586,7 @@ def a_list_without_a_version(w):
         x.answer(200, found)
     w.server.on("list", answer, times=2)
     w.start(within=30)
-    w.told("version")
+    w.logged("version")
 
 
 @scenario(modes=LISTS)

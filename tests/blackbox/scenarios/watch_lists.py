@@ -69,7 +69,7 @@ def a_server_that_refuses_is_sent_lists(w, refusal):
     w.settles(20)
     w.at_most(1, "streamed")
     w.at_most(2, "LIST")
-    w.never_told("forbidden|refused|works again")
+    w.never_logged("forbidden|refused|works again")
 
 
 @scenario(modes=("refused", "ignored"))
@@ -84,7 +84,7 @@ def a_server_without_streams_is_asked_for_one_once(w):
         w.settles(20)
         w.at_most(count, "LIST")
     w.at_most(0, "streamed")  # beside the first one
-    w.never_told("list with a watch|encoding")
+    w.never_logged("list with a watch|encoding")
 
 
 def without_the_end(x):
@@ -177,7 +177,7 @@ def a_stream_that_always_ends_early(w, early):
     w.cluster.delete("pods", "b")
     w.cluster.forget_history()
     w.settles(20)
-    w.at_most_a_minute(12, ALL)
+    w.at_most_per_minute(12, ALL)
 
 
 REFUSING = {**{str(code): status(code, "Reason", "no") for code in (404, 408, 429, 500, 502, 503)},
@@ -195,7 +195,7 @@ def a_gateway_that_lets_no_stream_through(w, refusal):
     w.cluster.delete("pods", "b")
     w.cluster.forget_history()
     w.settles(40)
-    w.at_most_a_minute(12, ALL)
+    w.at_most_per_minute(12, ALL)
 
 
 @scenario(factor=10, variants=REFUSING, modes=STREAMS)
@@ -249,7 +249,7 @@ def most_of_a_streamed_list_is_missing(w):
     w.until(lambda: w.server.count("LIST"), 20, "it confirms with a LIST")
     w.change()
     w.settles(10)
-    w.told("lacks", at_most=1)
+    w.logged("lacks", at_most=1)
 
 
 def end_first(x):
@@ -294,7 +294,7 @@ def a_server_that_gets_it_wrong(w, lie):
     w.settles(30)
     w.change()
     w.settles(5)
-    w.at_most_a_minute(10, ALL)  # including a probe and a list because of old objects
+    w.at_most_per_minute(10, ALL)  # including a probe and a list because of old objects
 
 
 @scenario(modes=STREAMS)
@@ -380,8 +380,8 @@ def a_list_that_cannot_be_unpacked(w, pack):
     w.server.on("LIST", packed(pack),
                 when=lambda request: request.headers["accept-encoding"] == "gzip")
     w.start("--gzip", "on", within=20)
-    w.at_most_a_minute(8, ALL)
-    w.told("compressed answer")
+    w.at_most_per_minute(8, ALL)
+    w.logged("compressed answer")
 
 
 @scenario(variants={"auto": (), "off": ("--gzip", "off")})

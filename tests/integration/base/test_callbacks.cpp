@@ -339,22 +339,22 @@ struct ActingMembership {
     struct Source final : MemberSource {
         explicit Source(ActingMembership& owner) : host(owner) {}
         void start(Callback callback) override {
-            tell = std::move(callback);
+            report = std::move(callback);
             host.acting.on_callback();
             see({"a"});
         }
-        void stop() noexcept override { tell = nullptr; }
+        void stop() noexcept override { report = nullptr; }
         void announce(MemberState) override { host.acting.on_callback(); }
         void see(const std::vector<std::string>& names) {
-            if (!tell) return;
+            if (!report) return;
             FleetSighting sighting;
             sighting.in_sight = true;
             for (const auto& name : names) sighting.members.push_back({name});
-            const Callback told = tell;
-            asio::post(host.sim.context, [told, sighting] { told(sighting); });
+            const Callback received = report;
+            asio::post(host.sim.context, [received, sighting] { received(sighting); });
         }
         ActingMembership& host;
-        Callback tell;
+        Callback report;
     };
     explicit ActingMembership(Simulation& s) : sim(s) { handle.emplace(make()); }
     Membership make() {
@@ -550,11 +550,11 @@ TEST_CASE("Callbacks: a host may do anything to a Watcher in each of its callbac
     act_in_each_callback<ActingWatcher<Generic>>();
 }
 
-TEST_CASE("Callbacks: an observer of a GroupWatcher may do anything to it when it is told") {
+TEST_CASE("Callbacks: an observer of a GroupWatcher may do anything to it in a callback") {
     act_in_each_callback<ActingGroups>();
 }
 
-TEST_CASE("Callbacks: an observer of a URLWatcher may do anything to it when it is told") {
+TEST_CASE("Callbacks: an observer of a URLWatcher may do anything to it in a callback") {
     act_in_each_callback<ActingURLWatcher>();
 }
 
@@ -574,7 +574,7 @@ TEST_CASE("Callbacks: a host may end an access check at each of its steps") {
     act_in_each_callback<ActingCheck>();
 }
 
-TEST_CASE("Callbacks: a scraper may do anything to its TargetPool when it is told of targets") {
+TEST_CASE("Callbacks: a scraper may do anything to its TargetPool in a callback") {
     for (const HostAct act : host_acts) {
         CAPTURE(to_string(act));
         int callback = 0;

@@ -117,14 +117,14 @@ struct CacheFollowing {
     void follow(const std::string& name) {
         subscriptions.push_back(
             cluster.cache->subscribe("shop", name, [this, name](const ObjectPtr& object) {
-                told.push_back(name + ": " + describe_data(object));
+                received.push_back(name + ": " + describe_data(object));
                 if (after) after();
             }));
     }
-    std::vector<std::string> take() { return std::exchange(told, {}); }
+    std::vector<std::string> take() { return std::exchange(received, {}); }
 
     CachedCluster& cluster;
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     std::function<void()> after;
     std::vector<ObjectCache::Subscription> subscriptions;
 };

@@ -102,7 +102,7 @@ TEST_CASE("ObjectCache: async_get() takes a reference as well") {
     CHECK(outcome == "token=1");
 }
 
-TEST_CASE("ObjectCache: the errors of a get tell what is wrong") {
+TEST_CASE("ObjectCache: the errors of a get name the cause") {
     CachedCluster c;
     CHECK(c.read("db") == "not referenced");
     const auto reference = c.refer("db");

@@ -6,22 +6,22 @@
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
-using Told = std::vector<std::string>;
+using Received = std::vector<std::string>;
 
-TEST_CASE("ObjectCache: who follows an object is told its state, and then its changes") {
+TEST_CASE("ObjectCache: a subscriber receives the state of an object, and then its changes") {
     CachedCluster c;
     c.put("db", "1");
     CacheFollowing following(c);
     following.follow("db");
     CHECK(following.take().empty());
     c.settle();
-    CHECK(following.take() == Told{"db: token=1"});
+    CHECK(following.take() == Received{"db: token=1"});
     c.put("db", "2");
-    CHECK(following.take() == Told{"db: token=2"});
+    CHECK(following.take() == Received{"db: token=2"});
     c.remove("db");
-    CHECK(following.take() == Told{"db: none"});
+    CHECK(following.take() == Received{"db: none"});
     c.put("db", "2");
-    CHECK(following.take() == Told{"db: token=2"});
+    CHECK(following.take() == Received{"db: token=2"});
     CHECK(c.cache->status("shop", "db")->references == 1);
     following.subscriptions.clear();
     c.put("db", "3");
@@ -29,17 +29,17 @@ TEST_CASE("ObjectCache: who follows an object is told its state, and then its ch
     CHECK(c.state("db") == "none");
 }
 
-TEST_CASE("ObjectCache: who follows what does not exist is told so") {
+TEST_CASE("ObjectCache: a subscriber is notified that an object does not exist") {
     CachedCluster c;
     CacheFollowing following(c);
     following.follow("db");
     c.settle();
-    CHECK(following.take() == Told{"db: none"});
+    CHECK(following.take() == Received{"db: none"});
     c.put("db", "1");
-    CHECK(following.take() == Told{"db: token=1"});
+    CHECK(following.take() == Received{"db: token=1"});
 }
 
-TEST_CASE("ObjectCache: one that comes later is told the state from memory") {
+TEST_CASE("ObjectCache: a later subscriber receives the state from memory") {
     CachedCluster c;
     c.put("db", "1");
     CacheFollowing following(c);
@@ -48,11 +48,11 @@ TEST_CASE("ObjectCache: one that comes later is told the state from memory") {
     c.take_requests();
     following.follow("db");
     c.settle();
-    CHECK(following.take() == Told{"db: token=1", "db: token=1"});
+    CHECK(following.take() == Received{"db: token=1", "db: token=1"});
     CHECK(c.take_requests().empty());
     following.subscriptions.erase(following.subscriptions.begin());
     c.put("db", "2");
-    CHECK(following.take() == Told{"db: token=2"});
+    CHECK(following.take() == Received{"db: token=2"});
 }
 
 TEST_CASE("ObjectCache: metadata is no change, and an object of another UID is one") {
@@ -70,7 +70,7 @@ TEST_CASE("ObjectCache: metadata is no change, and an object of another UID is o
     c.server.remove("secrets", "shop", "db");
     c.server.apply(secret("db", {{"token", "1"}}, "shop", "u2"));
     c.settle();
-    CHECK(following.take() == Told{"db: token=1"});
+    CHECK(following.take() == Received{"db: token=1"});
 }
 
 TEST_CASE("ObjectCache: while the callback runs changes are collected, and the newest wins") {
@@ -89,7 +89,7 @@ TEST_CASE("ObjectCache: while the callback runs changes are collected, and the n
         }
     };
     c.put("db", "1");
-    CHECK(following.take() == Told{"db: token=1", "db: token=x49"});
+    CHECK(following.take() == Received{"db: token=1", "db: token=x49"});
 }
 
 TEST_CASE("ObjectCache: what has changed back while the callback runs is no change") {
@@ -108,7 +108,7 @@ TEST_CASE("ObjectCache: what has changed back while the callback runs is no chan
         }
     };
     c.put("db", "2");
-    CHECK(following.take() == Told{"db: token=2"});
+    CHECK(following.take() == Received{"db: token=2"});
     CHECK(c.read("db") == "token=2");
 }
 
@@ -130,22 +130,23 @@ TEST_CASE("ObjectCache: an object that is followed is never idle") {
     following.take();
     following.follow("db");
     c.settle();
-    CHECK(following.take() == Told{"db: token=2"});
+    CHECK(following.take() == Received{"db: token=2"});
 }
 
-TEST_CASE("ObjectCache: an immutable object that is followed is told, and no longer watched") {
+TEST_CASE(
+    "ObjectCache: an immutable object is delivered to its subscriber, and no longer watched") {
     CachedCluster c;
     CacheFollowing following(c);
     following.follow("key");
     c.settle();
     c.server.apply(immutable(secret("key", {{"token", "1"}})));
     c.settle();
-    CHECK(following.take() == Told{"key: none", "key: token=1"});
+    CHECK(following.take() == Received{"key: none", "key: token=1"});
     CHECK(c.state("key") == "immutable");
     CHECK(c.server.open_connections() == 0);
     following.follow("key");
     c.settle();
-    CHECK(following.take() == Told{"key: token=1"});
+    CHECK(following.take() == Received{"key: token=1"});
 }
 
 TEST_CASE("ObjectCache: a subscription may go in its own callback") {
@@ -156,7 +157,7 @@ TEST_CASE("ObjectCache: a subscription may go in its own callback") {
     following.follow("db");
     following.follow("db");
     c.settle();
-    CHECK(following.take() == Told{"db: token=1"});
+    CHECK(following.take() == Received{"db: token=1"});
     CHECK(c.state("db") == "none");
 }
 
@@ -185,7 +186,7 @@ TEST_CASE("ObjectCache: an exception of a callback leaves through the context, n
     following.after = {};
     c.settle();
     c.put("db", "2");
-    CHECK(following.take() == Told{"db: none", "db: token=1", "db: token=2"});
+    CHECK(following.take() == Received{"db: none", "db: token=1", "db: token=2"});
 }
 
 TEST_CASE("ObjectCache: a subscription can be moved, and outlive the cache") {
@@ -196,7 +197,7 @@ TEST_CASE("ObjectCache: a subscription can be moved, and outlive the cache") {
     ObjectCache::Subscription moved = std::move(following.subscriptions[0]);
     following.subscriptions.clear();
     c.settle();
-    CHECK(following.take() == Told{"db: token=1"});
+    CHECK(following.take() == Received{"db: token=1"});
     c.cache.reset();
     c.put("db", "2");
     CHECK(following.take().empty());

@@ -10,7 +10,7 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
-using Told = std::vector<std::string>;
+using Received = std::vector<std::string>;
 
 namespace {
 
@@ -137,7 +137,7 @@ TEST_CASE("ObjectCache: an object changes over when both watches know the same o
     // started yet.
     const std::string stale = c.list_body(5);
     c.put("s0", "new");
-    CHECK(following.take() == Told{"s0: token=new"});
+    CHECK(following.take() == Received{"s0: token=new"});
     bool hold = true;
     c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
         if (!hold || !request.param("fieldSelector").empty()) return std::nullopt;
@@ -281,7 +281,7 @@ TEST_CASE("ObjectCache: where the collection is forbidden the single watches go 
     CHECK(c.watches() == "10 single");
     CHECK(c.cache->status().namespaces.at(0).collection_forbidden);
     for (const auto& name : numbered("s", 10)) CHECK(c.read(name) == "token=" + name);
-    CHECK(following.take() == Told{"s0: token=s0"});
+    CHECK(following.take() == Received{"s0: token=s0"});
     CHECK(c.metrics->cache_collection_switches == 0);
     // The collection is not requested repeatedly.
     c.take_requests();

@@ -71,23 +71,23 @@ TEST_CASE("ObjectCache: an immutable object that is created again under its name
 TEST_CASE("ObjectCache: an immutable object that is created again is found within 16 minutes") {
     CachedCluster c;
     c.server.apply(immutable(secret("key", {{"token", "1"}})));
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     const auto subscription = c.cache->subscribe(
-        "shop", "key", [&](const ObjectPtr& object) { told.push_back(describe_data(object)); });
+        "shop", "key", [&](const ObjectPtr& object) { received.push_back(describe_data(object)); });
     c.settle();
     CHECK(c.state("key") == "immutable");
     c.remove("key");
     c.server.apply(immutable(secret("key", {{"token", "2"}})));
     c.advance(16min);
-    CHECK(told == std::vector<std::string>{"token=1", "token=2"});
+    CHECK(received == std::vector<std::string>{"token=1", "token=2"});
     CHECK(c.state("key") == "immutable");
     c.remove("key");
     c.advance(16min);
-    CHECK(told.back() == "none");
+    CHECK(received.back() == "none");
     // Absent objects are watched.
     c.server.apply(immutable(secret("key", {{"token", "3"}})));
     c.settle();
-    CHECK(told.back() == "token=3");
+    CHECK(received.back() == "token=3");
 }
 
 TEST_CASE("ObjectCache: an immutable object whose content was refused is read again") {
@@ -120,26 +120,26 @@ TEST_CASE("ObjectCache: what is known of an immutable object stays while the ser
         c.server.accept_connections(true);
         c.server.set_intercept([](const sim::Request&) { return sim::Response::never(); });
     }
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     const auto subscription = c.cache->subscribe(
-        "shop", "key", [&](const ObjectPtr& object) { told.push_back(describe_data(object)); });
+        "shop", "key", [&](const ObjectPtr& object) { received.push_back(describe_data(object)); });
     const GetOutcome outcome = c.get("key");
     c.advance(1s);
     CHECK(*outcome == "token=1");
     c.advance(24h);
     CHECK(c.read("key") == "token=1");
-    CHECK(told == std::vector<std::string>{"token=1"});
+    CHECK(received == std::vector<std::string>{"token=1"});
     c.remove("key");
     c.server.apply(immutable(secret("key", {{"token", "2"}})));
     c.server.set_intercept({});
     c.server.accept_connections(true);
     c.advance(2min);
-    CHECK(told == std::vector<std::string>{"token=1", "token=2"});
+    CHECK(received == std::vector<std::string>{"token=1", "token=2"});
     CHECK(c.read("key") == "token=2");
     CHECK(c.server.open_connections() == 0);
 }
 
-TEST_CASE("ObjectCache: of many immutable objects 8 a minute are looked at, all in turn") {
+TEST_CASE("ObjectCache: of many immutable objects 8 a minute are checked, all in turn") {
     CachedCluster c;
     std::vector<ObjectCache::Reference> references;
     for (const auto& name : numbered("s", 400)) {
@@ -218,7 +218,7 @@ TEST_CASE("ObjectCache: an object that nobody reads is no longer watched, the ne
     CHECK(*outcome == "token=2");
     CHECK(c.server.open_watches() == 1);
     CHECK(c.state("db") == "present");
-    CHECK(c.metrics->cache_revivals == 1);
+    CHECK(c.metrics->cache_rewatches == 1);
 }
 
 TEST_CASE("ObjectCache: an idle object is never served as it was") {
@@ -314,13 +314,13 @@ TEST_CASE(
     config.kubeconfig_file = s.kubeconfig();
     config.watch = plain_lists(config.watch);
     ObjectCache cache(s.context.get_executor(), config);
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     const auto subscription = cache.subscribe(
-        "shop", "key", [&](const ObjectPtr& object) { told.push_back(describe_data(object)); });
+        "shop", "key", [&](const ObjectPtr& object) { received.push_back(describe_data(object)); });
     s.settle();
     CHECK(s.server.open_connections() == 0);
     s.lead_to("https://second");
     s.advance(61s);
-    CHECK(told == std::vector<std::string>{"token=1", "token=2"});
+    CHECK(received == std::vector<std::string>{"token=1", "token=2"});
     CHECK(s.second.open_connections() == 0);
 }

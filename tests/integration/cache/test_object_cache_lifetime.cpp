@@ -229,9 +229,9 @@ TEST_CASE("ObjectCache: what a callback holds may ask for the status when cancel
     c.put("db", "1");
     auto asks = std::make_shared<Asks>(*c.cache);
     const std::weak_ptr<Asks> watched = asks;
-    bool told = false;
+    bool received = false;
     auto subscription = c.cache->subscribe(
-        "shop", "db", [&told, held = std::move(asks)](const ObjectPtr&) { told = true; });
+        "shop", "db", [&received, held = std::move(asks)](const ObjectPtr&) { received = true; });
     // Until the value is known, and the notification is imminent.
     for (int turn = 0; turn < 1'000 && c.state("db") != "present"; ++turn) {
         c.context.restart();
@@ -242,7 +242,7 @@ TEST_CASE("ObjectCache: what a callback holds may ask for the status when cancel
     c.cache->cancel();
     c.settle();
     CHECK(watched.expired());
-    CHECK_FALSE(told);
+    CHECK_FALSE(received);
 }
 
 TEST_CASE("ObjectCache: a get may wait for as long as there are durations") {

@@ -70,7 +70,7 @@ class Replies final : public Connector {
     std::size_t next_ = 0;
 };
 
-struct TellsNobody final : WatchObserver {
+struct IgnoringObserver final : WatchObserver {
     void on_change(const ObjectChange& change) override { known = change.after; }
     void on_synced() override {}
     void on_batch_end() override {}
@@ -118,7 +118,7 @@ struct SearchedWatch {
     }
 
     asio::io_context context;
-    TellsNobody observer;
+    IgnoringObserver observer;
     std::shared_ptr<ApiClient> client;
     std::optional<URLWatcher> watcher;
 };
@@ -139,11 +139,11 @@ struct SearchedWatcher {
         memory_search.live.fill(nullptr);
         install(context, environment);
         watcher.emplace(context.get_executor(), config,
-                        [this](const ObjectDiff<api::Secret>& diff) { tell(diff); });
+                        [this](const ObjectDiff<api::Secret>& diff) { receive(diff); });
         watcher->async_run([](error_code) {});
         settle(context);
     }
-    void tell(const ObjectDiff<api::Secret>& diff) {
+    void receive(const ObjectDiff<api::Secret>& diff) {
         for (const auto& secret : diff.added) known = secret;
         for (const auto& change : diff.changed) known = change.after;
     }

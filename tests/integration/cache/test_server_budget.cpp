@@ -72,7 +72,7 @@ TEST_CASE("Server budget: a cache and a discoverer together list no more than th
     CHECK(b.metrics->open_watches == 103);
 }
 
-TEST_CASE("Server budget: who is gone leaves its place to others") {
+TEST_CASE("Server budget: a destroyed cache returns its permits") {
     Busy b;
     b.settle();
     CHECK(b.lists() == 8);

@@ -53,7 +53,7 @@ TEST_CASE("Discoverer: the first diff is the complete state, the later ones what
     CHECK_FALSE(host.ended());
 }
 
-TEST_CASE("Discoverer: an empty cluster is told as well, once") {
+TEST_CASE("Discoverer: an empty cluster is delivered as well, once") {
     Simulation sim;
     DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = sim.server.url();

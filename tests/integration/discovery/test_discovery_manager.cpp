@@ -58,7 +58,7 @@ TEST_CASE("DiscoveryManager: what is not listed is not delivered as empty") {
     CHECK(j.host.problems() == "");
 }
 
-TEST_CASE("DiscoveryManager: a job that can have no targets is told so at once") {
+TEST_CASE("DiscoveryManager: a job that can have no targets gets an empty diff at once") {
     Jobs j;
     SECTION("no configurations") {
         CHECK(j.settle_with({{"a", {}}}).empty());
@@ -76,7 +76,7 @@ TEST_CASE("DiscoveryManager: a job that can have no targets is told so at once")
     CHECK(j.host.problems() == "");
 }
 
-TEST_CASE("DiscoveryManager: a configuration without targets is told as well") {
+TEST_CASE("DiscoveryManager: a configuration without targets is delivered as well") {
     Jobs j;
     j.settle_with({{"a", {j.nodes()}}, {"b", {j.pods(), j.nodes()}}});
     CHECK(j.host.take_diffs() == "a(full): 1(full)[]; b(full): 1(full)[]; b: 2(full)[~p1 ~p2]");
@@ -265,8 +265,7 @@ TEST_CASE("DiscoveryManager: what has changed back by the end of the interval is
     CHECK(j.host.problems() == "");
 }
 
-TEST_CASE(
-    "DiscoveryManager: what changes before the host is told of a provider is in its first part") {
+TEST_CASE("DiscoveryManager: changes before the first diff of a provider are in that diff") {
     Jobs j;
     j.settle_with({{"a", {j.services()}, 10s}});
     j.settle_with({{"a", {j.services(), j.pods()}, 10s}});

@@ -50,7 +50,7 @@ TEST_CASE("Reload: a renamed job has its targets before the old one loses them")
     CHECK(j.host.problems() == "");
 }
 
-TEST_CASE("Reload: so it has if the old one had changes that it had not been told of") {
+TEST_CASE("Reload: it also has its targets if the old one had undelivered changes") {
     Reload j;
     j.settle_with({{"a", {j.pods()}, 1h}});
     j.label("p1", "1");
@@ -171,7 +171,7 @@ TEST_CASE("Reload: files are read again, and their names decide what is equal") 
 
 // --- removals -----------------------------------------------------------------------------------
 
-TEST_CASE("Reload: a job that goes is told what it loses, and its watches end") {
+TEST_CASE("Reload: a removed job receives its removals, and its watches end") {
     Reload j;
     j.settle_with({{"b", {j.services()}}});
     CHECK(contains(j.host.take_diffs(), "a(last): 1(last)[-p1 -p2]"));
@@ -212,7 +212,7 @@ TEST_CASE("Reload: a job that goes before the host has heard of it is never ment
     CHECK(j.host.problems() == "");
 }
 
-TEST_CASE("Reload: a job that goes and comes back before it was told has lost nothing") {
+TEST_CASE("Reload: a job removed and added again before a delivery has lost nothing") {
     Reload j;
     j.apply({});
     CHECK_FALSE(j.host.manager->snapshot("a"));
@@ -287,7 +287,7 @@ TEST_CASE("Reload: what was replaced stays until all that was added has been lis
     CHECK(j.host.problems() == "");
 }
 
-TEST_CASE("Reload: what the host was never told of goes with its configuration") {
+TEST_CASE("Reload: undelivered targets are dropped with their configuration") {
     Reload j;
     j.settle_with({{"a", {j.pods(), j.services()}, 5min}});
     CHECK(j.host.take_diffs().empty());  // the services have been listed, but the interval runs
@@ -639,7 +639,7 @@ TEST_CASE("DiscoveryManager: a kubeconfig that names another server is followed 
     CHECK(host.problems().empty());
 }
 
-TEST_CASE("DiscoveryManager: own settings beside a kubeconfig tell configurations apart") {
+TEST_CASE("DiscoveryManager: own settings beside a kubeconfig distinguish configurations") {
     TwoServers s;
     s.server.apply(pod({.name = "p1"}));
     JobHost host(s.context.get_executor());

@@ -246,19 +246,19 @@ TEST_CASE("DiscoveryManager: a turn may end while the manager and its context go
     for (int round = 0; round < 300; ++round) {
         auto context = std::make_unique<asio::io_context>();
         const auto go = std::make_shared<std::atomic<bool>>(false);
-        bool told = false;
+        bool received = false;
         auto manager =
             std::make_unique<DiscoveryManager>(context->get_executor(), [&](JobDiff diff) {
                 asio::post(workers, [go, diff = std::move(diff)]() mutable {
                     while (!*go) std::this_thread::yield();
                     diff.turn.reset();
                 });
-                told = true;
+                received = true;
             });
         manager->async_run([](error_code) {});
         manager->apply_config({{"a", {}}});
-        for (int i = 0; i < 100 && !told; ++i) context->run_one();
-        REQUIRE(told);
+        for (int i = 0; i < 100 && !received; ++i) context->run_one();
+        REQUIRE(received);
         manager->apply_config({});  // so that the end of the delivery has work to do
         *go = true;
         manager.reset();

@@ -123,7 +123,7 @@ TEST_CASE("file_sd: targets of a file that turns bad go in vmagent's dialect, an
     CHECK(f.host.problems() == "");
 }
 
-TEST_CASE("file_sd: as long as no file could be read, nobody is told that there are no targets") {
+TEST_CASE("file_sd: an empty list is never delivered before a file has been read") {
     FileJobs f;
     f.settle_with({{"a", {f.pods()}}});
     f.host.take_diffs();
@@ -224,7 +224,7 @@ TEST_CASE("file_sd: a file beyond a limit keeps the targets that it had, in each
     CHECK(f.addresses().ends_with(" b:1"));
 }
 
-TEST_CASE("file_sd: a file that is gone is gone, whatever else cannot be looked at") {
+TEST_CASE("file_sd: a missing file is missing, even if other files cannot be scanned") {
     FileJobs f;
     f.directory.write("a/t.json", listed("a:1"));
     f.directory.write("b/t.json", listed("b:1"));
@@ -237,29 +237,29 @@ TEST_CASE("file_sd: a file that is gone is gone, whatever else cannot be looked 
     CHECK(f.addresses() == "a:1");
 }
 
-TEST_CASE("file_sd: equal configurations of two jobs are looked at once") {
+TEST_CASE("file_sd: equal configurations of two jobs are scanned once") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
     Job other = f.job({"*.json"});
     other.name = "b";
     f.settle_with({f.job({"*.json"}), other});
     CHECK(f.metrics->providers == 1);
-    CHECK(f.metrics->target_file_looks == 1);
+    CHECK(f.metrics->target_file_scans == 1);
     f.advance(60s);
-    CHECK(f.metrics->target_file_looks == 13);
+    CHECK(f.metrics->target_file_scans == 13);
 }
 
-TEST_CASE("file_sd: looks come once a second at most") {
+TEST_CASE("file_sd: scans come once a second at most") {
     FileJobs f;
     Job job = f.job({"*.json"});
     job.file_sd_configs[0].interval = 1ms;
     f.settle_with({job});
     f.advance(10s);
-    CHECK(f.metrics->target_file_looks == 11);
+    CHECK(f.metrics->target_file_scans == 11);
 }
 
 TEST_CASE(
-    "file_sd: a look that hangs is told after 10 s, keeps the targets, and stays the only one") {
+    "file_sd: a hanging scan is reported after 10 s, keeps the targets, and stays the only one") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
     f.settle_with({f.job({"*.json"})});
@@ -279,7 +279,7 @@ TEST_CASE(
     CHECK_FALSE(f.state().error);
 }
 
-TEST_CASE("file_sd: what a look shows that takes longer than 10 s is not lost") {
+TEST_CASE("file_sd: the result of a scan of more than 10 s is not lost") {
     FileJobs f;
     f.files->hangs = true;  // each time
     f.settle_with({f.job({"*.json"})});
@@ -294,11 +294,11 @@ TEST_CASE("file_sd: what a look shows that takes longer than 10 s is not lost") 
         CHECK(f.addresses() == target);
         CHECK_FALSE(f.state().error);
     }
-    CHECK(f.metrics->target_file_looks == 2);
+    CHECK(f.metrics->target_file_scans == 2);
     CHECK(f.metrics->target_file_failures == 2);
 }
 
-TEST_CASE("file_sd: nothing is left of a job that goes while a look hangs") {
+TEST_CASE("file_sd: nothing is left of a job removed during a hanging scan") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
     f.files->hangs = true;
@@ -310,13 +310,13 @@ TEST_CASE("file_sd: nothing is left of a job that goes while a look hangs") {
     CHECK(f.host.take_diffs() == "");
 }
 
-TEST_CASE("file_sd: before the manager runs nothing is read, and a mistake is told at once") {
+TEST_CASE("file_sd: before the manager runs nothing is read, and a mistake is reported at once") {
     FileJobs f;
     JobHost host(f.context.get_executor());
     Job job = f.job({"*.json"});
     host.manager->apply_config({job});
     f.settle();
-    CHECK(f.metrics->target_file_looks == 0);
+    CHECK(f.metrics->target_file_scans == 0);
     job.file_sd_configs[0].files = {"x.txt"};
     const auto failures = host.manager->apply_config({job});
     REQUIRE(failures.size() == 1);

@@ -28,14 +28,15 @@ TEST_CASE("Discoverer: a callback that blocks on a strand of the host stalls no 
     config.api_server.url = server->url();
 
     std::promise<void> blocked;
-    std::promise<void> other_was_told;
-    std::promise<bool> told_meanwhile;
-    const auto told = other_was_told.get_future().share();
+    std::promise<void> other_received;
+    std::promise<bool> received_meanwhile;
+    const auto received = other_received.get_future().share();
     Discoverer slow(asio::make_strand(threads.get_executor()), config,
                     [&, first = true](const TargetGroupDiff&) mutable {
                         if (!std::exchange(first, false)) return;
                         blocked.set_value();
-                        told_meanwhile.set_value(told.wait_for(30s) == std::future_status::ready);
+                        received_meanwhile.set_value(received.wait_for(30s) ==
+                                                     std::future_status::ready);
                     });
     slow.async_run(asio::detached);
     blocked.get_future().wait();
@@ -43,10 +44,10 @@ TEST_CASE("Discoverer: a callback that blocks on a strand of the host stalls no 
     Discoverer quick(threads.get_executor(), config,
                      [&, diffs = 0](const TargetGroupDiff&) mutable {
                          if (++diffs == 1) server->apply(pod({.name = "b"}));
-                         if (diffs == 2) other_was_told.set_value();
+                         if (diffs == 2) other_received.set_value();
                      });
     quick.async_run(asio::detached);
-    CHECK(told_meanwhile.get_future().get());
+    CHECK(received_meanwhile.get_future().get());
     slow.cancel();
     quick.cancel();
     server.reset();

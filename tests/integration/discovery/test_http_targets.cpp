@@ -102,7 +102,8 @@ TEST_CASE("http_sd: requests come in the interval, up to a tenth earlier") {
     CHECK(l.metrics->target_list_requests == l.lists->requests.size());
 }
 
-TEST_CASE("http_sd: whatever fails keeps the targets, and is told with the URL but its query") {
+TEST_CASE(
+    "http_sd: any failure keeps the targets, and is reported with the URL without its query") {
     const std::pair<std::string, errc> table[] = {
         {http(503, "busy", "text/plain"), errc::server_error},
         {http(404, "", "text/plain"), errc::not_found},
@@ -134,7 +135,7 @@ TEST_CASE("http_sd: whatever fails keeps the targets, and is told with the URL b
     }
 }
 
-TEST_CASE("http_sd: the error of a service is told in its words") {
+TEST_CASE("http_sd: the error of a service is reported in its words") {
     ListJobs l;
     l.lists->answers = {http(403, R"({"title": "Forbidden", "detail": "no list for you"})",
                              "application/problem+json")};
@@ -177,7 +178,7 @@ TEST_CASE("http_sd: an answer that is too large is refused before it is all read
     CHECK(contains(l.state().message, "has more than 1 targets"));
 }
 
-TEST_CASE("http_sd: no answer is told after the interval, and asked again") {
+TEST_CASE("http_sd: a missing answer is reported after the interval, and requested again") {
     ListJobs l;
     l.lists->answers = {""};
     l.apply({ListJobs::config()});
@@ -295,7 +296,7 @@ TEST_CASE("http_sd: a long list is read elsewhere, and waited for by nobody who 
     CHECK(l.clock->next_expiry() == TimePoint::max());
 }
 
-TEST_CASE("http_sd: credentials are sent, read again after a 401, and told nowhere") {
+TEST_CASE("http_sd: credentials are sent, read again after a 401, and appear nowhere") {
     ListJobs l;
     TemporaryDirectory directory;
     HttpSdConfig config = ListJobs::config();
@@ -363,7 +364,7 @@ TEST_CASE("http_sd: secrets of the query are in no source") {
     CHECK(l.host.state("a")[0].second[0].at("__meta_url") == "http://h/t?token=hunter22");
 }
 
-TEST_CASE("http_sd: why old credentials are sent is told with the 401") {
+TEST_CASE("http_sd: the reason for old credentials is reported with the 401") {
     ListJobs l;
     TemporaryDirectory directory;
     HttpSdConfig config = ListJobs::config();
@@ -419,7 +420,7 @@ TEST_CASE("http_sd: one entry that fails does not keep the others of its job bac
     CHECK(l.host.take_diffs() == "");
 }
 
-TEST_CASE("http_sd: a mistake is told at once, and a job that goes leaves nothing") {
+TEST_CASE("http_sd: a mistake is reported at once, and a removed job leaves nothing") {
     ListJobs l;
     l.apply({ListJobs::config("ftp://a")});
     REQUIRE(l.failures.size() == 1);

@@ -42,7 +42,7 @@ struct Sources : Jobs {
 
 // --- diffs ---------------------------------------------------------------------------------------
 
-TEST_CASE("TargetSource: a job is told what the source is told: all, then what changes") {
+TEST_CASE("TargetSource: a job receives the content of the source, and then its changes") {
     Sources s;
     s.settle_with({s.job("a", {s.dns})});
     CHECK(s.diffs() == "");
@@ -59,7 +59,7 @@ TEST_CASE("TargetSource: a job is told what the source is told: all, then what c
     CHECK(s.host.problems() == "");
 }
 
-TEST_CASE("TargetSource: what was told before a job came is there at once") {
+TEST_CASE("TargetSource: content set before a job was added is delivered at once") {
     Sources s;
     s.dns.set({group("x")});
     s.settle_with({s.job("a", {s.dns})});
@@ -158,7 +158,7 @@ TEST_CASE("TargetSource: the same configuration again, or another name, asks not
     CHECK(s.host.problems() == "");
 }
 
-TEST_CASE("TargetSource: targets that it replaces stay until it has been told all") {
+TEST_CASE("TargetSource: replaced targets stay until the source is complete") {
     Sources s;
     s.settle_with({{"a", {s.pods()}}});
     s.diffs();
@@ -174,7 +174,7 @@ TEST_CASE("TargetSource: targets that it replaces stay until it has been told al
     CHECK(s.host.problems() == "");
 }
 
-TEST_CASE("TargetSource: a source that leaves a job and comes back is as it was told meanwhile") {
+TEST_CASE("TargetSource: a source that leaves a job and comes back has its newest content") {
     Sources s;
     s.dns.set({group("x")});
     s.settle_with({s.job("a", {s.dns})});
@@ -287,7 +287,7 @@ TEST_CASE("TargetSource: nothing is left when the manager is gone, and the sourc
     s.dns.set({});
 }
 
-TEST_CASE("TargetSource: it may be told in the callback of the manager") {
+TEST_CASE("TargetSource: it may be changed in the callback of the manager") {
     Sources s;
     s.dns.set({group("x")});
     s.host.after_diff = [&](const JobDiff& diff) {

@@ -41,7 +41,7 @@ TargetGroupPtr group(const std::string& source, int value) {
 
 }  // namespace
 
-TEST_CASE("TargetSource threads: many tell it while jobs come and go") {
+TEST_CASE("TargetSource threads: many threads change it while jobs come and go") {
     asio::thread_pool pool(4);
     TemporaryDirectory directory;
     directory.write("t.json", R"([{"targets":["x"]}])");

@@ -43,7 +43,7 @@ std::string words_of(const TargetGroupDiff& diff) {
     return text;
 }
 
-using Told = std::vector<std::string>;
+using Received = std::vector<std::string>;
 
 /// A cluster, and hosts that start and stop with snapshots in a directory.
 struct Warm : Simulation {
@@ -76,14 +76,14 @@ struct WarmHost {
     explicit WarmHost(Warm& w, std::optional<WarmStart> options = {}, Role role = Role::pod)
         : discoverer(
               w.context.get_executor(), w.config(role),
-              [this](const TargetGroupDiff& diff) { told.push_back(words_of(diff)); },
+              [this](const TargetGroupDiff& diff) { received.push_back(words_of(diff)); },
               options ? *options : w.options()) {
         discoverer.async_run(boost::asio::detached);
         discoverer.async_wait_synced([this](error_code ec) { synced = !ec; });
     }
-    Told take() { return std::exchange(told, {}); }
+    Received take() { return std::exchange(received, {}); }
 
-    Told told;
+    Received received;
     bool synced = false;
     Discoverer discoverer;
 };
@@ -99,8 +99,8 @@ void write_snapshot(Warm& w, Role role = Role::pod) {
 
 }  // namespace
 
-TEST_CASE("WarmStart: who starts while the API server is away has the targets of before, and is "
-          "told what differs when it is back") {
+TEST_CASE("WarmStart: a start while the API server is down delivers the previous targets, and the "
+          "differences once it is back") {
     Warm w;
     w.server.apply(w.pod("a", "10.0.0.1"));
     w.server.apply(w.pod("b", "10.0.0.2"));
@@ -112,11 +112,11 @@ TEST_CASE("WarmStart: who starts while the API server is away has the targets of
     w.advance(4999ms);
     CHECK(host.take().empty());
     w.advance(1ms);
-    CHECK(host.take() == Told{"full unconfirmed +pod/shop/a +pod/shop/b +pod/shop/c"});
+    CHECK(host.take() == Received{"full unconfirmed +pod/shop/a +pod/shop/b +pod/shop/c"});
     CHECK_FALSE(host.synced);
     CHECK(host.discoverer.status().unconfirmed);
     CHECK_THAT(host.discoverer.status().snapshot, ContainsSubstring("s old"));
-    CHECK(w.metrics->snapshots_told == 1);
+    CHECK(w.metrics->snapshots_loaded == 1);
     w.advance(1h);
     CHECK(host.take().empty());
 
@@ -125,13 +125,13 @@ TEST_CASE("WarmStart: who starts while the API server is away has the targets of
     w.server.apply(w.pod("d", "10.0.0.4"));
     w.up();
     w.advance(2min);
-    CHECK(host.take() == Told{"confirms +pod/shop/d -pod/shop/c ~pod/shop/b"});
+    CHECK(host.take() == Received{"confirms +pod/shop/d -pod/shop/c ~pod/shop/b"});
     CHECK(host.synced);
     CHECK_FALSE(host.discoverer.status().unconfirmed);
     CHECK(host.discoverer.status().snapshot.empty());
 }
 
-TEST_CASE("WarmStart: where nothing differs the host is only told that it is so") {
+TEST_CASE("WarmStart: without differences the host only receives the confirmation") {
     for (const Role role : {Role::pod, Role::endpointslice, Role::service, Role::node}) {
         CAPTURE(to_string(role));
         Warm w;
@@ -152,7 +152,7 @@ TEST_CASE("WarmStart: where nothing differs the host is only told that it is so"
         REQUIRE(host.take().size() == 1);
         w.up();
         w.advance(2min);
-        CHECK(host.take() == Told{"confirms"});
+        CHECK(host.take() == Received{"confirms"});
     }
 }
 
@@ -163,22 +163,22 @@ TEST_CASE("WarmStart: who is answered in time never sees the snapshot") {
     w.server.apply(w.pod("b", "10.0.0.2"));
     WarmHost host(w);
     w.settle();
-    CHECK(host.take() == Told{"full +pod/shop/a +pod/shop/b"});
+    CHECK(host.take() == Received{"full +pod/shop/a +pod/shop/b"});
     w.advance(1min);
     CHECK(host.take().empty());
-    CHECK(w.metrics->snapshots_told == 0);
+    CHECK(w.metrics->snapshots_loaded == 0);
 }
 
-TEST_CASE("WarmStart: without patience the snapshot comes at once") {
+TEST_CASE("WarmStart: with a server timeout of zero the snapshot is delivered at once") {
     Warm w;
     w.server.apply(w.pod("a", "10.0.0.1"));
     write_snapshot(w);
     w.down();
     WarmStart options = w.options();
-    options.patience = 0s;
+    options.server_timeout = 0s;
     WarmHost host(w, options);
     w.settle();
-    CHECK(host.take() == Told{"full unconfirmed +pod/shop/a"});
+    CHECK(host.take() == Received{"full unconfirmed +pod/shop/a"});
 }
 
 TEST_CASE("WarmStart: the server that answers between two deliveries confirms in the second one") {
@@ -186,13 +186,13 @@ TEST_CASE("WarmStart: the server that answers between two deliveries confirms in
     w.server.apply(w.pod("a", "10.0.0.1"));
     write_snapshot(w);
     WarmStart options = w.options();
-    options.patience = 0s;
+    options.server_timeout = 0s;
     WarmHost host(w, options);
     w.settle();
     // The server determines the order of the two; the result is the same.
-    const Told told = host.take();
-    CHECK((told == Told{"full +pod/shop/a"} ||
-           told == Told{"full unconfirmed +pod/shop/a", "confirms"}));
+    const Received received = host.take();
+    CHECK((received == Received{"full +pod/shop/a"} ||
+           received == Received{"full unconfirmed +pod/shop/a", "confirms"}));
 }
 
 TEST_CASE("WarmStart: two restarts in one outage have the targets, and the file stays") {
@@ -203,7 +203,7 @@ TEST_CASE("WarmStart: two restarts in one outage have the targets, and the file 
     for (int i = 0; i < 2; ++i) {
         WarmHost host(w);
         w.advance(10min);
-        CHECK(host.take() == Told{"full unconfirmed +pod/shop/a"});
+        CHECK(host.take() == Received{"full unconfirmed +pod/shop/a"});
         host.discoverer.cancel();
         w.settle();
     }
@@ -252,13 +252,13 @@ TEST_CASE("WarmStart: another configuration has another file") {
     w.down();
     DiscoveryConfig other = w.config();
     other.namespaces = {"shop"};
-    Told told;
+    Received received;
     Discoverer discoverer(
         w.context.get_executor(), other,
-        [&](const TargetGroupDiff& diff) { told.push_back(words_of(diff)); }, w.options());
+        [&](const TargetGroupDiff& diff) { received.push_back(words_of(diff)); }, w.options());
     discoverer.async_run(boost::asio::detached);
     w.advance(1min);
-    CHECK(told.empty());
+    CHECK(received.empty());
     CHECK_THAT(discoverer.status().snapshot, ContainsSubstring("does not exist yet"));
 }
 
@@ -268,7 +268,7 @@ TEST_CASE("WarmStart: a directory that cannot be written is a warning, and nothi
     w.server.apply(w.pod("a", "10.0.0.1"));
     WarmHost host(w);
     w.advance(10min);
-    CHECK(host.take() == Told{"full +pod/shop/a"});
+    CHECK(host.take() == Received{"full +pod/shop/a"});
     CHECK(w.metrics->snapshots_written == 0);
     CHECK(w.metrics->snapshot_failures > 0);
     CHECK_THAT(host.discoverer.status().snapshot,
@@ -331,11 +331,11 @@ TEST_CASE("WarmStart: annotations are not written, unless they are named") {
     w.down();
     WarmHost host(w, options);
     w.advance(6s);
-    CHECK(host.take() == Told{"full unconfirmed +pod/shop/a"});
+    CHECK(host.take() == Received{"full unconfirmed +pod/shop/a"});
     w.up();
     w.advance(2min);
     // A group missing from the snapshot is a difference.
-    CHECK(host.take() == Told{"confirms ~pod/shop/a"});
+    CHECK(host.take() == Received{"confirms ~pod/shop/a"});
 }
 
 TEST_CASE("WarmStart: a hanging disk delays nothing") {
@@ -344,7 +344,7 @@ TEST_CASE("WarmStart: a hanging disk delays nothing") {
     w.files->hangs = true;
     WarmHost host(w);
     w.advance(10min);
-    CHECK(host.take() == Told{"full +pod/shop/a"});
+    CHECK(host.take() == Received{"full +pod/shop/a"});
     host.discoverer.cancel();
     w.settle();
     w.files->answer();
@@ -364,7 +364,7 @@ TEST_CASE("WarmStart: what has changed is written once more at the end") {
     w.down();
     WarmHost host(w);
     w.advance(6s);
-    CHECK(host.take() == Told{"full unconfirmed +pod/shop/a"});
+    CHECK(host.take() == Received{"full unconfirmed +pod/shop/a"});
 }
 
 TEST_CASE("WarmStart: a disk that hangs at the end is waited for, but not long") {
@@ -445,14 +445,14 @@ TEST_CASE("WarmStart: a snapshot takes the place of nothing") {
         w.advance(1min);
     }
     w.settle();
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     DiscoveryManager manager(w.context.get_executor(), [&](const JobDiff& diff) {
         for (const ProviderDiff& part : diff.providers) {
-            told.push_back(words_of(part.diff) + (part.last ? " last" : ""));
+            received.push_back(words_of(part.diff) + (part.last ? " last" : ""));
         }
     });
     WarmStart options = w.options();
-    options.patience = 0s;
+    options.server_timeout = 0s;
     manager.set_warm_start(options);
     Job job;
     job.name = "job";
@@ -461,17 +461,17 @@ TEST_CASE("WarmStart: a snapshot takes the place of nothing") {
     manager.apply_config({job});
     manager.async_run(boost::asio::detached);
     w.settle();
-    told.clear();
+    received.clear();
     w.down();
     job.configs = {other};
     manager.apply_config({job});
     w.advance(10min);
-    CHECK(told == Told{"full unconfirmed +pod/shop/a"});
-    told.clear();
+    CHECK(received == Received{"full unconfirmed +pod/shop/a"});
+    received.clear();
     w.up();
     w.advance(2min);
-    std::sort(told.begin(), told.end());
-    CHECK(told == Told{"-pod/shop/a last", "confirms"});
+    std::sort(received.begin(), received.end());
+    CHECK(received == Received{"-pod/shop/a last", "confirms"});
 }
 
 TEST_CASE("WarmStart: two hosts of one configuration write one after the other") {
@@ -526,8 +526,8 @@ TEST_CASE("WarmStart: what makes no sense is refused") {
                 w.context.get_executor(), w.config(), [](const auto&) {}, options);
         });
     };
-    CHECK(refused([](auto& o) { o.patience = -1s; }) ==
-          "warm_start.patience: must not be negative");
+    CHECK(refused([](auto& o) { o.server_timeout = -1s; }) ==
+          "warm_start.server_timeout: must not be negative");
     CHECK(refused([](auto& o) { o.max_bytes = 0; }) ==
           "warm_start.max_bytes: must be greater than zero");
     CHECK(refused([](auto&) {}).empty());

@@ -34,8 +34,8 @@ struct MovingServers : TwoServers {
         config.kubeconfig_file = kubeconfig();
         return config;
     }
-    WarmStart options(Duration patience = 5s) const {
-        return {.directory = snapshots, .patience = patience, .write_interval = 1s};
+    WarmStart options(Duration server_timeout = 5s) const {
+        return {.directory = snapshots, .server_timeout = server_timeout, .write_interval = 1s};
     }
     void put_away() {
         for (sim::ApiServer* api : {&server, &second}) {
@@ -60,10 +60,10 @@ struct MovingServers : TwoServers {
 
 /// Collects the addresses it receives.
 struct AddressHost {
-    explicit AddressHost(MovingServers& s, Duration patience = 5s)
+    explicit AddressHost(MovingServers& s, Duration server_timeout = 5s)
         : discoverer(
               s.context.get_executor(), s.config(),
-              [this](const TargetGroupDiff& diff) { apply(diff); }, s.options(patience)) {
+              [this](const TargetGroupDiff& diff) { apply(diff); }, s.options(server_timeout)) {
         discoverer.async_run(boost::asio::detached);
     }
     void apply(const TargetGroupDiff& diff) {
@@ -163,7 +163,7 @@ TEST_CASE("WarmStart: who ends amid a move writes nothing of two servers") {
     CHECK(s.files_with("10.1.1.1") == 1);
 }
 
-TEST_CASE("WarmStart: the file is that of the server that is named when it is told") {
+TEST_CASE("WarmStart: the loaded file is that of the server configured at that time") {
     MovingServers s;
     for (const char* url : {"https://first", "https://second"}) {
         s.lead_to(url);

@@ -26,16 +26,17 @@ struct Agent {
           FleetRules rules = {})
         : Agent(s, {.source = std::move(source), .self = std::move(name), .rules = rules}) {}
     Agent(Simulation& s, MembershipConfig config)
-        : membership(s.context.get_executor(), std::move(config),
-                     [this](const FleetShare& share) { told.push_back(names_of(share.view())); }) {
+        : membership(s.context.get_executor(), std::move(config), [this](const FleetShare& share) {
+              received.push_back(names_of(share.view()));
+          }) {
         membership.async_run([end = ended_](error_code ec) { *end = ec; });
     }
     std::string view() const { return names_of(membership.share().view()); }
     std::string hold() const { return std::string(to_string(membership.status().hold)); }
-    std::vector<std::string> take() { return std::exchange(told, {}); }
+    std::vector<std::string> take() { return std::exchange(received, {}); }
     std::optional<error_code> ended() const { return *ended_; }
 
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     Membership membership;
 
  private:

@@ -220,7 +220,7 @@ TEST_CASE("Membership: a disk that hangs delays nothing, and what it brings late
 
 TEST_CASE("Membership: a file that is not as it was written is ignored, with one line") {
     const std::string names = KeptFleet::payload({"agent-0", "agent-1"});
-    const auto told = [](const std::function<void(KeptFleet&)>& change) {
+    const auto received = [](const std::function<void(KeptFleet&)>& change) {
         KeptPair s;
         change(s);
         s.down();
@@ -243,7 +243,7 @@ TEST_CASE("Membership: a file that is not as it was written is ignored, with one
         return lines.front().substr(begin.size());
     };
     const auto with = [&](const std::function<std::string(KeptFleet&)>& bytes) {
-        return told([&](KeptFleet& s) { s.put_content(bytes(s)); });
+        return received([&](KeptFleet& s) { s.put_content(bytes(s)); });
     };
     CHECK(with([](KeptFleet&) { return ""; }) ==
           "the file is no snapshot of this version of the library");
@@ -264,24 +264,24 @@ TEST_CASE("Membership: a file that is not as it was written is ignored, with one
                                             std::chrono::system_clock::now(), names);
           }) == "the file is of another cluster or configuration");
 
-    CHECK(told([](KeptFleet& s) { chmod(s.file().c_str(), 0622); }) ==
+    CHECK(received([](KeptFleet& s) { chmod(s.file().c_str(), 0622); }) ==
           "the file may be read by others");
-    CHECK(told([](KeptFleet& s) {
+    CHECK(received([](KeptFleet& s) {
               const std::string file = s.file();
               fs::rename(file, s.parent.path("elsewhere"));
               fs::create_symlink(s.parent.path("elsewhere"), file);
           }).starts_with("the file cannot be read: "));
-    CHECK(told([](KeptFleet& s) {
+    CHECK(received([](KeptFleet& s) {
               const std::string file = s.file();
               fs::remove(file);
               REQUIRE(mkfifo(file.c_str(), 0600) == 0);
           }) == "the file is no regular file");
-    CHECK(told([](KeptFleet& s) {
+    CHECK(received([](KeptFleet& s) {
               const std::string file = s.file();
               fs::remove(file);
               fs::create_directory(file);
           }) == "the file is no regular file");
-    CHECK(told([](KeptFleet& s) { chmod(s.directory.c_str(), 0755); }) ==
+    CHECK(received([](KeptFleet& s) { chmod(s.directory.c_str(), 0755); }) ==
           "the directory may be used by others; chmod 700");
 }
 
@@ -350,7 +350,7 @@ TEST_CASE("Membership: members that are named anew have nothing to do with those
     CHECK(run({"a", "b"}) == "a b");
 }
 
-TEST_CASE("Membership: what cannot be written is told once, and again when it can be written") {
+TEST_CASE("Membership: a failed write is reported once, and so is the next success") {
     KeptPair s;
     Agent agent(s, s.config());
     s.settle();

@@ -90,7 +90,7 @@ TEST_CASE("lease_members: members find each other by their Leases") {
     CHECK(lease->at("spec").at("leaseDurationSeconds") == 30);
 }
 
-TEST_CASE("lease_members: who is not ready is joining, and who leaves tells it at once") {
+TEST_CASE("lease_members: an unready member is joining, and a leaving one announces it at once") {
     Leased s;
     s.begin("a");
     s.begin("b").set_synced(false);
@@ -190,7 +190,7 @@ TEST_CASE("lease_members: a server that says when to come back is not obeyed bey
     CHECK(s.view("a") == "a");
 }
 
-TEST_CASE("lease_members: who cannot write is told what is missing, and does not hurry") {
+TEST_CASE("lease_members: a refused write names the missing permission, and is retried slowly") {
     Leased s;
     s.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
         if (request.method == "GET") return std::nullopt;

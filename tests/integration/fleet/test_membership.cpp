@@ -40,7 +40,7 @@ TEST_CASE("Membership: static members are there at once") {
     CHECK(s.metrics->fleet_views == 1);
 }
 
-TEST_CASE("Membership: who owns what of two members is told by the slices of a Service") {
+TEST_CASE("Membership: the slices of a Service divide the targets between two members") {
     Pods s;
     s.put("agent-0", Pods::ready);
     s.put("agent-1", Pods::not_ready);
@@ -227,7 +227,7 @@ TEST_CASE("Membership: it watches one Service of one namespace, and only what it
     }
 }
 
-TEST_CASE("Membership: ends when it is cancelled, and tells nothing more") {
+TEST_CASE("Membership: ends when it is cancelled, and reports nothing more") {
     Pods s;
     s.put("agent-0", Pods::ready);
     Agent agent(s, s.source(), "agent-0");

@@ -21,15 +21,15 @@ namespace {
 class LoudSource final : public MemberSource {
  public:
     ~LoudSource() override { LoudSource::stop(); }
-    void start(Callback tell) override {
-        thread_ = std::jthread([this, tell = std::move(tell)] {
+    void start(Callback callback) override {
+        thread_ = std::jthread([this, callback = std::move(callback)] {
             for (unsigned i = 0; !stopped_; ++i) {
                 FleetSighting sighting;
                 sighting.in_sight = i % 7 != 0;
                 sighting.members = {{"a", MemberState::active}};
                 if (i % 2 == 0) sighting.members.push_back({"b", MemberState::active});
                 if (i % 3 == 0) sighting.members.push_back({"c", MemberState::leaving});
-                tell(sighting);
+                callback(sighting);
                 std::this_thread::yield();
             }
         });
@@ -59,7 +59,7 @@ TEST_CASE("Membership: threads that look, say that they are ready, and cancel do
         auto work = boost::asio::make_work_guard(context);
         std::vector<std::jthread> threads;
         for (int i = 0; i < 3; ++i) threads.emplace_back([&] { context.run(); });
-        std::atomic<int> told = 0;
+        std::atomic<int> received = 0;
         FleetRules rules;
         rules.debounce = Duration{};
         std::optional<Membership> membership;
@@ -69,7 +69,7 @@ TEST_CASE("Membership: threads that look, say that they are ready, and cancel do
                                             .rules = rules,
                                             .snapshot_directory = parent.path("views")},
                            [&](const FleetShare& share) {
-                               ++told;
+                               ++received;
                                static_cast<void>(share.owns(1));
                            });
         membership->async_run(boost::asio::detached);
@@ -77,7 +77,7 @@ TEST_CASE("Membership: threads that look, say that they are ready, and cancel do
             std::vector<std::jthread> hosts;
             for (int i = 0; i < 3; ++i) {
                 hosts.emplace_back([&, i] {
-                    for (int n = 0; n < 50 || told == 0; ++n) {
+                    for (int n = 0; n < 50 || received == 0; ++n) {
                         static_cast<void>(membership->status());
                         static_cast<void>(membership->share().owns(7));
                         membership->set_synced(n % 2 == i % 2);
@@ -91,6 +91,6 @@ TEST_CASE("Membership: threads that look, say that they are ready, and cancel do
         membership.reset();
         work.reset();
         threads.clear();
-        CHECK(told > 0);
+        CHECK(received > 0);
     }
 }

@@ -3,7 +3,7 @@
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -31,7 +31,7 @@ namespace {
 using Addresses = std::vector<asio::ip::address>;
 
 /// Resolves names when the test decides, or at once.
-class NameDesk final : public Resolver {
+class FakeResolver final : public Resolver {
  public:
     void async_resolve(const std::string&, Handler handler) override {
         if (silent) return waiting.push_back(std::move(handler));
@@ -52,7 +52,7 @@ struct Check {
         environment.clock = clock;
         environment.connector = server.connector();
         environment.resolver = names;
-        environment.file_calls = std::make_shared<FileDesk>();
+        environment.file_calls = std::make_shared<FakeFileCalls>();
         environment.seed = 1;
         install(context, environment);
     }
@@ -110,7 +110,7 @@ struct Check {
 
     asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<NameDesk> names = std::make_shared<NameDesk>();
+    std::shared_ptr<FakeResolver> names = std::make_shared<FakeResolver>();
     sim::ApiServer server;
     DiscoveryConfig config{.watch = plain_lists()};
     Duration step_timeout = 10s;
@@ -155,7 +155,7 @@ TEST_CASE("Access check: where all is fine there is a line for each step") {
     }
 }
 
-TEST_CASE("Access check: a configuration that cannot work is told as the first step") {
+TEST_CASE("Access check: an invalid configuration is reported as the first step") {
     Check c;
     c.config.api_server.url = "ftp://host";
     c.start();
@@ -214,7 +214,7 @@ TEST_CASE("Access check: a token file that is not there") {
     CHECK(contains(c.text_of("credentials"), "/nonexistent/token"));
 }
 
-TEST_CASE("Access check: credentials that are not sent, and whom it acts as, are told") {
+TEST_CASE("Access check: unsent credentials and the impersonated user are reported") {
     Check c;
     const TemporaryDirectory directory;
     c.config.kubeconfig_file = directory.write(
@@ -329,7 +329,7 @@ TEST_CASE("Access check: a server that hangs costs one step") {
     CHECK(c.server.open_connections() == 0);
 }
 
-TEST_CASE("Access check: what is no API server is told as that") {
+TEST_CASE("Access check: a server other than an API server is reported as such") {
     Check c;
     c.server.set_intercept([](const sim::Request&) -> std::optional<sim::Response> {
         sim::Response page;
@@ -342,7 +342,7 @@ TEST_CASE("Access check: what is no API server is told as that") {
     CHECK(contains(c.lines.back().text, "is this the URL of a Kubernetes API server?"));
 }
 
-TEST_CASE("Access check: a version that is not told is no failure") {
+TEST_CASE("Access check: an unknown version is no failure") {
     Check c;
     const unsigned status = GENERATE(403U, 404U);
     c.server.fail_next(sim::Response::failure(status, "Reason", "no"), 1, "/version");

@@ -97,7 +97,7 @@ TEST_CASE("Cluster-wide: one watch replaces those of many namespaces") {
     CHECK(host->complaints.empty());
 }
 
-TEST_CASE("Cluster-wide: bad objects of other namespaces are no matter, those of ours are told") {
+TEST_CASE("Cluster-wide: bad objects of other namespaces are ignored, own ones are reported") {
     Namespaces n;
     const auto host = n.host(n.config());
     const auto send_bad = [&](const std::string& ns) {

@@ -70,16 +70,16 @@ std::string plural(Kind kind) { return std::string(to_string(kind)); }
 /// Records its notifications.
 struct Recorder final : GroupWatcher::Observer {
     void on_ready(const std::shared_ptr<const TargetGroupDiff>& complete) override {
-        told += "ready ";
+        received += "ready ";
         state = complete;
     }
     void on_changes(const std::vector<GroupChange>& changes) override {
-        told += "changes" + std::to_string(changes.size()) + " ";
+        received += "changes" + std::to_string(changes.size()) + " ";
         newest = changes;
     }
-    std::string take() { return std::exchange(told, {}); }
+    std::string take() { return std::exchange(received, {}); }
 
-    std::string told;
+    std::string received;
     std::shared_ptr<const TargetGroupDiff> state;
     std::vector<GroupChange> newest;
 };
@@ -443,7 +443,8 @@ TEST_CASE("GroupWatcher: a role that comes later gets what is there already") {
 
 // --- observers -----------------------------------------------------------------------------------
 
-TEST_CASE("GroupWatcher: an observer is told the complete state, then what a turn has changed") {
+TEST_CASE(
+    "GroupWatcher: an observer receives the complete state, then the changes of each invocation") {
     Cluster c;
     const auto watcher =
         GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
@@ -451,7 +452,7 @@ TEST_CASE("GroupWatcher: an observer is told the complete state, then what a tur
     const auto second = std::make_shared<Recorder>();
     const auto subscription = watcher->subscribe(Role::pod, first);
     const auto other = watcher->subscribe(Role::pod, second);
-    CHECK(first->told.empty());  // nothing from within subscribe()
+    CHECK(first->received.empty());  // nothing from within subscribe()
     c.settle();
     CHECK(first->take() == "ready ");
     REQUIRE(first->state);
@@ -462,7 +463,7 @@ TEST_CASE("GroupWatcher: an observer is told the complete state, then what a tur
     c.server.apply(Cluster::pod_one({{"v", "2"}}));
     c.server.remove("pods", "default", "p2");
     c.settle();
-    CHECK(contains(first->told, "changes"));
+    CHECK(contains(first->received, "changes"));
     CHECK_FALSE(contains(first->take(), "ready"));
     c.server.apply(pod({.name = "p3"}));
     c.settle();
@@ -472,7 +473,7 @@ TEST_CASE("GroupWatcher: an observer is told the complete state, then what a tur
     CHECK(first->newest[0].previous == nullptr);
 }
 
-TEST_CASE("GroupWatcher: an observer that comes later is told the state of that time") {
+TEST_CASE("GroupWatcher: a later observer receives the state of that time") {
     Cluster c;
     const auto watcher =
         GroupWatcher::acquire(c.context.get_executor(), resolve(c.config(Role::pod)));
@@ -499,7 +500,7 @@ TEST_CASE("GroupWatcher: an observer that comes later is told the state of that 
     CHECK(late->take().empty());
 }
 
-TEST_CASE("GroupWatcher: views of one scope are told apart, equal ones share a watcher") {
+TEST_CASE("GroupWatcher: views of one scope are distinguished, equal ones share a watcher") {
     Cluster c;
     const auto executor = c.context.get_executor();
     const ResolvedConfig config = resolve(c.config(Role::pod));

@@ -159,7 +159,7 @@ TEST_CASE("Shared watches: an object that begins or ceases to match comes and go
     CHECK(x->complaints + y->complaints == "");
 }
 
-TEST_CASE("Shared watches: labels that look alike in targets are told apart") {
+TEST_CASE("Shared watches: labels equal in targets are distinguished") {
     Jobs j;
     const auto dot = j.start(j.config("a.b=1"));
     const auto dash = j.host(j.config("a-b=1"));

@@ -26,11 +26,12 @@ namespace {
 /// A discoverer, and the sources it has received.
 struct SharingJob {
     SharingJob(asio::io_context& context, const DiscoveryConfig& config)
-        : discoverer(context.get_executor(), config,
-                     [told = told](const TargetGroupDiff& diff) { told->apply(diff); }) {
+        : discoverer(
+              context.get_executor(), config,
+              [received = received](const TargetGroupDiff& diff) { received->apply(diff); }) {
         discoverer.async_run(asio::detached);
     }
-    struct Told {
+    struct Received {
         void apply(const TargetGroupDiff& diff) {
             const std::lock_guard lock(mutex);
             if (diff.full) sources.clear();
@@ -47,7 +48,7 @@ struct SharingJob {
         std::set<std::string> sources;
     };
 
-    std::shared_ptr<Told> told = std::make_shared<Told>();
+    std::shared_ptr<Received> received = std::make_shared<Received>();
     Discoverer discoverer;
 };
 
@@ -115,7 +116,7 @@ TEST_CASE("Shared watches: jobs come and go on several threads while pods change
         const SharingJob& shared = *jobs.back();
         const auto synced = [](const SharingJob& j) { return j.discoverer.status().synced; };
         CHECK(wait_until([&] { return synced(job) && synced(shared); }));
-        CHECK(wait_until([&] { return job.told->now() == shared.told->now(); }));
+        CHECK(wait_until([&] { return job.received->now() == shared.received->now(); }));
     }
     jobs.clear();
     CHECK(wait_until([&] { return server.open_connections() == 0; }));

@@ -60,13 +60,13 @@ struct ReadingHost {
     explicit ReadingHost(Read& read) : handle(read.context.get_executor(), read.config<Config>()) {}
     void next() {
         handle.async_next([this](error_code ec, const auto& diff) {
-            told.push_back(ec ? ec.message() : text_of(diff));
+            received.push_back(ec ? ec.message() : text_of(diff));
         });
     }
-    Lines take() { return std::exchange(told, {}); }
+    Lines take() { return std::exchange(received, {}); }
 
     Handle handle;
-    Lines told;
+    Lines received;
 };
 using ReadingWatcher = ReadingHost<Watcher<api::Pod>, WatcherConfig>;
 using ReadingDiscoverer = ReadingHost<Discoverer, DiscoveryConfig>;
@@ -143,7 +143,7 @@ TEST_CASE("reading: a handle that is cancelled or destroyed ends the reading") {
     pods.take();
     pods.next();
     read.settle();
-    CHECK(pods.told.empty());
+    CHECK(pods.received.empty());
     pods.handle.cancel();
     read.settle();
     CHECK(pods.take() == Lines{aborted});
@@ -151,15 +151,15 @@ TEST_CASE("reading: a handle that is cancelled or destroyed ends the reading") {
     read.settle();
     CHECK(pods.take() == Lines{aborted});
 
-    Lines told;
+    Lines received;
     std::optional<Discoverer> discoverer(std::in_place, read.context.get_executor(),
                                          read.config<DiscoveryConfig>());
     discoverer->async_next(
-        [&](error_code ec, const TargetGroupDiff&) { told.push_back(ec.message()); });
+        [&](error_code ec, const TargetGroupDiff&) { received.push_back(ec.message()); });
     discoverer.reset();
-    CHECK(told.empty());
+    CHECK(received.empty());
     read.settle();
-    CHECK(told == Lines{aborted});
+    CHECK(received == Lines{aborted});
 }
 
 TEST_CASE("reading: what a cancelled read would have brought is brought by the next one") {
@@ -183,37 +183,38 @@ TEST_CASE("reading: the least interval holds") {
     WatcherConfig config = read.config<WatcherConfig>();
     config.min_update_interval = 10s;
     Watcher<api::Pod> watcher(read.context.get_executor(), config);
-    Lines told;
+    Lines received;
     const auto next = [&] {
-        watcher.async_next([&](error_code, const auto& diff) { told.push_back(text_of(diff)); });
+        watcher.async_next(
+            [&](error_code, const auto& diff) { received.push_back(text_of(diff)); });
     };
     next();
     read.settle();
-    CHECK(told == Lines{"full"});
+    CHECK(received == Lines{"full"});
     next();
     read.server.apply(pod({.name = "a"}));
     read.settle();
-    CHECK(told.size() == 1);
+    CHECK(received.size() == 1);
     read.advance(10s);
-    CHECK(told == Lines{"full", " +a"});
+    CHECK(received == Lines{"full", " +a"});
 }
 
 TEST_CASE("reading: a coroutine reads in a loop") {
     Read read;
     read.server.apply(pod({.name = "a"}));
     Watcher<api::Pod> watcher(read.context.get_executor(), read.config<WatcherConfig>());
-    Lines told;
+    Lines received;
     const auto loop = [&]() -> asio::awaitable<void> {
         for (int i = 0; i < 2; ++i) {
             const ObjectDiff<api::Pod> diff = co_await watcher.async_next(asio::use_awaitable);
-            told.push_back(text_of(diff));
+            received.push_back(text_of(diff));
         }
     };
     asio::co_spawn(read.context, loop, asio::detached);
     read.settle();
     read.server.apply(pod({.name = "b"}));
     read.settle();
-    CHECK(told == Lines{"full +a", " +b"});
+    CHECK(received == Lines{"full +a", " +b"});
 }
 
 TEST_CASE("reading: a context may end while somebody reads and waits") {
@@ -227,43 +228,43 @@ TEST_CASE("reading: a context may end while somebody reads and waits") {
     CHECK_FALSE(called);
 }
 
-TEST_CASE("waiting: who waits is told once the complete state is known, and late ones at once") {
+TEST_CASE("waiting: waits complete once the complete state is known, and later ones at once") {
     Read read;
     ReadingWatcher pods(read);
-    Lines told;
+    Lines received;
     const auto wait = [&](auto& handle) {
         handle.async_wait_synced(
-            [&](error_code ec) { told.push_back(ec ? ec.message() : "synced"); });
+            [&](error_code ec) { received.push_back(ec ? ec.message() : "synced"); });
     };
     wait(pods.handle);
     read.settle();
-    CHECK(told.empty());
+    CHECK(received.empty());
     pods.handle.async_run([](error_code) {});
     read.settle();
-    CHECK(std::exchange(told, {}) == Lines{"synced"});
+    CHECK(std::exchange(received, {}) == Lines{"synced"});
     wait(pods.handle);
-    CHECK(told.empty());
+    CHECK(received.empty());
     read.settle();
-    CHECK(std::exchange(told, {}) == Lines{"synced"});
+    CHECK(std::exchange(received, {}) == Lines{"synced"});
 
     ReadingDiscoverer discoverer(read);
     wait(discoverer.handle);
     discoverer.handle.async_run([](error_code) {});
     read.settle();
-    CHECK(std::exchange(told, {}) == Lines{"synced"});
+    CHECK(std::exchange(received, {}) == Lines{"synced"});
     ReadingDiscoverer cancelled(read);
     wait(cancelled.handle);
     cancelled.handle.cancel();
     read.settle();
-    CHECK(std::exchange(told, {}) == Lines{aborted});
+    CHECK(std::exchange(received, {}) == Lines{aborted});
 }
 
-TEST_CASE("status callback: it tells of the first state, of failures and of their end, once each") {
+TEST_CASE("status callback: the first state, failures and their ends are reported once each") {
     Read read;
-    const auto follow = [&](auto& handle, Lines& told) {
+    const auto follow = [&](auto& handle, Lines& received) {
         handle.set_status_callback([&](const DiscovererStatus& status) {
-            told.push_back((status.synced ? "synced " : "not yet ") +
-                           (status.error ? status.error.message() : "well"));
+            received.push_back((status.synced ? "synced " : "not yet ") +
+                               (status.error ? status.error.message() : "well"));
         });
         handle.async_run([](error_code) {});
     };

@@ -52,7 +52,7 @@ struct HostileSearch : Simulation {
         return watcher->status().message;
     }
     /// The maximum number of requests in any minute of the next half hour, at full pause length.
-    std::size_t most_requests_a_minute() {
+    std::size_t max_requests_per_minute() {
         std::size_t most = 0;
         for (int minute = 0; minute < 30; ++minute) {
             server.clear_requests();
@@ -94,7 +94,7 @@ const std::string login_page = "<!DOCTYPE html><html><body>Log in</body></html>"
 
 }  // namespace
 
-TEST_CASE("Resource search: what is no discovery document is told of, and asked for gently") {
+TEST_CASE("Resource search: an invalid discovery document is reported, and requested rarely") {
     for (const std::string_view document : {group_document, version_document}) {
         for (const std::string& body :
              {std::string(), std::string("{"), std::string("[]"), std::string("5"),
@@ -105,7 +105,7 @@ TEST_CASE("Resource search: what is no discovery document is told of, and asked 
             CHECK_THAT(search.message(), ContainsSubstring("answered with something else") &&
                                              ContainsSubstring(std::string(document)));
             CHECK(search.watcher->status().error == errc::malformed_response);
-            CHECK(search.most_requests_a_minute() <= 6);
+            CHECK(search.max_requests_per_minute() <= 6);
             CHECK(search.recovers());
         }
     }
@@ -122,7 +122,7 @@ TEST_CASE("Resource search: documents without fields, or with strange ones, have
         CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
         for (const sim::RequestRecord& record : search.server.requests())
             CHECK(record.request.path == group_document);
-        CHECK(search.most_requests_a_minute() <= 3);
+        CHECK(search.max_requests_per_minute() <= 3);
         CHECK(search.recovers());
     }
     for (const char* body :
@@ -136,7 +136,7 @@ TEST_CASE("Resource search: documents without fields, or with strange ones, have
         CAPTURE(body);
         HostileSearch search(in_place_of(version_document, document_of(body)));
         CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
-        CHECK(search.most_requests_a_minute() <= 6);
+        CHECK(search.max_requests_per_minute() <= 6);
         CHECK(search.recovers());
     }
     HostileSearch search(in_place_of(
@@ -154,7 +154,7 @@ TEST_CASE("Resource search: of documents of 5 MB no more than 4 MiB is read") {
         HostileSearch search(in_place_of(document, document_of(body)));
         CHECK_THAT(search.message(), ContainsSubstring("4 MiB"));
         CHECK(search.watcher->status().error == errc::malformed_response);
-        CHECK(search.most_requests_a_minute() <= 6);
+        CHECK(search.max_requests_per_minute() <= 6);
         CHECK(search.recovers());
     }
 }
@@ -164,26 +164,26 @@ TEST_CASE("Resource search: of thousands of versions sixteen are asked for") {
     for (int i = 1; i < 5000; ++i) body += R"(,{"version":"v9)" + std::to_string(i) + "\"}";
     HostileSearch search(in_place_of(group_document, document_of(body + "]}")));
     CHECK_THAT(search.message(), ContainsSubstring(R"(has no "Widget")"));
-    CHECK(search.most_requests_a_minute() <= std::size_t{3} * (1 + 16));
+    CHECK(search.max_requests_per_minute() <= std::size_t{3} * (1 + 16));
     CHECK(search.recovers());
 }
 
-TEST_CASE("Resource search: a server that never answers is asked anew, and told of") {
+TEST_CASE("Resource search: a server without an answer is asked again, and reported") {
     for (const std::string_view document : {group_document, version_document}) {
         CAPTURE(document);
         HostileSearch search(in_place_of(document, Response::never()));
         CHECK_THAT(search.message(), ContainsSubstring("no answer within 10"));
         CHECK(search.watcher->status().error == errc::response_timeout);
-        CHECK(search.most_requests_a_minute() <= 6);
+        CHECK(search.max_requests_per_minute() <= 6);
         CHECK(search.recovers());
         HostileSearch dropping(in_place_of(document, Response::disconnect()));
         CHECK_FALSE(dropping.message().empty());
-        CHECK(dropping.most_requests_a_minute() <= 12);  // a kept connection's request is repeated
+        CHECK(dropping.max_requests_per_minute() <= 12);  // a kept connection's request is repeated
         CHECK(dropping.recovers());
     }
 }
 
-TEST_CASE("Resource search: the HTTP status of a refusal is told") {
+TEST_CASE("Resource search: the HTTP status of a refusal is reported") {
     for (const unsigned status : {301U, 302U, 307U, 400U, 401U, 403U, 429U, 500U, 503U}) {
         for (const std::string_view document : {group_document, version_document}) {
             CAPTURE(status, document);
@@ -193,7 +193,7 @@ TEST_CASE("Resource search: the HTTP status of a refusal is told") {
             CHECK_THAT(search.message(), ContainsSubstring("HTTP " + std::to_string(status)));
             for (const sim::RequestRecord& record : search.server.requests())
                 CHECK(record.request.path.starts_with(group_document));
-            CHECK(search.most_requests_a_minute() <= 6);
+            CHECK(search.max_requests_per_minute() <= 6);
             CHECK(search.recovers());
             response.body = login_page;
             response.content_type = "text/html";

@@ -48,10 +48,10 @@ struct PodWatcher {
     PodWatcher(Watched& w, const WatcherConfig& config, Watcher<api::Pod>::Predicate counts = {})
         : watcher(
               w.context.get_executor(), config,
-              [this](const ObjectDiff<api::Pod>& diff) { tell(diff); }, std::move(counts)) {
+              [this](const ObjectDiff<api::Pod>& diff) { receive(diff); }, std::move(counts)) {
         watcher.async_run([this](error_code ec) { ended = ec; });
     }
-    void tell(const ObjectDiff<api::Pod>& diff) {
+    void receive(const ObjectDiff<api::Pod>& diff) {
         std::vector<std::string> words;
         for (const auto& pod : diff.added) words.push_back("+" + std::string(pod->metadata.name));
         for (const auto& [before, after] : diff.changed) {
@@ -63,13 +63,13 @@ struct PodWatcher {
         std::sort(words.begin(), words.end());
         std::string line = diff.full ? "full" : "";
         for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-        told.push_back(line);
+        received.push_back(line);
         if (!diff.added.empty()) last = diff.added.back();
     }
-    std::vector<std::string> take() { return std::exchange(told, {}); }
+    std::vector<std::string> take() { return std::exchange(received, {}); }
 
     Watcher<api::Pod> watcher;
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     std::shared_ptr<const api::Pod> last;
     std::optional<error_code> ended;
 };
@@ -83,7 +83,7 @@ TEST_CASE("Watcher: the complete state comes first, then what was added, changed
     w.server.apply(pod({.name = "a"}));
     w.server.apply(pod({.name = "b"}));
     PodWatcher pods(w, w.config());
-    CHECK(pods.told.empty());
+    CHECK(pods.received.empty());
     w.settle();
     CHECK(pods.take() == Lines{"full +a +b"});
     CHECK(pods.watcher.status().synced);
@@ -117,7 +117,7 @@ TEST_CASE("Watcher: an object that was created anew under its name is removed an
     CHECK(pods.last->metadata.uid == "u2");
 }
 
-TEST_CASE("Watcher: what changes in nothing that is kept is not told") {
+TEST_CASE("Watcher: changes of unselected fields are not delivered") {
     Watched w;
     w.server.apply(pod({.name = "a", .probe_time = "2026-01-01T00:00:00Z"}));
     WatcherConfig config = w.config();
@@ -147,7 +147,7 @@ TEST_CASE("Watcher: a predicate decides what counts as a change") {
     CHECK(pods.take() == Lines{"a: n2 -> n2"});
 }
 
-TEST_CASE("Watcher: what a slow host has not been told is one change for each object") {
+TEST_CASE("Watcher: undelivered changes are coalesced into one for each object") {
     Watched w;
     w.server.apply(pod({.name = "a"}));
     w.server.apply(pod({.name = "b"}));
@@ -192,7 +192,7 @@ TEST_CASE("Watcher: the latency of a diff is the time since the first change in 
     CHECK(w.metrics->delivery_latency.counts() == expected);
 }
 
-TEST_CASE("Watcher: it shares the watch of a discoverer, which is told nothing more for it") {
+TEST_CASE("Watcher: it shares the watch of a discoverer, which receives nothing more for it") {
     Watched w;
     w.server.apply(pod({.name = "a"}));
     Host host(w.context.get_executor(), w.discovery());
@@ -257,7 +257,7 @@ TEST_CASE("Watcher: a discoverer that comes later gets its labels of the same wa
     CHECK(pods.take() == Lines{"a: n1 -> n2"});
 }
 
-TEST_CASE("Watcher: watchers that keep different fields share a watch and are told of their own") {
+TEST_CASE("Watcher: watchers of different fields share a watch and receive their own changes") {
     Watched w;
     w.server.apply(pod({.name = "a"}));
     WatcherConfig nodes = w.config();
@@ -389,24 +389,24 @@ TEST_CASE("Watcher: a cancellation slot ends it, and destroying it in its callba
     CHECK(w.server.open_connections() == 0);
 }
 
-TEST_CASE("Watcher: it fills a store, and who waits for that is told") {
+TEST_CASE("Watcher: it fills a store, and waits for it complete") {
     Watched w;
     w.server.apply(pod({.name = "a", .ip = "10.0.0.1"}));
     w.server.apply(pod({.name = "b", .ip = "10.0.0.2"}));
     Store<api::Pod> store;
     const auto by_ip = store.index([](const api::Pod& p) { return p.status.pod_ip; });
-    int told = 0;
+    int received = 0;
     Watcher<api::Pod> pods(w.context.get_executor(), w.config(), store,
                            [&](const ObjectDiff<api::Pod>& diff) {
                                CHECK(store.size() >= diff.added.size());
-                               ++told;
+                               ++received;
                            });
     std::optional<error_code> synced;
     store.async_wait_synced(w.context.get_executor(), [&](error_code ec) { synced = ec; });
     pods.async_run([](error_code) {});
     w.settle();
     CHECK(synced == error_code());
-    CHECK(told == 1);
+    CHECK(received == 1);
     CHECK(store.size() == 2);
     REQUIRE(by_ip.find("10.0.0.2"));
     CHECK(by_ip.find("10.0.0.2")->metadata.name == "b");
@@ -419,7 +419,7 @@ TEST_CASE("Watcher: it fills a store, and who waits for that is told") {
     CHECK(store.generation() == 2);
 }
 
-TEST_CASE("Watcher: one that is moved goes on to fill its store, one that is cancelled tells so") {
+TEST_CASE("Watcher: a moved watcher still fills its store, a cancelled one reports the end") {
     Watched w;
     w.server.deny("pods");
     Store<api::Pod> store;

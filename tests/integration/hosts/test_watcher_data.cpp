@@ -54,7 +54,7 @@ boost::json::object labelled(boost::json::object object, std::string_view app) {
 
 }  // namespace
 
-TEST_CASE("Watcher: a Secret has its bytes, and a change of them is told") {
+TEST_CASE("Watcher: a Secret has its bytes, and a change of them is delivered") {
     for (const bool protobuf : {false, true}) {
         CAPTURE(protobuf);
         Simulation sim;

@@ -48,14 +48,14 @@ struct AnyResource : Simulation {
 struct GenericWatcher {
     GenericWatcher(AnyResource& any, const WatcherConfig& config)
         : watcher(any.context.get_executor(), config,
-                  [this](const ObjectDiff<Generic>& diff) { tell(diff); }) {
+                  [this](const ObjectDiff<Generic>& diff) { receive(diff); }) {
         watcher.async_run([](error_code) {});
     }
     static std::string name(const Generic& object) {
         return std::string(object.metadata.namespace_) + "/" + std::string(object.metadata.name);
     }
     static std::string text(const Generic& object) { return serialize(object.content); }
-    void tell(const ObjectDiff<Generic>& diff) {
+    void receive(const ObjectDiff<Generic>& diff) {
         Lines words;
         for (const auto& object : diff.added)
             words.push_back("+" + name(*object) + " " + text(*object));
@@ -65,13 +65,13 @@ struct GenericWatcher {
         std::sort(words.begin(), words.end());
         std::string line = diff.full ? "full" : "";
         for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-        told.push_back(line);
+        received.push_back(line);
         if (!diff.added.empty()) last = diff.added.back();
     }
-    Lines take() { return std::exchange(told, {}); }
+    Lines take() { return std::exchange(received, {}); }
 
     Watcher<Generic> watcher;
-    Lines told;
+    Lines received;
     std::shared_ptr<const Generic> last;
 };
 
@@ -340,7 +340,7 @@ TEST_CASE("Watcher<Generic>: cancelled or destroyed while it asks, it is silent"
     cancelled.watcher.cancel();
     any.advance(5min);
     CHECK(any.server.requests().size() == asked);
-    CHECK(cancelled.told.empty());
+    CHECK(cancelled.received.empty());
 }
 
 TEST_CASE("Watcher<Generic>: metadata of custom resources alone") {
@@ -356,7 +356,7 @@ TEST_CASE("Watcher<Generic>: metadata of custom resources alone") {
     CHECK(watcher.take() == Lines{"+shop/b {}"});
 }
 
-TEST_CASE("Watcher<Generic>: objects that cannot be read are skipped and told of") {
+TEST_CASE("Watcher<Generic>: unreadable objects are skipped and reported") {
     AnyResource any;
     any.server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
     any.server.apply(widget("a", 1));
@@ -373,9 +373,9 @@ TEST_CASE("Watcher<Generic>: objects that cannot be read are skipped and told of
         "\n",
         sim::ApiServer::After::go_on);
     any.settle();
-    const Lines told = watcher.take();
-    REQUIRE(told.size() == 1);
-    CHECK_THAT(told.front(), ContainsSubstring("+shop/b"));
+    const Lines received = watcher.take();
+    REQUIRE(received.size() == 1);
+    CHECK_THAT(received.front(), ContainsSubstring("+shop/b"));
     CHECK(
         any.metrics->of(other_kind({"Widget", "example.com", "v1", "widgets", true})).bad_objects ==
         1);
@@ -397,10 +397,10 @@ TEST_CASE("Watcher<Generic>: when the version that it watches goes away, it goes
     any.server.apply(widget("c", 1));
     any.advance(3min);
     CHECK_FALSE(watcher.watcher.status().error);
-    REQUIRE(watcher.told.size() == 1);
+    REQUIRE(watcher.received.size() == 1);
     for (const char* part :
          {"+shop/c", R"(shop/b {"spec":{"size":1}} -> {"spec":{"size":2}})", "-shop/a"})
-        CHECK_THAT(watcher.told.front(), ContainsSubstring(part));
+        CHECK_THAT(watcher.received.front(), ContainsSubstring(part));
     watcher.take();
     any.server.apply(widget("c", 3));
     any.settle();
@@ -408,7 +408,7 @@ TEST_CASE("Watcher<Generic>: when the version that it watches goes away, it goes
     CHECK(any.requests_to("/apis/example.com/v1/widgets") > 0);
 }
 
-TEST_CASE("Watcher<Generic>: a resource that is deleted removes nothing, and is told of") {
+TEST_CASE("Watcher<Generic>: a deleted resource removes nothing, and is reported") {
     AnyResource any;
     any.server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
     any.server.apply(widget("a", 1));
@@ -425,9 +425,9 @@ TEST_CASE("Watcher<Generic>: a resource that is deleted removes nothing, and is 
     any.server.add_resource({.group = "example.com", .kind = "Widget", .plural = "widgets"});
     any.server.apply(widget("b", 1));
     any.advance(2min);
-    std::string told;
-    for (const std::string& line : watcher.take()) told += line;
-    CHECK_THAT(told, ContainsSubstring("+shop/b") && ContainsSubstring("-shop/a"));
+    std::string received;
+    for (const std::string& line : watcher.take()) received += line;
+    CHECK_THAT(received, ContainsSubstring("+shop/b") && ContainsSubstring("-shop/a"));
 }
 
 namespace {
@@ -440,7 +440,7 @@ sim::Response document(std::string body, unsigned status = 200) {
     return response;
 }
 
-constexpr int most_asked = 600;
+constexpr int max_asked = 600;
 
 /// A server whose discovery documents name a different resource each time, and that serves none of
 /// them.
@@ -448,7 +448,7 @@ struct FickleServer : Simulation {
     explicit FickleServer(std::size_t names) {
         server.set_intercept(
             [this, names](const sim::Request& request) -> std::optional<sim::Response> {
-                if (++requests > most_asked) return document("{}", 503);  // lets the test end
+                if (++requests > max_asked) return document("{}", 503);  // lets the test end
                 if (request.path == "/apis/example.com") {
                     return document(R"({"kind":"APIGroup","versions":[{"version":"v1"}]})");
                 }

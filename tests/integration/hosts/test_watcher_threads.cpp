@@ -105,7 +105,7 @@ TEST_CASE("Watcher: while threads run its context, others read its store and its
 
 TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
     std::atomic<bool> stop = false;
-    std::atomic<int> told = 0;
+    std::atomic<int> received = 0;
     WatchingThreads t;  // its threads end before the objects used by its callbacks are destroyed
     std::vector<std::thread> hosts;
     for (int h = 0; h < 3; ++h) {
@@ -116,7 +116,7 @@ TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
                 std::atomic<bool> ended = false;
                 {
                     Watcher<api::Pod> watcher(t.context.get_executor(), config,
-                                              [&](const auto&) { ++told; });
+                                              [&](const auto&) { ++received; });
                     watcher.async_run([&](error_code) { ended = true; });
                     std::this_thread::sleep_for(h * 1ms);
                     (void)watcher.status();
@@ -133,21 +133,21 @@ TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
     }
     stop = true;
     for (std::thread& host : hosts) host.join();
-    told = 0;
-    Watcher<api::Pod> last(t.context.get_executor(), t.config(), [&](const auto&) { ++told; });
+    received = 0;
+    Watcher<api::Pod> last(t.context.get_executor(), t.config(), [&](const auto&) { ++received; });
     last.async_run([](error_code) {});
-    CHECK(WatchingThreads::wait_until([&] { return told > 0; }));
+    CHECK(WatchingThreads::wait_until([&] { return received > 0; }));
 }
 
 TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, all at once") {
     std::atomic<int> diffs = 0;
-    std::atomic<int> told = 0;
+    std::atomic<int> received = 0;
     std::atomic<int> waited = 0;
     std::atomic<int> ended = 0;
     WatchingThreads t;  // its threads end before the objects used by its callbacks are destroyed
     for (int round = 0; round < 20; ++round) {
         Watcher<api::Pod> watcher(t.context.get_executor(), t.config());
-        watcher.set_status_callback([&](const DiscovererStatus&) { ++told; });
+        watcher.set_status_callback([&](const DiscovererStatus&) { ++received; });
         std::atomic<bool> stop = false;
         std::thread reader([&] {
             while (!stop) {
@@ -182,9 +182,9 @@ TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, 
         reader.join();
     }
     CHECK(WatchingThreads::wait_until([&] { return waited == 400; }));
-    told = 0;
+    received = 0;
     Watcher<api::Pod> last(t.context.get_executor(), t.config());
-    last.set_status_callback([&](const DiscovererStatus&) { ++told; });
+    last.set_status_callback([&](const DiscovererStatus&) { ++received; });
     last.async_run([](error_code) {});
-    CHECK(WatchingThreads::wait_until([&] { return told > 0; }));
+    CHECK(WatchingThreads::wait_until([&] { return received > 0; }));
 }

@@ -30,7 +30,7 @@ Addresses addresses(const std::vector<std::string>& texts) {
 }
 
 /// Resolves names when the test decides.
-class DeskResolver final : public Resolver {
+class HeldResolver final : public Resolver {
  public:
     void async_resolve(const std::string& host, Handler handler) override {
         asked.push_back(host);
@@ -159,7 +159,7 @@ TEST_CASE("TCP stream: when no address answers, the text names them") {
 
 TEST_CASE("TCP stream: nothing goes out in the clear before TLS") {
     Loopback net;
-    net.dialing.resolver = std::make_shared<DeskResolver>();
+    net.dialing.resolver = std::make_shared<HeldResolver>();
     const auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
     net.client = net.make_client(ClientTls{context, "kubernetes.example"}, "kubernetes.example");
     net.client->async_connect(net.on_connect(net.connected));
@@ -174,8 +174,8 @@ TEST_CASE("TCP stream: nothing goes out in the clear before TLS") {
 
 TEST_CASE("TCP stream: a name is looked up once for all who wait") {
     Loopback net;
-    const auto desk = std::make_shared<DeskResolver>();
-    net.dialing.resolver = desk;
+    const auto resolver = std::make_shared<HeldResolver>();
+    net.dialing.resolver = resolver;
     std::vector<std::unique_ptr<ByteStream>> streams;
     std::vector<Outcome> outcomes(10);
     const auto begin = [&](std::size_t i, const std::string& host) {
@@ -184,10 +184,10 @@ TEST_CASE("TCP stream: a name is looked up once for all who wait") {
     };
     for (std::size_t i = 0; i < 8; ++i) begin(i, "a.example");
     begin(8, "b.example");
-    CHECK(desk->asked == std::vector<std::string>{"a.example", "b.example"});
+    CHECK(resolver->asked == std::vector<std::string>{"a.example", "b.example"});
 
     streams[0].reset();
-    desk->answer(asio::error::host_not_found);
+    resolver->answer(asio::error::host_not_found);
     net.io.poll();
     CHECK(outcomes[0].ec == asio::error::operation_aborted);
     for (std::size_t i = 1; i < 8; ++i) {
@@ -195,15 +195,15 @@ TEST_CASE("TCP stream: a name is looked up once for all who wait") {
         CHECK(outcomes[i].text == "cannot resolve a.example: host not found (authoritative)");
     }
     begin(9, "a.example");  // the response is not cached
-    CHECK(desk->asked.size() == 3);
+    CHECK(resolver->asked.size() == 3);
     streams.clear();
     net.drain();
 }
 
 TEST_CASE("TCP stream: who waits for a lookup is work of the context until it is closed") {
     Loopback net;
-    const auto desk = std::make_shared<DeskResolver>();
-    net.dialing.resolver = desk;
+    const auto resolver = std::make_shared<HeldResolver>();
+    net.dialing.resolver = resolver;
     net.client = net.make_client({}, "a.example");
     net.client->async_connect(net.on_connect(net.connected));
     CHECK(net.io.run_for(20ms) == 0);
@@ -217,16 +217,16 @@ TEST_CASE("TCP stream: who waits for a lookup is work of the context until it is
     net.client = net.make_client({}, "a.example");
     net.connected = {};
     net.client->async_connect(net.on_connect(net.connected));
-    CHECK(desk->asked.size() == 2);
-    desk->answer({}, addresses({"127.0.0.1"}));
+    CHECK(resolver->asked.size() == 2);
+    resolver->answer({}, addresses({"127.0.0.1"}));
     REQUIRE(net.run_until([&] { return net.connected.done(); }));
     CHECK_FALSE(*net.connected.ec);
 }
 
 TEST_CASE("TCP stream: lookups that hang are two for a name at most") {
     Loopback net;
-    const auto desk = std::make_shared<DeskResolver>();
-    net.dialing.resolver = desk;
+    const auto resolver = std::make_shared<HeldResolver>();
+    net.dialing.resolver = resolver;
     const auto begin = [&] {
         net.client = net.make_client({}, "a.example");
         net.connected = {};
@@ -241,32 +241,32 @@ TEST_CASE("TCP stream: lookups that hang are two for a name at most") {
         net.client->close();
         net.drain();
     }
-    CHECK(desk->asked.size() == 2);
+    CHECK(resolver->asked.size() == 2);
 
     // A later caller is served by the first response.
     begin();
-    std::swap(desk->waiting[0], desk->waiting[1]);
-    desk->answer({}, addresses({"127.0.0.1"}));
+    std::swap(resolver->waiting[0], resolver->waiting[1]);
+    resolver->answer({}, addresses({"127.0.0.1"}));
     CHECK(succeeds());
-    CHECK(desk->asked.size() == 2);
+    CHECK(resolver->asked.size() == 2);
 
     // One lookup still hangs; the other callers start new ones.
     for (std::size_t asked = 3; asked < 6; ++asked) {
         begin();
-        CHECK(desk->asked.size() == asked);
-        std::swap(desk->waiting.front(), desk->waiting.back());
-        desk->answer({}, addresses({"127.0.0.1"}));
+        CHECK(resolver->asked.size() == asked);
+        std::swap(resolver->waiting.front(), resolver->waiting.back());
+        resolver->answer({}, addresses({"127.0.0.1"}));
         CHECK(succeeds());
     }
-    CHECK(desk->waiting.size() == 1);
+    CHECK(resolver->waiting.size() == 1);
 }
 
 TEST_CASE("TCP stream: a lookup that never answers does not hold up the end of its context") {
-    const auto desk = std::make_shared<DeskResolver>();
+    const auto resolver = std::make_shared<HeldResolver>();
     std::weak_ptr<ByteStream> alive;
     {
         Loopback net;
-        net.dialing.resolver = desk;
+        net.dialing.resolver = resolver;
         std::shared_ptr<ByteStream> stream = net.make_client({}, "a.example");
         stream->async_connect([stream](error_code, std::string) {});
         alive = stream;
@@ -275,7 +275,7 @@ TEST_CASE("TCP stream: a lookup that never answers does not hold up the end of i
         CHECK_FALSE(alive.expired());
     }
     CHECK(alive.expired());
-    desk->answer({}, addresses({"127.0.0.1"}));  // its context is destroyed
+    resolver->answer({}, addresses({"127.0.0.1"}));  // its context is destroyed
 }
 
 TEST_CASE("TCP stream: a resolver that throws is a failure to connect") {

@@ -21,9 +21,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// As in the library, it is never destroyed: a thread may still be exiting.
-BlockingThreads& threads(std::size_t most_threads, std::size_t most_waiting) {
+BlockingThreads& threads(std::size_t max_threads, std::size_t max_waiting) {
     static std::vector<BlockingThreads*>& all = *new std::vector<BlockingThreads*>;
-    return *all.emplace_back(new BlockingThreads(most_threads, most_waiting));
+    return *all.emplace_back(new BlockingThreads(max_threads, max_waiting));
 }
 
 TEST_CASE("BlockingThreads: calls run side by side, but not more than so many") {
@@ -60,7 +60,7 @@ TEST_CASE("BlockingThreads: too many calls that wait are refused") {
     }));
     began.get_future().wait();
     std::promise<void> last;
-    CHECK(one.run([] { throw std::runtime_error("nobody is told"); }));
+    CHECK(one.run([] { throw std::runtime_error("no handler is called"); }));
     CHECK(one.run([&] { last.set_value(); }));
     CHECK_FALSE(one.run([] {}));
     gate.set_value();

@@ -87,12 +87,12 @@ TEST_CASE("Hanging files: content that comes from threads while contexts go") {
         const auto calls = std::make_shared<GatedCalls>();
         asio::io_context io;
         const auto strand = asio::make_strand(io);
-        int told = 0;
+        int received = 0;
         std::vector<std::unique_ptr<FileReader>> readers;
         for (int i = 0; i < 4; ++i) {
             readers.push_back(std::make_unique<FileReader>(strand, system_clock(), calls));
             readers.back()->async_read(path, [&](const FileContent& content) {
-                if (view(content.bytes) == "one") ++told;
+                if (view(content.bytes) == "one") ++received;
             });
         }
         std::thread gate([&] { calls->open(); });
@@ -101,7 +101,7 @@ TEST_CASE("Hanging files: content that comes from threads while contexts go") {
             std::thread runner([&] { io.run(); });
             io.run();
             runner.join();
-            if (round % 3 == 1) CHECK(told == 4);
+            if (round % 3 == 1) CHECK(received == 4);
         }
         gate.join();
     }

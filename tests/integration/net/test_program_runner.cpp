@@ -26,7 +26,7 @@ ProgramRunner::Program program(const std::string& command) {
     ProgramRunner::Program result;
     result.command = command;
     result.timeout = 20s;
-    result.most_output = 1 << 20;
+    result.max_output = 1 << 20;
     return result;
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("ProgramRunner: a program without a slash is looked for in PATH") {
     }
 }
 
-TEST_CASE("ProgramRunner: tells why a program cannot be run") {
+TEST_CASE("ProgramRunner: reports why a program cannot be run") {
     const Scripts scripts;
     Result result = run(program(scripts.path("missing")));
     CHECK(result.end == End::not_found);
@@ -108,7 +108,7 @@ TEST_CASE("ProgramRunner: tells why a program cannot be run") {
     CHECK(contains(result.detail, "#!"));
 }
 
-TEST_CASE("ProgramRunner: tells exit statuses and signals, with the beginning of what was said") {
+TEST_CASE("ProgramRunner: reports exit statuses and signals, with the beginning of the output") {
     Result result = run_script("echo half; echo sorry >&2; exit 3");
     CHECK(result.end == End::exited);
     CHECK(result.code == 3);

@@ -182,7 +182,7 @@ TEST_CASE("Proxy: the name of the server is looked up by the proxy") {
     CHECK(contains(net.proxy.heard, "CONNECT localhost:" + net.port() + " HTTP/1.1\r\n"));
 }
 
-TEST_CASE("Proxy: what it refuses is told as its failure, without credentials") {
+TEST_CASE("Proxy: a refusal is reported as the proxy's, without credentials") {
     Behind net({.answer = "HTTP/1.1 503 Service Unavailable\r\n\r\nsaw u:open-sesame-42 "
                           "dTpvcGVuLXNlc2FtZS00Mg== today"});
     ProxyTarget through = net.target(Protocol::http);
@@ -195,7 +195,7 @@ TEST_CASE("Proxy: what it refuses is told as its failure, without credentials") 
                               "today");
 }
 
-TEST_CASE("Proxy: one that is none, or not there, is told as such") {
+TEST_CASE("Proxy: a server other than a proxy, or none, is reported as such") {
     SECTION("it ends the connection") {
         Behind net({.answer = "HTTP/1.1 2"});
         const Outcome outcome = net.fail(net.stream(net.target(Protocol::http)));
@@ -250,7 +250,7 @@ class NoNames final : public Resolver {
     }
 };
 
-TEST_CASE("Proxy: a name of it that nobody knows is told as its own") {
+TEST_CASE("Proxy: an unknown name of the proxy is reported as the proxy's") {
     Behind net;
     Environment environment;
     environment.resolver = std::make_shared<NoNames>();
@@ -299,7 +299,7 @@ TEST_CASE("Proxy: a client certificate is for the server, not for the proxy") {
     CHECK(net.proxy.heard.empty());
 }
 
-TEST_CASE("Proxy: a problem of the server behind it is told as the server's") {
+TEST_CASE("Proxy: a problem of the server behind it is reported as the server's") {
     Behind net;
     REQUIRE(net.connect(net.stream(net.target(Protocol::http)),
                         server_context(CertificateAuthority("x").server({"127.0.0.1"}))));
@@ -389,7 +389,7 @@ std::string timeout_problem(Behind& net, const std::shared_ptr<const ConnectTarg
     return *problem;
 }
 
-TEST_CASE("Proxy: one that is silent is told of when the time is over") {
+TEST_CASE("Proxy: a silent proxy is reported after the timeout") {
     Behind net({.silent = true});
     const ServerUrl url = parse_server_url("https://api.corp", false);
     const auto through = [&](const std::string& scheme) {

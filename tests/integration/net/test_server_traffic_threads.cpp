@@ -12,19 +12,19 @@
 
 namespace k8s_sd::detail {
 
-TEST_CASE("Server traffic: places stay within the limit on many threads") {
+TEST_CASE("Server traffic: permits stay within the limit on many threads") {
     asio::io_context context;
     const auto metrics = std::make_shared<Metrics>();
     const auto traffic = std::make_shared<ServerTraffic>(ServerLimits{3, 0}, metrics);
     std::atomic<int> running = 0, most = 0, served = 0;
     struct Worker {
         asio::strand<asio::any_io_executor> strand;
-        ServerTraffic::Ticket ticket;
+        ServerTraffic::RequestHandle handle;
         int rounds = 0;
     };
     std::vector<std::unique_ptr<Worker>> workers;
     std::function<void(Worker&)> next = [&](Worker& w) {
-        w.ticket = traffic->async_list_place(w.strand, [&](ServerTraffic::Place) {
+        w.handle = traffic->async_list_permit(w.strand, [&](ServerTraffic::Permit) {
             const int now = ++running;
             for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
             }

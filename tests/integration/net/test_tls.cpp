@@ -376,7 +376,7 @@ TEST_CASE("TLS client: shows its certificate when the server demands one") {
         CHECK(verdict() == "does not accept the client certificate: it is signed by a CA that "
                            "is unknown there");
     }
-    SECTION("TLS 1.2 tells it in the handshake") {
+    SECTION("TLS 1.2 reports it in the handshake") {
         config.max_version = TlsVersion::tls_1_2;
         show(users.client("me", -1));
         const Handshake h(client_tls(config), context);

@@ -3,7 +3,7 @@
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/loopback.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::CertificateAuthority;
 using test::contains;
-using test::FileDesk;
+using test::FakeFileCalls;
 using test::Identity;
 using test::Loopback;
 using test::ManualClock;
@@ -50,7 +50,7 @@ struct Contexts {
 
     asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
+    std::shared_ptr<FakeFileCalls> files = std::make_shared<FakeFileCalls>();
     std::shared_ptr<TlsContexts> contexts;
     TlsContexts::Context result;
     std::string problem;
@@ -104,7 +104,7 @@ TEST_CASE("TlsContexts: an unusable CA is an error, never the system's trust sto
     CHECK(problem_of(config) == "the inline CA holds no certificate");
 }
 
-TEST_CASE("TlsContexts: a broken certificate among others is skipped, and told once") {
+TEST_CASE("TlsContexts: a broken certificate among others is skipped, and reported once") {
     const TemporaryDirectory directory;
     const CertificateAuthority first, second;
     const std::string whole = first.certificate();
@@ -309,7 +309,7 @@ TEST_CASE("TlsContexts: a certificate and its key rotate as a pair") {
     CHECK(log.size() == 5);
 }
 
-TEST_CASE("TlsContexts: files that hang are told of after 10 s, and what was read before serves") {
+TEST_CASE("TlsContexts: hanging files are reported after 10 s, and the previous content serves") {
     const TemporaryDirectory directory;
     std::vector<std::string> log;
     Logger logger;
@@ -354,7 +354,7 @@ TEST_CASE("TlsContexts: files that hang are told of after 10 s, and what was rea
                                               config.key_file + ": usable again"});
 }
 
-TEST_CASE("TlsContexts: one look at the files serves all who wait for their first context") {
+TEST_CASE("TlsContexts: one read of the files serves all waits for the first context") {
     const TemporaryDirectory directory;
     Contexts contexts;
     TlsConfig config;
@@ -431,7 +431,7 @@ TEST_CASE("system_connector: an unreadable file fails the connect, and only unti
 }
 
 TEST_CASE("system_connector: close ends a connect behind whose server's files a proxy's hang") {
-    const auto files = std::make_shared<FileDesk>();
+    const auto files = std::make_shared<FakeFileCalls>();
     files->hangs = true;
     Environment environment;
     environment.file_calls = files;
@@ -454,7 +454,7 @@ TEST_CASE("system_connector: close ends a connect behind whose server's files a 
 
 TEST_CASE("system_connector: close ends a connect whose files hang, and so does the end of the "
           "context") {
-    const auto files = std::make_shared<FileDesk>();
+    const auto files = std::make_shared<FakeFileCalls>();
     files->hangs = true;
     Environment environment;
     environment.file_calls = files;

@@ -63,7 +63,7 @@ using Seen = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("ScrapeConfigReloader: tells the content once, and again when it has changed") {
+TEST_CASE("ScrapeConfigReloader: delivers the content once, and again when it has changed") {
     Followed f;
     f.reloader->start();
     CHECK(f.take().empty());
@@ -80,7 +80,7 @@ TEST_CASE("ScrapeConfigReloader: tells the content once, and again when it has c
     CHECK(f.take().empty());
 }
 
-TEST_CASE("ScrapeConfigReloader: tells what is wrong once, and when it is mended") {
+TEST_CASE("ScrapeConfigReloader: reports a mistake once, and its end") {
     Followed f;
     f.reloader->start();
     f.settle();
@@ -114,7 +114,7 @@ TEST_CASE("ScrapeConfigReloader: notices a file that is swapped under a symbolic
     CHECK(seen == Seen{"a", "b"});
 }
 
-TEST_CASE("ScrapeConfigReloader: check() looks at once; without an interval nothing else does") {
+TEST_CASE("ScrapeConfigReloader: check() scans at once; without an interval nothing else does") {
     Followed f(0s);
     f.reloader->check();
     f.settle();
@@ -130,7 +130,7 @@ TEST_CASE("ScrapeConfigReloader: check() looks at once; without an interval noth
     CHECK(f.take() == Seen{"b"});
 }
 
-TEST_CASE("ScrapeConfigReloader: check() tells what the file says also if that is the same") {
+TEST_CASE("ScrapeConfigReloader: check() delivers unchanged content, too") {
     Followed f;
     f.reloader->start();
     f.settle();
@@ -142,7 +142,8 @@ TEST_CASE("ScrapeConfigReloader: check() tells what the file says also if that i
     CHECK(f.take().empty());
 }
 
-TEST_CASE("ScrapeConfigReloader: after cancel() nothing is told and nothing keeps the context") {
+TEST_CASE(
+    "ScrapeConfigReloader: after cancel() nothing is delivered and nothing keeps the context") {
     Followed f;
     f.reloader->start();
     f.settle();
@@ -254,7 +255,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("ScrapeConfigReloader: a job that is missing is removed after a second equal look") {
+TEST_CASE("ScrapeConfigReloader: a missing job is removed after a second equal scan") {
     Applying f(file_with("b"));
     f.reloader->start();
     f.settle();
@@ -265,7 +266,7 @@ TEST_CASE("ScrapeConfigReloader: a job that is missing is removed after a second
     CHECK(f.updates[1].removed == Names{"b"});
     CHECK(f.updates[1].error->what() ==
           f.directory.path("p.yml") +
-              ": job b is missing; it is removed when a second look at the file finds the same");
+              ": job b is missing; it is removed when a second read of the file finds the same");
     f.advance(4s);
     CHECK(f.names() == Names{"a", "b"});
     f.advance(1s);
@@ -276,7 +277,7 @@ TEST_CASE("ScrapeConfigReloader: a job that is missing is removed after a second
     CHECK(f.updates.size() == 3);
 }
 
-TEST_CASE("ScrapeConfigReloader: a job is kept if the second look finds other bytes") {
+TEST_CASE("ScrapeConfigReloader: a job is kept if the second scan finds other bytes") {
     Applying f(file_with("c"));
     f.reloader->start();
     f.settle();
@@ -312,7 +313,8 @@ TEST_CASE("ScrapeConfigReloader: a host that asked is answered a second after a 
     CHECK(f.updates[2].checks == 1);
 }
 
-TEST_CASE("ScrapeConfigReloader: who asks while a removal waits for its second look waits less") {
+TEST_CASE(
+    "ScrapeConfigReloader: check() while a removal waits for its second scan shortens the wait") {
     Applying f(file_with("b"), 1h);
     f.reloader->start();
     f.settle();
@@ -357,7 +359,7 @@ TEST_CASE("ScrapeConfigReloader: a file that lists no jobs is refused once there
     CHECK(f.updates.back().removed == Names{"a", "b"});
 }
 
-TEST_CASE("ScrapeConfigReloader: a file that is cut for one look takes nothing, wherever it ends") {
+TEST_CASE("ScrapeConfigReloader: a file truncated in one scan removes nothing, wherever it ends") {
     const std::string whole = two_jobs;
     Applying f(whole);
     f.reloader->start();
@@ -381,7 +383,7 @@ TEST_CASE("ScrapeConfigReloader: a file that is cut for one look takes nothing, 
     }
 }
 
-TEST_CASE("ScrapeConfigReloader: jobs of before a restart need a second look at the first file") {
+TEST_CASE("ScrapeConfigReloader: jobs of before a restart need a second scan of the first file") {
     Applying f(file_with("a"), 1h);
     f.reloader->expect_jobs({"a", "b"});
     f.reloader->start();
@@ -410,7 +412,8 @@ TEST_CASE("ScrapeConfigReloader: a job with a mistake is left out, not removed")
     CHECK_FALSE(f.updates.back().config);
 }
 
-TEST_CASE("ScrapeConfigReloader: keys that take no targets, and new jobs, need no second look") {
+TEST_CASE(
+    "ScrapeConfigReloader: keys without effect on targets, and new jobs, need no second scan") {
     Applying f(file_with("a"));
     f.reloader->start();
     f.settle();
@@ -431,7 +434,7 @@ TEST_CASE("ScrapeConfigReloader: keys that take no targets, and new jobs, need n
 // --- slow files
 // -------------------------------------------------------------------------
 
-TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not looked at twice") {
+TEST_CASE("ScrapeConfigReloader: a hanging file stops nothing, and is not read twice") {
     Followed f;
     f.reloader->start();
     f.settle();
@@ -452,8 +455,7 @@ TEST_CASE("ScrapeConfigReloader: a file that hangs stops nothing, and is not loo
     CHECK(f.take() == Seen{"b"});
 }
 
-TEST_CASE(
-    "ScrapeConfigReloader: a look that takes longer than 10 s is told, and so is what it shows") {
+TEST_CASE("ScrapeConfigReloader: a scan of more than 10 s is reported, and its result delivered") {
     Followed f;
     boost::asio::io_context pool;  // slow on each call
     Seen seen;
@@ -476,7 +478,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("ScrapeConfigReloader: ever new checks do not keep back what a look shows") {
+TEST_CASE("ScrapeConfigReloader: continuous checks do not hold back the result of a scan") {
     Followed f;
     boost::asio::io_context pool;
     Seen seen;
@@ -497,7 +499,7 @@ TEST_CASE("ScrapeConfigReloader: ever new checks do not keep back what a look sh
     CHECK(seen == Seen{"a", "b"});
 }
 
-TEST_CASE("ScrapeConfigReloader: check() during a look makes another one") {
+TEST_CASE("ScrapeConfigReloader: check() during a scan starts another one") {
     Followed f;
     f.files->hangs = true;
     f.reloader->start();
@@ -507,12 +509,12 @@ TEST_CASE("ScrapeConfigReloader: check() during a look makes another one") {
     CHECK(f.files->stuck() == 1);
     f.files->answer();
     f.settle();
-    // Each call completes: a call made meanwhile waits for the second read.
+    // Each check completes: a check made meanwhile waits for the second read.
     CHECK(f.take() == Seen{"a", "a"});
     CHECK(f.files->asked == 2);
 }
 
-TEST_CASE("ScrapeConfigReloader: an update names the checks that came before its look") {
+TEST_CASE("ScrapeConfigReloader: an update names the checks received before its scan") {
     Followed f;
     boost::asio::io_context pool;
     std::vector<std::pair<std::string, std::uint64_t>> seen;
@@ -522,7 +524,7 @@ TEST_CASE("ScrapeConfigReloader: an update names the checks that came before its
             seen.emplace_back(update.config ? "read" : "failed", update.checks);
         },
         pool.get_executor());
-    const auto look = [&] {
+    const auto scan_once = [&] {
         f.settle();
         pool.restart();
         pool.poll();
@@ -531,17 +533,17 @@ TEST_CASE("ScrapeConfigReloader: an update names the checks that came before its
     reloader.start();
     f.settle();
     CHECK(reloader.check() == 1);
-    look();
+    scan_once();
     CHECK(seen == decltype(seen){{"read", 0}});
-    // An unchanged file is reported, too, because a call waits for it.
-    look();
+    // An unchanged file is reported, too, because a check waits for it.
+    scan_once();
     CHECK(seen == decltype(seen){{"read", 0}, {"read", 1}});
     std::filesystem::remove(f.path);
     CHECK(reloader.check() == 2);
     f.settle();
     CHECK(reloader.check() == 3);
-    look();
-    look();
+    scan_once();
+    scan_once();
     CHECK(seen == decltype(seen){{"read", 0}, {"read", 1}, {"failed", 2}, {"failed", 3}});
 }
 
@@ -562,13 +564,13 @@ TEST_CASE("ScrapeConfigReloader: reads and parses on the executor that it is giv
     CHECK(f.files->asked == 0);
 }
 
-TEST_CASE(
-    "ScrapeConfigReloader: a look that ends after cancel(), or after its context, tells nothing") {
+TEST_CASE("ScrapeConfigReloader: a scan that ends after cancel(), or after its context, delivers "
+          "nothing") {
     boost::asio::io_context pool;
-    int told = 0;
+    int received = 0;
     {
         Followed f;
-        const auto count = [&](const auto&) { ++told; };
+        const auto count = [&](const auto&) { ++received; };
         ScrapeConfigReloader cancelled(f.context.get_executor(), f.path, {}, 5s, count,
                                        pool.get_executor());
         ScrapeConfigReloader outlived(f.context.get_executor(), f.path, {}, 5s, count,
@@ -580,10 +582,10 @@ TEST_CASE(
         f.settle();
     }
     CHECK(pool.poll() == 2);
-    CHECK(told == 0);
+    CHECK(received == 0);
 }
 
-TEST_CASE("ScrapeConfigReloader: an environment that reads no file is told as an error") {
+TEST_CASE("ScrapeConfigReloader: an environment without file access is reported as an error") {
     struct NoCalls final : FileCalls {
         bool run(std::function<void()>) override { return false; }
     };
@@ -600,7 +602,7 @@ TEST_CASE("ScrapeConfigReloader: an environment that reads no file is told as an
     CHECK(problem == "p.yml: too many files are being read");
 }
 
-TEST_CASE("ScrapeConfigReloader: a lookup of variables that throws is told once") {
+TEST_CASE("ScrapeConfigReloader: a throwing lookup of variables is reported once") {
     Followed f;
     f.directory.write("p.yml", "scrape_configs: [{job_name: '%{A}'}]\n");
     ScrapeConfigOptions options;

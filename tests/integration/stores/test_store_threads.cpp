@@ -167,17 +167,17 @@ TEST_CASE("Store: several writers, and indexes that are declared meanwhile, take
 TEST_CASE("Store: any thread may wait, and be cancelled, while the first state comes") {
     for (int round = 0; round < 100; ++round) {
         const Store<StoredObject> store;
-        std::atomic<int> told = 0;
+        std::atomic<int> received = 0;
         const auto wait = [&](asio::io_context& io) {
             asio::cancellation_signal signal;
             // Bound, because the default executor uses fences, which ThreadSanitizer does not
             // support.
-            const auto tell = [&] {
-                return asio::bind_executor(io.get_executor(), [&](error_code) { ++told; });
+            const auto note = [&] {
+                return asio::bind_executor(io.get_executor(), [&](error_code) { ++received; });
             };
-            store.async_wait_synced(io.get_executor(), tell());
+            store.async_wait_synced(io.get_executor(), note());
             store.async_wait_synced(io.get_executor(),
-                                    asio::bind_cancellation_slot(signal.slot(), tell()));
+                                    asio::bind_cancellation_slot(signal.slot(), note()));
             signal.emit(asio::cancellation_type::terminal);
             io.run();
         };
@@ -188,6 +188,6 @@ TEST_CASE("Store: any thread may wait, and be cancelled, while the first state c
         auto batch = writer.begin();
         batch.publish();
         threads.clear();
-        REQUIRE(told == 6);
+        REQUIRE(received == 6);
     }
 }

@@ -13,7 +13,7 @@ using namespace k8s_sd::test;
 
 namespace {
 
-enum class Call { change, synced, batch_end, status, wants, audience, makes_up };
+enum class Call { change, synced, batch_end, status, wants, tag, makes_up };
 
 /// Destroys the watcher in the n-th call of one kind, and counts later calls.
 class Leaver final : public WatchObserver {
@@ -40,8 +40,8 @@ class Leaver final : public WatchObserver {
         called(Call::wants);
         return true;
     }
-    std::optional<std::uint16_t> audience_of(const detail::DecodedObject&) override {
-        called(Call::audience);
+    std::optional<std::uint16_t> tag_of(const detail::DecodedObject&) override {
+        called(Call::tag);
         return 0;
     }
     bool makes_up_for(error_code) override {
@@ -106,7 +106,7 @@ void play(Simulation& simulation) {
 TEST_CASE("Dropped watchers: an observer may drop its watcher in each of its calls") {
     const bool streams = GENERATE(true, false);
     for (const Call call : {Call::change, Call::synced, Call::batch_end, Call::status, Call::wants,
-                            Call::audience, Call::makes_up}) {
+                            Call::tag, Call::makes_up}) {
         bool gone = true;
         for (int after = 1; gone && after < 60; ++after) {
             CAPTURE(streams, static_cast<int>(call), after);

@@ -210,7 +210,7 @@ TEST_CASE("Exec: credentials that had expired when they came serve, if the serve
     CHECK(contains(host.log, "the clock of this machine wrong?"));
 }
 
-TEST_CASE("Exec: a refused token is told as such, and the program is not run again at once") {
+TEST_CASE("Exec: a refused token is reported as such, and the program is not run again at once") {
     const Scripts scripts;
     scripts.write("answer", credential({{"token", "Wr0ng-Secr3t-0f-This-Test"}}));
     ExecHost host({.token = planted});

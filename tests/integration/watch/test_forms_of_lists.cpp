@@ -198,7 +198,8 @@ TEST_CASE("Forms of lists: a host that is busy while a streamed list comes does 
 // --- bodies that contradict their heads
 // -----------------------------------------------------
 
-TEST_CASE("Forms of lists: the content type may be missing or another one, the first byte tells") {
+TEST_CASE(
+    "Forms of lists: the content type may be missing or another one, the first byte decides") {
     const std::string type = GENERATE("", "text/plain", "application/octet-stream");
     const bool in_protobuf = GENERATE(true, false);
     CAPTURE(type, in_protobuf);
@@ -233,7 +234,7 @@ TEST_CASE("Forms of lists: events may have another content type as well") {
     CHECK_FALSE(probe.status().error);
 }
 
-TEST_CASE("Forms of lists: a web page is told as one, in whatever type it comes") {
+TEST_CASE("Forms of lists: a web page is reported as one, with any content type") {
     const std::string type = GENERATE("text/html", "text/plain");
     Forms f;
     f.server.set_intercept([&](const Request&) { return body("<html></html>", type); });

@@ -143,10 +143,10 @@ TEST_CASE("URLWatcher: a list from the past is taken and logged") {
     });
     sim.advance(10s);
     CHECK(probe.names().empty());
-    bool told = false;
+    bool received = false;
     for (const std::string& line : sim.take_log())
-        told = told || contains(line, "version went back from");
-    CHECK(told);
+        received = received || contains(line, "version went back from");
+    CHECK(received);
 }
 
 TEST_CASE("Discoverer: an object that asks for too many targets keeps those that it had") {

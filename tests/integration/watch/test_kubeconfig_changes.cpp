@@ -188,23 +188,23 @@ TEST_CASE("A changed kubeconfig: a watch that begins after the move lists as any
 
 TEST_CASE("A changed kubeconfig: the limits are those of the server that is watched now") {
     TwoClusters sim({.concurrent_lists = 1, .watches = 1});
-    CHECK_FALSE(sim.traffic_of("https://first")->try_watch_place());
-    auto place = sim.traffic_of("https://second")->try_watch_place();
-    CHECK(place);
+    CHECK_FALSE(sim.traffic_of("https://first")->try_watch_permit());
+    auto permit = sim.traffic_of("https://second")->try_watch_permit();
+    CHECK(permit);
     sim.write("https://second", "one");
     sim.advance(67s);
     CHECK(sim.watch->names() == Names{"z"});
     CHECK(sim.watch->status().error == errc::too_many_watches);
-    CHECK(sim.traffic_of("https://first")->try_watch_place());
-    CHECK(sim.traffic_of("https://first")->try_list_place());
-    place.reset();
+    CHECK(sim.traffic_of("https://first")->try_watch_permit());
+    CHECK(sim.traffic_of("https://first")->try_list_permit());
+    permit.reset();
     sim.advance(70s);
     CHECK(sim.second.open_watches() == 1);
-    CHECK_FALSE(sim.traffic_of("https://second")->try_watch_place());
-    CHECK(sim.traffic_of("https://second")->try_list_place());
+    CHECK_FALSE(sim.traffic_of("https://second")->try_watch_permit());
+    CHECK(sim.traffic_of("https://second")->try_list_permit());
 }
 
-TEST_CASE("A changed kubeconfig: nothing looks at it when nothing is watched") {
+TEST_CASE("A changed kubeconfig: it is not checked when nothing is watched") {
     TwoClusters sim;
     sim.advance(59s);
     sim.watch->destroy();
@@ -229,7 +229,7 @@ TEST_CASE("A changed kubeconfig: a server that has moved is found while the old 
     CHECK(sim.lists(ListReason::other_server) == 1);
 }
 
-TEST_CASE("A changed kubeconfig: another CA at the same place may be another cluster") {
+TEST_CASE("A changed kubeconfig: another CA at the same address may be another cluster") {
     TwoClusters sim;
     sim.write("https://first", "one", ", certificate-authority-data: Y2E=");
     sim.advance(65s);

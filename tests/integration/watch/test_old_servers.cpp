@@ -135,7 +135,7 @@ TEST_CASE("Old servers: one unlucky 404 is no reason to leave v1") {
     CHECK(s.count("v1beta1") == 0);
 }
 
-TEST_CASE("Old servers: a resource that is not there is told once, asked for rarely, and found") {
+TEST_CASE("Old servers: a missing resource is reported once, requested rarely, and found") {
     const Kind kind = GENERATE(Kind::endpointslice, Kind::replicaset);
     Simulation sim;
     sim.server.set_served(to_string(kind), {});

@@ -99,7 +99,7 @@ TEST_CASE("Recovery: a request that was sent before it and fails after it is soo
     CHECK(hanging.watcher().synced());
 }
 
-TEST_CASE("Recovery: a server that was restored is listed after a probe, and that is told") {
+TEST_CASE("Recovery: a restored server is listed after a probe, and reported") {
     Simulation sim;
     for (int i = 0; i < 20; ++i) sim.server.apply(pod({.name = "p" + std::to_string(i)}));
     WatchProbe probe(sim);
@@ -130,10 +130,10 @@ TEST_CASE("Recovery: a server that was restored is listed after a probe, and tha
     CHECK(probe.names().size() == 19);
     CHECK(sim.metrics->of(Kind::pod).version_regressions >= 1);
     CHECK(probe.status().lists[static_cast<std::size_t>(ListReason::version_went_back)] == 1);
-    bool told = false;
+    bool received = false;
     for (const std::string& line : sim.take_log())
-        told = told || line.find("version went back from") != std::string::npos;
-    CHECK(told);
+        received = received || line.find("version went back from") != std::string::npos;
+    CHECK(received);
 }
 
 TEST_CASE("Recovery: the start of many is spread by an option, and not without") {

@@ -43,7 +43,7 @@ struct SlowCredentials : Simulation {
         server.apply(pod({.name = "a"}));
         client = std::make_shared<ApiClient>(std::make_unique<detail::ApiClientImpl>(
             context.get_executor(), ApiServerConfig{.url = server.url()}, environment(),
-            std::make_unique<SlowSource>(desk)));
+            std::make_unique<SlowSource>(control)));
         for (int i = 0; i < count; ++i) watches.emplace_back(client);
     }
     void start() {
@@ -57,7 +57,7 @@ struct SlowCredentials : Simulation {
     }
     /// Completes the pending calls, on the strand as a source does.
     void answer(const std::string& value) {
-        asio::post(context, [this, value] { desk->answer(value); });
+        asio::post(context, [this, value] { control->answer(value); });
         settle();
     }
     std::size_t refused() const {
@@ -66,7 +66,7 @@ struct SlowCredentials : Simulation {
         return count;
     }
 
-    std::shared_ptr<SlowSource::Desk> desk = std::make_shared<SlowSource::Desk>();
+    std::shared_ptr<SlowSource::Control> control = std::make_shared<SlowSource::Control>();
     std::shared_ptr<ApiClient> client;
     std::list<Watch> watches;
 };
@@ -77,14 +77,14 @@ TEST_CASE("URLWatcher: ten watchers wait for credentials, and the source is aske
     SlowCredentials sim(10);
     sim.start();
     sim.advance(60s);
-    CHECK(sim.desk->asked == 1);
+    CHECK(sim.control->asked == 1);
     CHECK(sim.server.requests().empty());
     CHECK(sim.synced() == 0);
     CHECK(sim.watches.front().status_changes == 0);
     sim.answer("Bearer one");
     CHECK(sim.synced() == 10);
     CHECK(sim.server.open_watches() == 10);
-    CHECK(sim.desk->asked == 1);
+    CHECK(sim.control->asked == 1);
     for (const auto& record : sim.server.requests())
         CHECK(record.request.header("Authorization") == "Bearer one");
 }
@@ -100,11 +100,11 @@ TEST_CASE("URLWatcher: a refused token is asked for once, by all whose request h
     CHECK(sim.refused() >= 1);
     CHECK(sim.refused() <= 10);
     CHECK(sim.server.open_watches() == 0);
-    CHECK(sim.desk->asked == 2);
+    CHECK(sim.control->asked == 2);
     sim.answer("Bearer two");
     sim.advance(2s);
     CHECK(sim.server.open_watches() == 10);
-    CHECK(sim.desk->asked == 2);
+    CHECK(sim.control->asked == 2);
     CHECK(sim.take_log().empty());
     for (const auto& watch : sim.watches) CHECK_FALSE(watch.watcher->status().error);
 }
@@ -113,14 +113,14 @@ TEST_CASE("URLWatcher: a token that stays refused is an error, and asked for wit
     SlowCredentials sim(1);
     sim.start();
     sim.answer("Bearer old");
-    CHECK(sim.desk->asked == 2);
+    CHECK(sim.control->asked == 2);
     CHECK_FALSE(sim.watches.front().watcher->status().error);  // the token may have been renewed
     sim.answer("Bearer old");
     CHECK(sim.watches.front().watcher->status().error == errc::unauthorized);
     CHECK(sim.refused() == 1);
     sim.advance(2s);
     CHECK(sim.refused() == 2);
-    CHECK(sim.desk->asked == 3);
+    CHECK(sim.control->asked == 3);
     sim.answer("Bearer one");
     CHECK(sim.synced() == 1);
     CHECK_FALSE(sim.watches.front().watcher->status().error);
@@ -130,7 +130,8 @@ TEST_CASE("URLWatcher: a source that always has new tokens, all refused, is not 
     SlowCredentials sim(1);
     sim.start();
     for (int answered = 0, second = 0; second < 60; ++second) {
-        while (answered < sim.desk->asked) sim.answer("Bearer token-" + std::to_string(answered++));
+        while (answered < sim.control->asked)
+            sim.answer("Bearer token-" + std::to_string(answered++));
         sim.advance(1s);
     }
     CHECK(sim.watches.front().watcher->status().error == errc::unauthorized);
@@ -141,7 +142,7 @@ TEST_CASE("URLWatcher: a source that always has new tokens, all refused, is not 
 TEST_CASE("URLWatcher: a source that fails is an error with its words, and is asked again later") {
     SlowCredentials sim(3);
     sim.start();
-    sim.desk->fail("the program for credentials ended with 1");
+    sim.control->fail("the program for credentials ended with 1");
     sim.settle();
     for (const auto& watch : sim.watches) {
         const WatchStatus status = watch.watcher->status();
@@ -150,9 +151,9 @@ TEST_CASE("URLWatcher: a source that fails is an error with its words, and is as
         CHECK(status.failures == 1);
     }
     CHECK(sim.server.requests().empty());
-    CHECK(sim.desk->asked == 1);
+    CHECK(sim.control->asked == 1);
     sim.advance(2s);
-    CHECK(sim.desk->asked == 2);
+    CHECK(sim.control->asked == 2);
     sim.answer("Bearer one");
     CHECK(sim.synced() == 3);
 }
@@ -174,12 +175,12 @@ TEST_CASE("URLWatcher: credentials that come after the watcher has gone change n
     SECTION("of the client, too") {
         sim.watches.clear();
         sim.client.reset();
-        CHECK_FALSE(sim.desk->alive);
-        CHECK_FALSE(sim.desk->waiting);
+        CHECK_FALSE(sim.control->alive);
+        CHECK_FALSE(sim.control->waiting);
     }
     SECTION("while a refused value is asked for anew") {
         sim.answer("Bearer old");
-        CHECK(sim.desk->asked == 2);
+        CHECK(sim.control->asked == 2);
         sim.watches.pop_front();
         sim.answer("Bearer one");
         CHECK(sim.synced() == 1);
@@ -193,8 +194,8 @@ TEST_CASE("URLWatcher: the watcher and the client may be dropped when the source
     for (auto& watch : sim.watches) watch.drop_on_status = true;
     sim.start();
     sim.client.reset();  // the watchers have the last references
-    asio::post(sim.context, [&] { sim.desk->fail("no"); });
+    asio::post(sim.context, [&] { sim.control->fail("no"); });
     sim.settle();
-    CHECK_FALSE(sim.desk->alive);
+    CHECK_FALSE(sim.control->alive);
     for (const auto& watch : sim.watches) CHECK(watch.status_changes == 1);
 }

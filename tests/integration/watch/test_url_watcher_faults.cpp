@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 TEST_CASE("URLWatcher: an expired version makes it list again at once") {
     Faults f;
     f.start();
-    SECTION("told by a status") {
+    SECTION("reported by a status") {
         f.server.end_watches();
         f.settle();
         f.server.fail_next(Response::failure(410, "Expired", "too old resource version"));
@@ -28,7 +28,7 @@ TEST_CASE("URLWatcher: an expired version makes it list again at once") {
                                  "&resourceVersionMatch=NotOlderThan");
         CHECK(requests[2].starts_with("WATCH"));
     }
-    SECTION("told by an event") {
+    SECTION("reported by an event") {
         f.server.send_to_watches(
             "pods", R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},)"
                     R"("status":"Failure","message":"too old resource version","reason":"Expired",)"

@@ -40,11 +40,11 @@ WHERE_IS = {
         {"watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)",
          "watch/list_forms.hpp": "void begin(const Choice& choice)"},
     "protobuf or JSON":
-        {"watch/encoding_choice.hpp": "longest_pause = "},
+        {"watch/encoding_choice.hpp": "max_pause = "},
     "permitted silence of a watch":
-        {"watch/bookmark_patience.hpp": "Duration allowed() const"},
+        {"watch/watch_idle_timeout.hpp": "Duration allowed() const"},
     "limits on lists and watches of a server":
-        {"net/server_traffic.ipp": "ServerTraffic::try_watch_place()"},
+        {"net/server_traffic.ipp": "ServerTraffic::try_watch_permit()"},
     "choice of the proxy":
         {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
     "differences between the dialects":
@@ -56,7 +56,7 @@ WHERE_IS = {
     "required RBAC rules":
         {"groups/required_access.ipp": "needed_kinds(role, attach)"},
     "calls of the host's callback":
-        {"base/delivery.ipp": "source->tell_next("},
+        {"base/delivery.ipp": "source->deliver_next("},
     "effect of a new configuration on a job":
         {"discovery/job_state.ipp": "void JobState::configure("},
     "single and collection watches of an `ObjectCache`":

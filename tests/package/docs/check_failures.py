@@ -14,7 +14,7 @@ TEST_CASE = re.compile(r'^TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', re.MULTILI
 ROW = re.compile(r"^\| ([FM])(\d+) \|(.*)\|$", re.MULTILINE)
 REASON = re.compile(r"(does not apply|not yet): \S")
 # The numbers of known failures and of cases for a scripted server; there may be more.
-LEAST_ROWS = {"F": 75, "M": 38}
+MIN_ROWS = {"F": 75, "M": 38}
 SUITES = ("unit", "integration", "property", "sim", "conformance", "differential")
 NAMED = re.compile(f"`((?:{'|'.join(SUITES)}|blackbox): [^`]+)`")
 
@@ -60,7 +60,7 @@ def problems_of(document, tests):
         cells = [cell.strip() for cell in rest.split(" | ")]
         yield from problems_of_row(letter + number, cells)
     for letter, found in numbers.items():
-        if len(found) < LEAST_ROWS[letter] or found != list(range(1, len(found) + 1)):
+        if len(found) < MIN_ROWS[letter] or found != list(range(1, len(found) + 1)):
             yield f"the rows {letter}1, {letter}2, … are not complete or not in order"
     for name in sorted(names_in(document) - tests):
         yield f"there is no test '{name}'"

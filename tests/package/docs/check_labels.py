@@ -102,12 +102,12 @@ def complaints(root):
     for header in root.glob("include/k8s_sd/detail/roles/**/*.[hi]pp"):
         made.update(LITERAL.findall(header.read_text(encoding="utf-8")))
     document = read(root, "docs/guide/labels.md")
-    told = set(NAME.findall(document))
+    documented = set(NAME.findall(document))
     if not made:
         yield "found no label in the code"
-    for name in sorted(made - told):
+    for name in sorted(made - documented):
         yield f"docs/guide/labels.md lacks {name}"
-    for name in sorted(told - made):
+    for name in sorted(documented - made):
         yield f"docs/guide/labels.md names {name}, but no role makes it"
     # Each role's object has a namespace; this label has no entry.
     for name in sorted(made - {PREFIX + "namespace"} - set(origins_in_code(root))):

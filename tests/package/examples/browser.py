@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import PATIENCE
+from harness import TIMEOUT
 
 PROGRAM = next((path for name in ("chromium-headless-shell", "chromium", "google-chrome")
                 if (path := shutil.which(name))), None)
@@ -62,7 +62,7 @@ class Browser:
             message["sessionId"] = self.session
         os.write(self.to, json.dumps(message).encode() + b"\0")
         while True:
-            answer = self.receive(PATIENCE)
+            answer = self.receive(TIMEOUT)
             if answer.get("id") == number:
                 if "error" in answer:
                     raise AssertionError(f"{method}: {answer['error']}")
@@ -112,7 +112,7 @@ class Browser:
 
     def wait(self, expression):
         """Waits until the expression is true."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not self.js(f"Boolean({expression})"):
             if time.monotonic() > end:
                 raise AssertionError(f"still not {expression}: " +

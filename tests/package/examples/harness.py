@@ -11,7 +11,7 @@ FOLDER = os.environ["K8S_SD_EXAMPLES"]
 # Log timestamps of k8s-sd.
 TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
 USUAL_EVENT = r"k8s-sd: (applied: |ends: |job .*: its list is complete, )"
-PATIENCE = 60  # seconds; only a failing test waits that long
+TIMEOUT = 60  # seconds; only a failing test waits that long
 
 
 def environment():
@@ -30,17 +30,17 @@ def run(program, *arguments, variables=None):
     subprocess.run()."""
     return subprocess.run(command(program, arguments), text=True,
                           env={**environment(), **(variables or {})},
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
 
 
 class Running:
     """A running program; its lines are read as they arrive."""
 
-    def __init__(self, program, *arguments, patience=PATIENCE):
+    def __init__(self, program, *arguments, timeout=TIMEOUT):
         self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
-        self.watchdog = threading.Timer(patience, self.process.kill)
+        self.watchdog = threading.Timer(timeout, self.process.kill)
         self.watchdog.start()
 
     def line(self):
@@ -81,8 +81,8 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(program, *arguments, patience=PATIENCE):
-    instance = Running(program, *arguments, patience=patience)
+def running(program, *arguments, timeout=TIMEOUT):
+    instance = Running(program, *arguments, timeout=timeout)
     try:
         yield instance
     finally:
@@ -90,9 +90,9 @@ def running(program, *arguments, patience=PATIENCE):
 
 
 @contextlib.contextmanager
-def simulated_cluster(patience=PATIENCE):
+def simulated_cluster(timeout=TIMEOUT):
     """The URL of a simulated cluster that changes about once a second."""
-    with running("discover", "--sim", "--output", "quiet", patience=patience) as cluster:
+    with running("discover", "--sim", "--output", "quiet", timeout=timeout) as cluster:
         yield cluster.error_line().rpartition(" ")[2]
 
 

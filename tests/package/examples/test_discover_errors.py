@@ -231,7 +231,7 @@ class Unusable(unittest.TestCase):
             errors = self.refused("--sim", "--sd-config", path)
             self.assertIn("sd.yaml:4: selectors[0].label", errors)
 
-    def test_a_kubeconfig_that_the_file_names_is_told_with_the_file(self):
+    def test_a_kubeconfig_of_the_file_is_reported_with_the_file(self):
         with file_with("role: pod\nkubeconfig_file: none\n") as path:
             errors = self.refused("--sd-config", path)
             self.assertIn(f"{path}: kubeconfig_file: cannot read ", errors)

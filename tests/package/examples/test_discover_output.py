@@ -80,7 +80,7 @@ class Once(unittest.TestCase):
         self.assertEqual(targets, len(self.targets()))
         self.assertEqual(three, f"synced targets={3 * targets} groups={3 * groups} jobs=3\n")
 
-    def test_text_tells_what_is_watched_and_found(self):
+    def test_text_reports_what_is_watched_and_found(self):
         result = run("discover", "--sim", "--once", "--namespace", "shop", "--role", "service")
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stdout, r"^Discovering targets of role service at http://127\.0\.0\.1"
@@ -180,7 +180,7 @@ class Ending(unittest.TestCase):
     def test_output_that_cannot_be_written_is_an_error(self):
         with open("/dev/full", "w") as full:
             result = subprocess.run(harness.command("discover", ["--sim", "--once"]), stdout=full,
-                                    stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE)
+                                    stderr=subprocess.PIPE, text=True, timeout=harness.TIMEOUT)
         self.assertEqual(result.returncode, 1)
         self.assertIn("standard output", result.stderr)
 

@@ -68,7 +68,7 @@ class Explain(unittest.TestCase):
             values.pop("__meta_kubernetes_pod_container_id")
             self.assertTrue([t for t in expected if values.items() <= t.items()], values)
 
-    def test_what_is_not_there_is_told_with_what_is_near(self):
+    def test_a_missing_target_is_reported_with_similar_ones(self):
         result = explain("pod/shop/orders-db-9")
         self.assertEqual(result.returncode, 2)
         self.assertEqual(result.stdout, "")

@@ -10,7 +10,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from harness import PATIENCE, command, environment, file_with, run, running, simulated_cluster
+from harness import TIMEOUT, command, environment, file_with, run, running, simulated_cluster
 
 CONFIG = """
 scrape_configs:
@@ -89,7 +89,7 @@ class Fleet(unittest.TestCase):
                     url = program.line_with(r"^listens at (http://127\.0\.0\.1:\d+)$").group(1)
                     wait_until_ready(url)
                     program.process.send_signal(signal.SIGTERM)
-                    output, errors = program.process.communicate(timeout=PATIENCE)
+                    output, errors = program.process.communicate(timeout=TIMEOUT)
                     self.assertEqual(program.process.returncode, 0, errors)
                     owners.append(set(re.findall(r'namespace="([^"]+)"', output)))
         self.assertEqual(sorted(ns for mine in owners for ns in mine),
@@ -117,7 +117,7 @@ class Fleet(unittest.TestCase):
             self.assertEqual(get(url + "/fleet")[1], "member agent-1 of 2: agent-0, agent-1\n")
             metrics = get(url + "/metrics")[1]
             self.assertIn("\nk8s_sd_fleet_members 2\n", metrics)
-            self.assertIn("\nk8s_sd_fleet_targets_of_others ", metrics)
+            self.assertIn("\nk8s_sd_fleet_foreign_targets ", metrics)
             self.assertEqual(get(url + "/elsewhere")[0], 404)
             self.assertEqual(program.signal(signal.SIGTERM), 0)
 
@@ -135,7 +135,7 @@ class Fleet(unittest.TestCase):
             begun = time.monotonic()
             program.process.send_signal(signal.SIGTERM)
             program.line_with(r"# member a-0 of 2: a-0, a-1; leaving$")
-            program.process.communicate(timeout=PATIENCE)
+            program.process.communicate(timeout=TIMEOUT)
             self.assertEqual(program.process.returncode, 0)
             self.assertGreaterEqual(time.monotonic() - begun, 0.9)
 
@@ -176,7 +176,7 @@ class Fleet(unittest.TestCase):
 
 
 class Snapshots(unittest.TestCase):
-    def test_targets_of_before_are_told_while_the_server_is_away(self):
+    def test_previous_targets_are_delivered_while_the_server_is_away(self):
         with tempfile.TemporaryDirectory() as parent:
             folder = os.path.join(parent, "snapshots")
             # A cluster that goes away: its port is free again afterwards.
@@ -198,7 +198,7 @@ class Snapshots(unittest.TestCase):
                 command("discover", ("--api-server", server, "--snapshot-dir", folder,
                                      "--snapshot-after", 0, "--timeout", 2, "--output", "json")),
                 env=environment(), text=True, stdin=subprocess.DEVNULL, capture_output=True,
-                timeout=PATIENCE)
+                timeout=TIMEOUT)
             self.assertIn('"unconfirmed":true', result.stdout)
             self.assertIn('"source":"pod/shop/', result.stdout)
 
@@ -216,7 +216,7 @@ class Snapshots(unittest.TestCase):
                     self.assertEqual(program.signal(signal.SIGTERM), 0)
             result = subprocess.run(
                 command("discover", options + ("--timeout", 2)), env=environment(), text=True,
-                stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
             # Long lines are cut.
             self.assertIn(view + "; the view is that of before", result.stdout)
 

@@ -238,8 +238,8 @@ TEST_CASE("HttpRequestReader: the authority of an absolute target takes the plac
     CHECK(requests_in("GET http://a/ HTTP/1.0\r\n\r\n") == Requests{"GET a / "});
 }
 
-TEST_CASE("HttpRequestReader: a client is told to continue when it waits, and other expectations "
-          "are not met") {
+TEST_CASE("HttpRequestReader: a waiting client receives 100-continue, and other expectations are "
+          "not met") {
     const auto progress = [](const std::string& bytes) {
         boost::beast::flat_buffer buffer;
         boost::asio::buffer_copy(buffer.prepare(bytes.size()), boost::asio::buffer(bytes));

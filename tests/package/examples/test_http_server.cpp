@@ -60,7 +60,7 @@ TEST_CASE("HttpServer: an answer may come later, from another thread") {
     CHECK(client.body(4) == "late");
 }
 
-TEST_CASE("HttpServer: who is forgotten is told") {
+TEST_CASE("HttpServer: a dropped client is notified") {
     Running server([](const auto&, const auto&) {});
     Client client(server);
     client.send(get("/"));
@@ -190,7 +190,7 @@ TEST_CASE("HttpServer: a handler finds the host of an absolute target in Host") 
     CHECK(client.body(11) == "b:8080 /x y");
 }
 
-TEST_CASE("HttpServer: a client that waits is told to send the body") {
+TEST_CASE("HttpServer: a waiting client receives 100-continue") {
     Running server([](const HttpServer::Request& request, const auto& respond) {
         respond(text_reply(200, std::string(request.body)));
     });

@@ -221,15 +221,16 @@ TEST_CASE("RenewedTls: a renewed certificate is taken once, together with its ke
     const Certificate certificate;
     support::RenewedTls tls(certificate.files());
     const SSL_CTX* first = tls.context();
-    CHECK(tls.look().empty());
+    CHECK(tls.refresh().empty());
     certificate.renew();
-    CHECK(tls.look() ==
+    CHECK(tls.refresh() ==
           "new connections get the renewed certificate of " + certificate.files().cert);
     CHECK(tls.context() != first);
-    CHECK(tls.look().empty());
+    CHECK(tls.refresh().empty());
 }
 
-TEST_CASE("RenewedTls: the end of a certificate is told before it, by its time, and after it") {
+TEST_CASE(
+    "RenewedTls: the expiry of a certificate is reported before it, by its time, and after it") {
     const Certificate certificate;
     const support::RenewedTls tls(certificate.files());
     constexpr std::int64_t day = 86'400;
@@ -276,17 +277,17 @@ TEST_CASE("RenewedTls: the shortest of a chain counts, and the longest of those 
     CHECK(support::RenewedTls(files).notes(end + 93 * day).size() == 2);
 }
 
-TEST_CASE("RenewedTls: what cannot be used is told once for each content, and changes nothing") {
+TEST_CASE("RenewedTls: an unusable file is reported once for each content, and changes nothing") {
     const Certificate certificate;
     const Certificate other;
     const support::TlsFiles files = certificate.files();
     support::RenewedTls tls(files);
     const SSL_CTX* first = tls.context();
     const auto problem = [&](const std::string& words) {
-        const std::string told = tls.look();
-        INFO(told);
-        CHECK(told.starts_with("the certificates in use stay: " + words));
-        CHECK(tls.look().empty());
+        const std::string received = tls.refresh();
+        INFO(received);
+        CHECK(received.starts_with("the certificates in use stay: " + words));
+        CHECK(tls.refresh().empty());
         CHECK(tls.context() == first);
     };
     std::filesystem::copy_file(other.files().key, files.key,

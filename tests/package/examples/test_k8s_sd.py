@@ -16,7 +16,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from harness import PATIENCE, TIME, file_with, run, running, simulated_cluster
+from harness import TIMEOUT, TIME, file_with, run, running, simulated_cluster
 
 JOBS = """
 scrape_configs:
@@ -54,7 +54,7 @@ class Server:
 
     def ask(self, path, method="GET", **headers):
         """Status, headers, body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         with contextlib.closing(connection):
             connection.request(method, path, headers={
                 name.replace("_", "-"): value for name, value in headers.items()})
@@ -78,7 +78,7 @@ class Server:
 
     def wait_for(self, path, wanted):
         """Waits for this status or text."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while wanted not in self.text(path):
             assert time.monotonic() < end, self.text(path)
             time.sleep(0.02)
@@ -134,7 +134,7 @@ class Lists(unittest.TestCase):
             self.assertEqual(server.metric('polls_total{list="discovered",code="304"}'), 4)
             replace(path, STATIC.replace("10.0.0.2", "10.0.0.3"))
             self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while server.ask("/sd/one", If_None_Match=tag)[0] != 200:
                 self.assertLess(time.monotonic(), end)
 
@@ -246,7 +246,7 @@ class Completeness(unittest.TestCase):
                 time.sleep(0.01)
             replace(path, JOBS)
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
-            lists = [answer.result(timeout=PATIENCE) for answer in answers]
+            lists = [answer.result(timeout=TIMEOUT) for answer in answers]
             self.assertTrue(lists[0])
             server.wait_for("/readyz", 200)
 
@@ -281,7 +281,7 @@ class Completeness(unittest.TestCase):
             client.sendall(b"GET /sd/many/targets HTTP/1.1\r\nHost: localhost\r\n\r\n")
             client.recv(1)
             os.kill(server.program.process.pid, signal.SIGTERM)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             # New connections are refused.
             while True:
                 try:
@@ -336,7 +336,7 @@ class Reload(unittest.TestCase):
                 self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
                 self.assertEqual(len(server.targets("/sd/one")), 2)
 
-    def test_the_file_is_looked_at_from_time_to_time(self):
+    def test_the_file_is_checked_from_time_to_time(self):
         with file_with(STATIC, "p.yml") as path, \
                 serving("--config", path, "--check-interval", 0.05) as server:
             self.assertEqual(len(server.targets("/sd/one")), 2)
@@ -401,7 +401,7 @@ class Reload(unittest.TestCase):
             replace(path, "scrape_configs: []\n")
             server.wait_for("/sd/one", 404)
 
-    def test_the_log_tells_what_happens_and_when(self):
+    def test_the_log_reports_what_happens_and_when(self):
         with serving_file(STATIC) as (server, path):
             line = server.program.log_line()
             self.assertRegex(line, TIME + "k8s-sd: applied: 1 job$")
@@ -446,7 +446,7 @@ class Reload(unittest.TestCase):
             self.assertIn("pod", server.targets("/sd/pods/targets")[0][1])
             replace(path, other)
             self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while "name" not in server.targets("/sd/pods/targets")[0][1]:
                 self.assertLess(time.monotonic(), end)
 
@@ -559,11 +559,11 @@ class CommandLine(unittest.TestCase):
 @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
 class PromtoolReadsMetrics(unittest.TestCase):
     def check(self, url):
-        with urllib.request.urlopen(url + "/metrics", timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(url + "/metrics", timeout=TIMEOUT) as answer:
             text = answer.read()
         self.assertTrue(b"\nk8s_sd_list_seconds_total{" in text)
         result = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
-                                timeout=PATIENCE)
+                                timeout=TIMEOUT)
         self.assertEqual((result.returncode, result.stderr, result.stdout), (0, b"", b""))
 
     def test_of_k8s_sd(self):

@@ -11,7 +11,7 @@ import unittest
 import urllib.parse
 
 from consistent_hashing import Allocation
-from harness import PATIENCE, file_with, run
+from harness import TIMEOUT, file_with, run
 from test_k8s_sd import replace, serving, serving_file
 
 try:
@@ -135,7 +135,7 @@ class Collectors(unittest.TestCase):
                 replace(path, order.replace(f"'{first}'", "'d:2'"))
                 self.assertEqual(server.text("/-/reload", method="POST")[0], 200)
                 wanted = sorted({"a:1", "b:1", "c:2", "d:2"} - {first})
-                end = time.monotonic() + PATIENCE
+                end = time.monotonic() + TIMEOUT
                 while self.addresses(server, "one", "collector-0") != wanted:
                     self.assertLess(time.monotonic(), end)
         self.assertEqual(len(shown), 1, shown)
@@ -171,7 +171,7 @@ class Collectors(unittest.TestCase):
             self.assertEqual(sorted(nodes),
                              sorted(target for target, _ in server.targets("/sd/node/targets")))
 
-    def test_nobody_is_told_that_there_is_nothing_while_it_is_not_known(self):
+    def test_no_empty_list_is_served_before_the_state_is_known(self):
         unreachable = ("--role", "node", "--api-server", "http://127.0.0.1:1", "--hold", "0.1")
         with serving(*unreachable, "--collectors", 1) as server:
             status, text = server.text("/jobs/node/targets?collector_id=collector-0")
@@ -278,7 +278,7 @@ class Collectors(unittest.TestCase):
 
     def check_refusal(self, server, wanted, request):
         with self.subTest(request=request[:100]), \
-                socket.create_connection(("127.0.0.1", server.port), PATIENCE) as connection:
+                socket.create_connection(("127.0.0.1", server.port), TIMEOUT) as connection:
             connection.sendall(request.encode())
             # the server may have responded and closed the connection
             with contextlib.suppress(OSError):
@@ -301,7 +301,7 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(message, result.stderr)
 
-    def test_a_job_that_only_vmagent_can_scrape_is_told(self):
+    def test_a_job_that_only_vmagent_can_scrape_is_reported(self):
         rules = "relabel_configs: [{if: '{a=\"b\"}', action: drop}]"
         with file_with(SAME + "- job_name: two\n  " + rules, "p.yml") as path, \
                 serving("--config", path, "--dialect", "victoriametrics", "--collectors", 1) \

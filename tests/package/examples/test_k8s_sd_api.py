@@ -7,7 +7,7 @@ import time
 import unittest
 import urllib.parse
 
-from harness import PATIENCE
+from harness import TIMEOUT
 from test_k8s_sd import JOBS, replace, serving, serving_file
 
 # Static targets only, in each state.
@@ -40,11 +40,11 @@ class Api:
         assert headers["Cache-Control"] == "no-store"
         answer = json.loads(body)
         if path.startswith("/api/ui/"):
-            assert abs(answer.pop("now") / 1000 - time.time()) < PATIENCE
+            assert abs(answer.pop("now") / 1000 - time.time()) < TIMEOUT
         return answer
 
     def post(self, path, body, content_type="application/json"):
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=TIMEOUT)
         with contextlib.closing(connection):
             connection.request("POST", path, body=body, headers={"Content-Type": content_type})
             answer = connection.getresponse()
@@ -59,7 +59,7 @@ class Api:
         return self.get("/api/ui/targets", **query)["rows"]
 
     def wait_until_complete(self):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while self.server.text("/readyz")[0] != 200:
             assert time.monotonic() < end
             time.sleep(0.02)
@@ -154,7 +154,7 @@ class Prometheus(unittest.TestCase):
             self.assertIn('job_name: "one"\n', yaml)
             self.assertIn('- action: drop\n  source_labels: ["team"]\n  regex: "blue"\n', yaml)
 
-    def test_a_configuration_tells_no_secrets(self):
+    def test_a_configuration_shows_no_secrets(self):
         secret = STILL.replace("- job_name: one", """- job_name: one
   basic_auth: {username: u, password: secret1}
   params: {token: [secret2]}
@@ -177,7 +177,7 @@ class Prometheus(unittest.TestCase):
             kept = api.get(path, scrapePool="two", labels=labels)["data"]["steps"]
             self.assertEqual(kept[0]["output"], {"team": "blue", "__address__": "same:80"})
 
-    def test_mistakes_are_told_in_prometheus_form(self):
+    def test_mistakes_are_reported_in_prometheus_form(self):
         with still() as (api, _):
             for path, query in (("scrape_pools/config", {}),
                                 ("scrape_pools/config", {"scrapePool": "three"}),
@@ -239,7 +239,7 @@ class Page(unittest.TestCase):
             replace(path, STILL.replace("regex: blue", "regex: red").replace("'10.0.0.2:80'", "'n:1'"))
             status, _ = api.server.text("/-/reload", method="POST")
             self.assertEqual(status, 200)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             wanted = {("10.0.0.1:80", "dropped"), ("n:1", "dropped"), ("10.0.0.3:80", "active"),
                       ("bad/path:80", "dropped")}
             while {(r["address"], r["state"]) for r in api.rows(job="one")} != wanted:
@@ -318,7 +318,7 @@ class Page(unittest.TestCase):
             self.assertEqual(api.get("/api/ui/collectors"), {
                 "enabled": False, "collectors": [], "unassigned": 0, "jobs": [], "trouble": ""})
 
-    def test_an_object_is_looked_for_in_all_jobs(self):
+    def test_an_object_is_searched_in_all_jobs(self):
         with simulated() as api:
             answer = api.get("/api/ui/object", q="node/node-a1")
             jobs = {job["job"]: job for job in answer["jobs"]}
@@ -430,7 +430,7 @@ class Page(unittest.TestCase):
             api.server.ask("/sd/one/targets", Prefer="wait=90", User_Agent="waits")
             replace(path, STILL.replace("'10.0.0.2:80'", "'n:1'"))
             api.server.text("/-/reload", method="POST")
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while not api.rows(q="n:1"):
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.02)
@@ -445,7 +445,7 @@ class Page(unittest.TestCase):
 
     def test_readers_of_streams_are_consumers(self):
         with still() as (api, _):
-            connection = http.client.HTTPConnection("127.0.0.1", api.server.port, timeout=PATIENCE)
+            connection = http.client.HTTPConnection("127.0.0.1", api.server.port, timeout=TIMEOUT)
             with contextlib.closing(connection):
                 connection.request("GET", "/v1/watch?job=one", headers={"User-Agent": "streams"})
                 self.assertEqual(json.loads(connection.getresponse().readline())["type"], "full")
@@ -471,7 +471,7 @@ class Page(unittest.TestCase):
                              ["2 targets of a first list"])
             replace(path, STILL.replace("'10.0.0.2:80'", "'n:1'"))
             api.server.text("/-/reload", method="POST")
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while len(history["changes"]) < 2:
                 self.assertLess(time.monotonic(), end)
                 history = api.get("/api/ui/history", job="one")
@@ -485,7 +485,7 @@ class Page(unittest.TestCase):
             api.get("/api/ui/history", 400, before="5")
             gone = api.get("/api/ui/history", 410, before="000000000-5")["error"]
             self.assertIn("a program that has ended", gone)
-            self.assertLess(abs(change["time"] / 1000 - time.time()), PATIENCE)
+            self.assertLess(abs(change["time"] / 1000 - time.time()), TIMEOUT)
             replace(path, STILL.replace("regex: blue", "regex: red"))
             api.server.text("/-/reload", method="POST")
             while history["changes"][0]["seq"] == change["seq"]:
@@ -497,7 +497,7 @@ class Page(unittest.TestCase):
 
     def test_a_follower_sees_changes_as_they_come_and_the_program_ends_with_it(self):
         with simulated() as api:
-            connection = http.client.HTTPConnection("127.0.0.1", api.server.port, timeout=PATIENCE)
+            connection = http.client.HTTPConnection("127.0.0.1", api.server.port, timeout=TIMEOUT)
             with contextlib.closing(connection):
                 connection.request("GET", "/api/ui/live", headers={"Last-Event-ID": "0"})
                 answer = connection.getresponse()
@@ -520,7 +520,7 @@ class Page(unittest.TestCase):
         broken = JOBS.replace("role: pod", "role: pod, api_server: 'http://127.0.0.1:1'")
         with serving_file(broken, "--sim") as (server, _):
             api = Api(server)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             state = ""
             while state != "failing":
                 self.assertLess(time.monotonic(), end)

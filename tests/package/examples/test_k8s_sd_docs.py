@@ -20,7 +20,7 @@ import urllib.parse
 
 import browser
 import test_k8s_sd_tls as tls
-from harness import PATIENCE, environment, file_with, run, running
+from harness import TIMEOUT, environment, file_with, run, running
 from test_k8s_sd import serving, serving_file
 from test_k8s_sd_push import MANY, configure
 from test_manifests import options_in
@@ -146,7 +146,7 @@ class Paths(unittest.TestCase):
             self.assertGreater(seen, 30)
 
     def assert_is_answered(self, server, url):
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
         with contextlib.closing(connection):
             connection.request("GET", urllib.parse.quote(url, safe="/?&=%:,.~*+!()[]|-_"))
             answer = connection.getresponse()
@@ -211,7 +211,7 @@ class Configurations(unittest.TestCase):
                 text = text.replace("/targets/pods.json", folder + "/token/*.json")
                 with file_with(text, "prometheus.yml") as path:
                     result = subprocess.run(["promtool", "check", "config", path], text=True,
-                                            capture_output=True, timeout=PATIENCE, check=False)
+                                            capture_output=True, timeout=TIMEOUT, check=False)
                 self.assertEqual(result.returncode, 0, title + result.stdout + result.stderr)
                 seen += 1
         self.assertGreaterEqual(seen, 5)
@@ -287,7 +287,7 @@ class Lines:
 
     def line_with(self, pattern):
         while True:
-            line = self.lines.get(timeout=PATIENCE)
+            line = self.lines.get(timeout=TIMEOUT)
             if re.search(pattern, line):
                 return line
 
@@ -349,7 +349,7 @@ class Programs(unittest.TestCase):
         with serving_file(MANY) as (server, path), started(
                 sys.executable, "-u", script,
                 f"http://127.0.0.1:{server.port}/v1/watch?job=one") as (out, _):
-            self.assertEqual(out.lines.get(timeout=PATIENCE),
+            self.assertEqual(out.lines.get(timeout=TIMEOUT),
                              "full ['10.0.0.1:80', '10.0.0.2:80', '10.0.1.1:80']\n")
             configure(server, path, MANY.replace("10.0.0.2", "10.0.0.3"))
             self.assertEqual(out.line_with("^(full|diff)"),
@@ -362,7 +362,7 @@ class Programs(unittest.TestCase):
             text = text.replace(SERVICE, f"https://127.0.0.1:{server.port}")
             text = text.replace("/etc/k8s-sd/ca/ca.crt", self.ca)
             with started("bash", self.write("follow.sh", text), folder=self.folder):
-                seen, end = set(), time.monotonic() + PATIENCE
+                seen, end = set(), time.monotonic() + TIMEOUT
                 while len(seen) < 2:
                     self.assertLess(time.monotonic(), end)
                     time.sleep(0.05)
@@ -377,20 +377,20 @@ class Programs(unittest.TestCase):
         with serving("--sim") as server, browser.browser() as page:
             page.open(f"http://127.0.0.1:{server.port}/metrics")
             page.js(text + """
-                let told = 0;
-                const tell = ({ data }) => { told = JSON.parse(data).version; };
-                for (const type of ["full", "diff"]) stream.addEventListener(type, tell);
+                let seen_version = 0;
+                const note = ({ data }) => { seen_version = JSON.parse(data).version; };
+                for (const type of ["full", "diff"]) stream.addEventListener(type, note);
                 0""")
             page.wait("targets.size > 0")
             size = len(server.targets("/sd/pods/targets"))
             self.assertGreater(size, 0)
-            page.wait("told !== 0")
-            first = page.js("told")
-            page.wait(f"told !== {json.dumps(first)}")
-            end = time.monotonic() + PATIENCE
+            page.wait("seen_version !== 0")
+            first = page.js("seen_version")
+            page.wait(f"seen_version !== {json.dumps(first)}")
+            end = time.monotonic() + TIMEOUT
             while True:
                 tag = server.ask("/sd/pods/targets")[1]["ETag"].strip('"')
-                count, version = page.js("[targets.size, told]")
+                count, version = page.js("[targets.size, seen_version]")
                 if version == tag:
                     break
                 self.assertLess(time.monotonic(), end)

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import test_k8s_sd_peers as peers
-from harness import PATIENCE, running
+from harness import TIMEOUT, running
 from test_k8s_sd import STATIC, serving_file
 from test_k8s_sd_push import OTHER, configure, following
 
@@ -71,7 +71,7 @@ class FilePeers(unittest.TestCase):
             self.wait_for(url, {"10.0.0.1:80", "10.0.0.3:80"})
 
     def wait_for(self, url, addresses):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         found = None
         while found != addresses:
             self.assertLess(time.monotonic(), end, found)

@@ -13,7 +13,7 @@ from test_k8s_sd import serving_file
 from test_k8s_sd_api import Api, simulated, still
 
 DOUBLING = "{source_labels: [x], target_label: x, regex: (.*), replacement: $1$1}"
-MOST_MEMORY = 600 << 10  # KiB; one of these requests took 8 GB
+MAX_MEMORY = 600 << 10  # KiB; one of these requests took 8 GB
 
 
 def doubling(count, rule=DOUBLING):
@@ -58,7 +58,7 @@ class Laboratory(unittest.TestCase):
             answer = api.relabel(job="pods", id=row["id"], rules=doubling(1000, "{"
                 "action: labelmap, regex: (.*), replacement: '${1}_$1'}"))
             self.assertEqual(answer["state"], "failed")
-            self.assertLess(peak_memory(api), MOST_MEMORY)
+            self.assertLess(peak_memory(api), MAX_MEMORY)
             self.assertEqual(api.server.text("/livez"), (200, "ok\n"))
 
     def test_random_rules_are_answered_within_the_limits(self):
@@ -82,7 +82,7 @@ class Laboratory(unittest.TestCase):
                     "effect": chance.random() < 0.2}))
                 self.assertEqual(status, 200, answer)
                 self.assertIn(answer["state"], ("active", "failed", "dropped"))
-            self.assertLess(peak_memory(api), MOST_MEMORY)
+            self.assertLess(peak_memory(api), MAX_MEMORY)
 
     def test_anchors_of_yaml_stand_for_so_much_and_no_more(self):
         with still() as (api, _):
@@ -93,7 +93,7 @@ class Laboratory(unittest.TestCase):
                     {"job": "one", "rules": doubling(3000, rule)}))
                 self.assertEqual(status, 400)
                 self.assertRegex(answer["error"], "at most|bytes together|stand for too much")
-            self.assertLess(peak_memory(api), MOST_MEMORY)
+            self.assertLess(peak_memory(api), MAX_MEMORY)
 
     def test_large_expressions_are_refused_and_hold_nobody_up(self):
         rules = [{"target_label": "t", "regex": f"(?i)(\\pL{{20}}){{20}}{i}"} for i in range(50)]
@@ -108,7 +108,7 @@ class Laboratory(unittest.TestCase):
                 self.assertEqual(question.status, 400)
                 self.assertRegex(question.answer["error"],
                                  "pattern too large|larger than 32768 instructions together")
-            self.assertLess(peak_memory(api), MOST_MEMORY)
+            self.assertLess(peak_memory(api), MAX_MEMORY)
 
     def test_slow_matches_of_long_labels_end_at_a_limit(self):
         rule = {"action": "replace_all", "source_labels": ["x"], "target_label": "t",
@@ -139,7 +139,7 @@ class Laboratory(unittest.TestCase):
             self.assertEqual((answer["status"], answer["errorType"]), ("error", "execution"))
             self.assertIn("relabel_configs[19]: the rules make more than", answer["error"])
             self.assertEqual(api.relabel(job="one", labels=json.loads(labels))["state"], "failed")
-            self.assertLess(peak_memory(api), MOST_MEMORY)
+            self.assertLess(peak_memory(api), MAX_MEMORY)
 
     def test_a_target_of_a_job_beyond_a_limit_fails_and_the_others_stay(self):
         text = ("scrape_configs:\n- job_name: one\n  static_configs:\n"
@@ -157,7 +157,7 @@ class Laboratory(unittest.TestCase):
                              "failed")
             self.assertIn('k8s_sd_bridge_targets{job="one",state="failed"} 1',
                           server.text("/metrics")[1])
-            self.assertLess(peak_memory(api), MOST_MEMORY)
+            self.assertLess(peak_memory(api), MAX_MEMORY)
 
 
 class Questions(unittest.TestCase):
@@ -220,11 +220,11 @@ class Questions(unittest.TestCase):
                 self.assertLess(len(body), 1 << 20)
                 self.assertNotIn("X", headers)
             self.assertEqual(api.server.text("/livez"), (200, "ok\n"))
-            self.assertLess(peak_memory(api), MOST_MEMORY)
+            self.assertLess(peak_memory(api), MAX_MEMORY)
 
 
 class Lists(unittest.TestCase):
-    def test_names_that_no_label_has_and_nodes_that_are_not_known_are_told(self):
+    def test_unknown_label_names_and_nodes_are_reported(self):
         with simulated() as api:
             def warning(query):
                 status, headers, _ = api.server.ask("/sd/pods?" + query)

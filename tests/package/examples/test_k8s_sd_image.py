@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import FOLDER, PATIENCE, environment
+from harness import FOLDER, TIMEOUT, environment
 
 ROOT = pathlib.Path(__file__).parents[3]
 FILE = ROOT / "examples/k8s-sd/Containerfile"
@@ -40,7 +40,7 @@ def stages():
 
 def output(*command):
     return subprocess.run(command, text=True, capture_output=True, check=True,
-                          timeout=PATIENCE).stdout
+                          timeout=TIMEOUT).stdout
 
 
 def libraries():
@@ -53,7 +53,7 @@ def owner(library):
     real = os.path.realpath(library)
     for path in dict.fromkeys((library, real, real.removeprefix("/usr"))):
         result = subprocess.run(["dpkg", "-S", path], text=True, capture_output=True, check=False,
-                                timeout=PATIENCE)
+                                timeout=TIMEOUT)
         if result.returncode == 0:
             return result.stdout.split(":")[0]
     raise AssertionError(f"no package has {library}")
@@ -151,7 +151,7 @@ class ContainerFile(unittest.TestCase):
                     self.assertRegex(program.stdout.readline(), r"^listens at http://127\.0\.0\.1:")
                 finally:
                     program.terminate()
-                    program.communicate(timeout=PATIENCE)
+                    program.communicate(timeout=TIMEOUT)
                 self.assertEqual(program.returncode, 0)
 
 

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import test_k8s_sd_tls as tls
-from harness import PATIENCE, file_with, run, running
+from harness import TIMEOUT, file_with, run, running
 from test_manifests import API_VERSIONS, CLUSTER_SCOPED, options_in, printed_rights, rights
 
 try:
@@ -143,7 +143,7 @@ class Manifests(unittest.TestCase):
                 # kubectl decodes the workload into its types, and drops unknown fields.
                 result = subprocess.run(
                     ["kubectl", "set", "env", "--local", "-f", path, "ADDED=1", "-o", "json"],
-                    text=True, capture_output=True, timeout=PATIENCE, check=False)
+                    text=True, capture_output=True, timeout=TIMEOUT, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)
             with self.subTest(file=file):
                 self.assertEqual(list(lost(ours, json.loads(result.stdout))), [])
@@ -365,7 +365,7 @@ class Manifests(unittest.TestCase):
             arguments[arguments.index("/targets")] = targets
             with running("k8s-sd", *arguments):
                 files = [pathlib.Path(targets, name + ".json") for name in ("pods", "services")]
-                end = time.monotonic() + PATIENCE
+                end = time.monotonic() + TIMEOUT
                 while not all(file.exists() for file in files):
                     self.assertLess(time.monotonic(), end)
                     time.sleep(0.02)
@@ -412,7 +412,7 @@ class Manifests(unittest.TestCase):
                 pathlib.Path(targets, name + ".json").write_text("[]", encoding="utf-8")
             with file_with(text.replace("/targets/", targets + "/"), "prometheus.yml") as path:
                 result = subprocess.run(["promtool", "check", "config", path], text=True,
-                                        capture_output=True, timeout=PATIENCE, check=False)
+                                        capture_output=True, timeout=TIMEOUT, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_images_are_that_of_the_container_file_or_of_prometheus(self):

@@ -13,7 +13,7 @@ import unittest
 import urllib.parse
 
 import browser
-from harness import PATIENCE
+from harness import TIMEOUT
 from test_k8s_sd import UNREACHABLE, serving, serving_file
 
 BIDI = "a\u202egnp.exe"
@@ -53,9 +53,9 @@ RELABELLED = static_jobs(one=job_of(
 ROWS = "document.querySelectorAll('.row').length"
 FOCUS = "document.activeElement"
 LIVE = "byId('live').textContent"
-MOST_NODES = 2000
-MOST_BYTES = 100_000  # until the first rows appear
-MOST_HEAP = 8_000_000
+MAX_NODES = 2000
+MAX_BYTES = 100_000  # until the first rows appear
+MAX_HEAP = 8_000_000
 
 
 class Between:
@@ -101,7 +101,7 @@ class Between:
             self.pass_on(handler, path, body)
 
     def pass_on(self, handler, path, body):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         with contextlib.closing(connection):
             kept = {name: handler.headers[name] for name in ("Accept", "Content-Type")
                     if name in handler.headers}
@@ -161,7 +161,7 @@ class WithPage(unittest.TestCase):
         self.assert_is_small(page)
 
     def assert_is_small(self, page):
-        self.assertLess(page.js("document.querySelectorAll('*').length"), MOST_NODES)
+        self.assertLess(page.js("document.querySelectorAll('*').length"), MAX_NODES)
 
     def picture(self, page, name):
         folder = os.environ.get("K8S_SD_SCREENSHOTS")
@@ -560,7 +560,7 @@ class Page(WithPage):
                 page.wait("byId('summary').innerText.includes('of 150,000')")
                 self.assertLess(page.js(
                     "['navigation', 'resource'].flatMap((type) => performance.getEntriesByType("
-                    "type)).reduce((sum, one) => sum + one.encodedBodySize, 0)"), MOST_BYTES)
+                    "type)).reduce((sum, one) => sum + one.encodedBodySize, 0)"), MAX_BYTES)
                 page.js("byId('query').focus()")
                 page.type("10.1.17.8:")
                 page.wait(ROWS + " === 1")
@@ -576,7 +576,7 @@ class Page(WithPage):
                 self.assertEqual(page.js(ROWS), 100)
             heap = page.heap()
             print(f"\n150 000 targets, 30 pages: {before} bytes of heap, then {heap}")
-            self.assertLess(heap, MOST_HEAP)
+            self.assertLess(heap, MAX_HEAP)
             self.assertLess(heap, before + 1_000_000)
 
     def test_no_view_is_too_large(self):
@@ -636,7 +636,7 @@ class PageWithTrouble(WithPage):
             self.assertTrue(page.js("rowsHere().every((row) => row.innerText.includes('orders'))"))
             self.assertEqual(page.js("byId('notice').hidden"), True)
 
-    def test_a_login_before_the_program_is_told_in_words(self):
+    def test_a_login_before_the_program_is_reported_in_words(self):
         with self.simulated() as (between, page):
             between.instead["/api/"] = (200, "text/html", "<h1>Log in</h1>")
             page.press("7")
@@ -657,7 +657,7 @@ class PageWithTrouble(WithPage):
             page.wait("byId('strip').innerText.includes('All is well')")
             page.forgive("api/", 503)
 
-    def test_a_server_that_is_gone_is_told_once(self):
+    def test_a_server_that_is_gone_is_reported_once(self):
         with self.simulated() as (between, page):
             page.wait(ROWS + " > 10 && byId('strip').innerText.includes('All is well')")
             between.close()
@@ -763,7 +763,7 @@ class PageWithTrouble(WithPage):
             page.forgive("api/ui/target?", 404)
             page.forgive("api/ui/target?", 400)
 
-    def test_consumers_that_need_a_look_come_first(self):
+    def test_late_consumers_come_first(self):
         def reader(name, **more):
             return {"address": name, "agent": "a", "job": "j", "list": "relabelled",
                     "selection": "", "interval": 15, "last_poll": 9e11, "polls": 1, "status": 200,

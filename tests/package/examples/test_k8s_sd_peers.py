@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 
 import test_k8s_sd_tls as tls
-from harness import PATIENCE, environment, file_with, running
+from harness import TIMEOUT, environment, file_with, running
 
 ROLES = ("pod", "service", "endpoints", "endpointslice", "node", "ingress")
 INSIDE = "K8S_SD_TEST_NAMESPACE"
@@ -53,8 +53,8 @@ def program(name):
 def is_version(path, version):
     """Distribution packages may print no version."""
     result = subprocess.run([path, "--version"], text=True, capture_output=True, check=False)
-    told = (result.stdout + result.stderr).strip()
-    return not told or version in told
+    output = (result.stdout + result.stderr).strip()
+    return not output or version in output
 
 
 def free_port():
@@ -64,7 +64,7 @@ def free_port():
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
         return answer.read().decode()
 
 
@@ -161,7 +161,7 @@ class Peers(unittest.TestCase):
                     return self.settled(url, targets_of, expected)
 
     def settled(self, url, targets_of, expected):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         found = {}
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
@@ -217,7 +217,7 @@ class Secured(unittest.TestCase):
                        f"    {authorization.format(token)}\n"
                        f"    tls_config: {{ca_file: {ca.cert}, cert_file: {cert}, key_file: {key}}}")
                 with peer(name, job) as url:
-                    end = time.monotonic() + PATIENCE
+                    end = time.monotonic() + TIMEOUT
                     found = {}
                     while not found and time.monotonic() < end:
                         with contextlib.suppress(OSError):
@@ -238,7 +238,7 @@ class Api(unittest.TestCase):
 
     SCRAPED = {"lastError", "lastScrape", "lastScrapeDuration", "health"}
 
-    def test_the_api_tells_what_prometheus_tells(self):
+    def test_the_api_returns_what_prometheus_returns(self):
         if not program("prometheus") or not is_version(program("prometheus"), "3.5.3"):
             self.skipTest("there is no prometheus 3.5.3, neither installed nor in $K8S_SD_PEERS")
         with still_cluster() as api_server, tempfile.TemporaryDirectory() as folder:
@@ -260,13 +260,13 @@ class Api(unittest.TestCase):
                     self.compare(own_url + "/api/v1/targets", url)
 
     def compare(self, own_url, url):
-        own = self.told(own_url)
-        end = time.monotonic() + PATIENCE
+        own = self.targets_of(own_url)
+        end = time.monotonic() + TIMEOUT
         theirs = {}
         while time.monotonic() < end and theirs != own:
             time.sleep(0.3)
             with contextlib.suppress(OSError):
-                theirs = self.told(url)
+                theirs = self.targets_of(url)
         self.assertEqual(own["counts"], theirs["counts"])
         self.assertTrue(sum(own["counts"].values()))
         for kind in ("active", "dropped"):
@@ -274,7 +274,7 @@ class Api(unittest.TestCase):
             self.assertEqual(sorted(own[kind] - theirs[kind])[:1],
                              sorted(theirs[kind] - own[kind])[:1])
 
-    def told(self, url):
+    def targets_of(self, url):
         data = json.loads(get(url))["data"]
         for target in data["activeTargets"]:
             if target["scrapePool"] in self.ambiguous:

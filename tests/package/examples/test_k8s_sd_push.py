@@ -16,7 +16,7 @@ import threading
 import time
 import unittest
 
-from harness import PATIENCE, run, running
+from harness import TIMEOUT, run, running
 from test_k8s_sd import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
 
 # A change of this list is much shorter than the list.
@@ -32,7 +32,7 @@ OTHER = STATIC.replace("10.0.0.2", "10.0.0.3")
 
 @contextlib.contextmanager
 def connected(server):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
     with contextlib.closing(connection):
         yield connection
 
@@ -51,7 +51,7 @@ def configure(server, path, text):
 
 
 def wait_for_waiting(server, count, job="one"):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while server.metric(f'held_requests{{job="{job}"}}') != count:
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -59,7 +59,7 @@ def wait_for_waiting(server, count, job="one"):
 
 def wait_for_list(server, path, text):
     """Waits until it has this text."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while text not in server.ask(path)[2]:
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -75,7 +75,7 @@ class LongPoll(unittest.TestCase):
             wait_for_waiting(server, 2)
             configure(server, path, OTHER)
             for answer in waiting:
-                status, headers, _ = answer.result(timeout=PATIENCE)
+                status, headers, _ = answer.result(timeout=TIMEOUT)
                 self.assertEqual((status, headers["Preference-Applied"]), (200, "wait=250"))
                 self.assertNotEqual(headers["ETag"], tag)
 
@@ -111,11 +111,11 @@ class LongPoll(unittest.TestCase):
                 return answer
             answer = waiting()
             configure(server, path, STATIC.replace("one", "two"))
-            self.assertEqual(answer.result(timeout=PATIENCE)[0], 304)
+            self.assertEqual(answer.result(timeout=TIMEOUT)[0], 304)
             configure(server, path, STATIC)
             answer = waiting()
             self.assertEqual(server.program.signal(signal.SIGTERM), 0)
-            self.assertEqual(answer.result(timeout=PATIENCE)[0], 304)
+            self.assertEqual(answer.result(timeout=TIMEOUT)[0], 304)
 
 
     def test_who_is_gone_does_not_wait(self):
@@ -145,7 +145,7 @@ class HeldAnswers(unittest.TestCase):
             # A new connection may come from a new agent.
             self.assertEqual(server.ask("/sd/one?hold=1")[2], first[2])
             configure(server, path, OTHER)
-            status, _, body = again.result(timeout=PATIENCE)
+            status, _, body = again.result(timeout=TIMEOUT)
             self.assertEqual((status, b"10.0.0.3" in body), (200, True))
 
     def test_who_asks_for_the_head_has_not_been_sent_the_list(self):
@@ -231,7 +231,7 @@ def watching(server, query, buffer=None, **headers):
         if buffer:
             connection.sock = socket.socket()
             connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-            connection.sock.settimeout(PATIENCE)
+            connection.sock.settimeout(TIMEOUT)
             connection.sock.connect(("127.0.0.1", server.port))
         connection.request("GET", "/v1/watch?" + query, headers={
             name.replace("_", "-"): value for name, value in headers.items()})
@@ -264,7 +264,7 @@ class Watch(unittest.TestCase):
         with serving("--sim") as server, watching(server, "job=pods", **SSE) as stream:
             for _ in range(4):
                 stream.take()
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while True:
                 status, headers, body = server.ask("/sd/pods/targets")
                 self.assertEqual(status, 200)
@@ -314,7 +314,7 @@ class Watch(unittest.TestCase):
                 with watching(server, "job=one&after=" + after) as stream:
                     self.assertEqual(stream.event()["type"], "full")
 
-    def test_nothing_is_told_of_a_job_before_it_is_complete(self):
+    def test_nothing_of_a_job_is_delivered_before_it_is_complete(self):
         with serving_file(UNREACHABLE, "--sim", "--heartbeat", 0.05) as (server, path), \
                 watching(server, "job=pods") as stream:
             for _ in range(3):
@@ -364,7 +364,7 @@ class Watch(unittest.TestCase):
                 self.assertEqual((status, headers["Retry-After"]), (503, "5"))
                 self.assertEqual(body, b"1 readers watch lists, which is the limit "
                                        b"(--max-watches)\n")
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while server.metric("watch_readers") != 0:
                 self.assertLess(time.monotonic(), end)
             with watching(server, "job=one") as stream:
@@ -406,7 +406,7 @@ def wait_for_file(folder, name, wanted):
     """wanted: its content, or a predicate of the content"""
     if not callable(wanted):
         return wait_for_file(folder, name, lambda text: text == wanted)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not wanted(content(folder, name)):
         assert time.monotonic() < end, content(folder, name)
         time.sleep(0.01)
@@ -462,7 +462,7 @@ class WrittenFiles(unittest.TestCase):
                     wait_for_file(self.folder, "two.json", bool)
         self.assertEqual(visible(self.folder), ["theirs.json", "two.json"])
 
-    def test_an_error_is_told_and_the_file_written_when_it_is_gone(self):
+    def test_an_error_is_reported_and_the_file_written_when_it_is_gone(self):
         os.mkdir(os.path.join(self.folder, "one.json"))
         with serving_file(STATIC, "--write-dir", self.folder) as (server, _):
             self.assertRegex(server.program.error_line(),
@@ -625,16 +625,16 @@ class Follow(unittest.TestCase):
         with lying() as liar, \
                 following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one?hold=1", "--wait", 7,
                           "--interval", 0.01):
-            path, headers = liar.asked.get(timeout=PATIENCE)
+            path, headers = liar.asked.get(timeout=TIMEOUT)
             self.assertEqual((path, headers["If-None-Match"], headers["Prefer"]),
                              ("/sd/one?hold=1", None, None))
             liar.answers.put((200, ONE, ("ETag", '"1"')))
             for answer in ((304, b""), (200, TWO, ("ETag", '"2"'))):
-                _, headers = liar.asked.get(timeout=PATIENCE)
+                _, headers = liar.asked.get(timeout=TIMEOUT)
                 self.assertEqual((headers["If-None-Match"], headers["Prefer"]), ('"1"', "wait=7"))
                 liar.answers.put(answer)
             self.wait_for(TWO)
-            self.assertEqual(liar.asked.get(timeout=PATIENCE)[1]["If-None-Match"], '"2"')
+            self.assertEqual(liar.asked.get(timeout=TIMEOUT)[1]["If-None-Match"], '"2"')
 
     def test_a_server_that_goes_away_and_comes_back_is_found_again(self):
         with serving_file(STATIC) as (server, path):
@@ -662,7 +662,7 @@ class Follow(unittest.TestCase):
     def test_a_server_that_stalls_does_not_keep_the_program_from_its_end(self):
         with lying() as liar, \
                 following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one") as program:
-            liar.asked.get(timeout=PATIENCE)
+            liar.asked.get(timeout=TIMEOUT)
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
     def certificate(self):
@@ -686,7 +686,7 @@ class Follow(unittest.TestCase):
         with lying(context) as liar:
             url = f"https://127.0.0.1:{liar.port}/sd/one"
             with following(self.folder, url, "--ca-file", cert, *ours):
-                self.assertEqual(liar.asked.get(timeout=PATIENCE)[1]["Authorization"],
+                self.assertEqual(liar.asked.get(timeout=TIMEOUT)[1]["Authorization"],
                                  "Bearer secret")
                 liar.answers.put((200, ONE))
                 self.wait_for(ONE)

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from harness import PATIENCE
+from harness import TIMEOUT
 from test_k8s_sd import replace, serving
 
 READERS = 4
@@ -61,7 +61,7 @@ class Reader:
     def run(self):
         with contextlib.suppress(OSError, http.client.HTTPException):
             while True:
-                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
                 with contextlib.closing(connection):
                     self.play_round(connection)
                 self.rounds += 1
@@ -80,7 +80,7 @@ class Reader:
 
 def read_stream(port, path):
     """Reads a stream until the server ends it. Returns the number of its lines."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     lines = 0
     with contextlib.closing(connection), \
             contextlib.suppress(OSError, http.client.HTTPException):
@@ -93,7 +93,7 @@ def read_stream(port, path):
 
 def poll(port, path):
     """Waits for changes of a list until the server ends. Returns the number of its answers."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     answers = 0
     with contextlib.closing(connection), \
             contextlib.suppress(OSError, http.client.HTTPException):

@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 import warnings
 
-from harness import PATIENCE, file_with, run, running
+from harness import TIMEOUT, file_with, run, running
 
 STATIC = """
 scrape_configs:
@@ -78,11 +78,11 @@ class Server:
 
     def connect(self, ca=None, client=None):
         if self.scheme == "http":
-            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         context = ssl.create_default_context(cafile=ca)
         if client:
             context.load_cert_chain(*client)
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=PATIENCE,
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=TIMEOUT,
                                            context=context)
 
     def ask(self, path, method="GET", headers=None, **trust):
@@ -98,7 +98,7 @@ class Server:
 
     def raw(self, data):
         """The entire response to these bytes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT) as connection:
             connection.sendall(data)
             answer = b""
             with contextlib.suppress(ConnectionResetError):
@@ -200,7 +200,7 @@ class Tls(unittest.TestCase):
                         context.wrap_socket(raw, server_hostname="127.0.0.1"):
                     pass
 
-    def test_who_speaks_plain_http_is_told(self):
+    def test_plain_http_is_reported(self):
         with authority() as ca, serving_tls(ca) as server:
             for method in ("GET", "POST"):
                 answer = server.raw(f"{method} /sd/one HTTP/1.1\r\nHost: a\r\n\r\n".encode())
@@ -242,7 +242,7 @@ class Renewal(unittest.TestCase):
                 old.request("GET", "/livez")
                 self.assertEqual(old.getresponse().status, 200)
 
-    def test_a_signal_looks_at_once_and_nonsense_changes_nothing(self):
+    def test_a_signal_checks_at_once_and_nonsense_changes_nothing(self):
         with authority() as ca:
             cert, key = ca.certificate("server")
             good = text_of(cert)
@@ -260,7 +260,7 @@ class Renewal(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    def test_a_certificate_that_has_expired_is_told_until_it_is_renewed(self):
+    def test_an_expired_certificate_is_reported_until_it_is_renewed(self):
         with authority() as ca:
             cert, key = ca.certificate("server", days=-1)
             fresh, fresh_key = ca.certificate("fresh")
@@ -279,7 +279,7 @@ class Ends(unittest.TestCase):
                 self.assertIn("get the renewed certificate of", server.program.error_line())
                 self.assertEqual(ask("/readyz"), "ok\n")
 
-    def test_a_renewal_by_a_certificate_that_has_expired_is_told(self):
+    def test_a_renewal_by_an_expired_certificate_is_reported(self):
         with authority() as ca:
             cert, key = ca.certificate("server")
             old, _ = ca.certificate("server2", days=-1, key=key)
@@ -356,7 +356,7 @@ class Tokens(unittest.TestCase):
             self.assertEqual(server.status("/livez"), 200)
             self.assertEqual(server.status("/metrics"), 200)
             write(path, "second\n")
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while server.status("/sd/one", "second") != 200:
                 self.assertLess(time.monotonic(), end)
             self.assertEqual(server.status("/sd/one", "first"), 401)
@@ -434,9 +434,9 @@ class Requests(unittest.TestCase):
                                 b"0\r\nAuthorization: Bearer s3cret\r\n\r\n")
             self.assertTrue(answer.startswith(b"HTTP/1.1 401 "), answer)
 
-    def test_who_waits_to_send_a_body_is_told_to(self):
+    def test_a_client_that_waits_to_send_a_body_receives_100_continue(self):
         with serving() as server, \
-                socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
+                socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as client:
             client.sendall(b"POST /-/reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
                            b"Expect: 100-continue\r\n\r\n")
             self.assertEqual(client.recv(1000), b"HTTP/1.1 100 Continue\r\n\r\n")

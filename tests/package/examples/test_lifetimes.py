@@ -17,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-from harness import FOLDER, PATIENCE, command, environment, simulated_cluster
+from harness import FOLDER, TIMEOUT, command, environment, simulated_cluster
 
 MOMENTS = int(os.environ.get("K8S_SD_MOMENTS", "500"))
 SLOWNESS = float(os.environ.get("K8S_SD_SLOWNESS", "1"))
@@ -79,7 +79,7 @@ class Moment:
                 process.wait()
 
     def signal(self, process, errors):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not catches(process.pid, self.ending):
             if process.poll() == 0:  # it ends by itself
                 return ""
@@ -116,7 +116,7 @@ class Lifetimes(unittest.TestCase):
         cls.config = os.path.join(folder, "scrape.yml")
         with open(cls.config, "w", encoding="utf-8") as file:
             file.write(config_text(60))
-        cls.cluster = cls.stack.enter_context(simulated_cluster(patience=600))
+        cls.cluster = cls.stack.enter_context(simulated_cluster(timeout=600))
         cls.seed = int(os.environ.get("K8S_SD_SEED", "0")) or random.randrange(1, 1 << 32)
         print(f"K8S_SD_SEED={cls.seed}", flush=True)
 

@@ -194,7 +194,7 @@ class Manifests(unittest.TestCase):
             # Otherwise the fleet never starts before the time-out.
             self.assertLessEqual(int(given["--fleet-wait-for-size"]), item["spec"]["replicas"])
 
-    def test_agents_of_nodes_are_told_their_node(self):
+    def test_agents_of_nodes_receive_their_node(self):
         for _, _, container in self.containers("DaemonSet"):
             given = self.arguments(container)
             self.assertEqual(given["--per-node"], "$(NODE_NAME)")

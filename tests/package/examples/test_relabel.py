@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from harness import PATIENCE, command, environment, file_with
+from harness import TIMEOUT, command, environment, file_with
 
 RULES = """\
 relabel_configs:
@@ -29,7 +29,7 @@ def relabel(text, *arguments, rules=RULES):
 def run(text, *arguments):
     data = text if isinstance(text, bytes) else text.encode()
     return subprocess.run(command("relabel", arguments), env=environment(), input=data,
-                          capture_output=True, timeout=PATIENCE)
+                          capture_output=True, timeout=TIMEOUT)
 
 
 class Results(unittest.TestCase):
@@ -132,7 +132,7 @@ scrape_configs:
                     process.stdin.flush()
                     self.assertEqual(process.stdout.readline(), b'{"n":"%d"}\n' % number)
                 process.stdin.close()
-                self.assertEqual(process.wait(PATIENCE), 0)
+                self.assertEqual(process.wait(TIMEOUT), 0)
             finally:
                 process.kill()
                 process.wait()
@@ -151,7 +151,7 @@ scrape_configs:
                 pass
             errors = process.stderr.read()
             process.stderr.close()
-            self.assertEqual((process.wait(PATIENCE), errors), (0, b""))
+            self.assertEqual((process.wait(TIMEOUT), errors), (0, b""))
 
 
 class Errors(unittest.TestCase):

@@ -84,7 +84,7 @@ class Scraper(unittest.TestCase):
             program.line_with(r'^one: stop .*job="one"')
             self.assertEqual(program.error_line(),
                              f"scraper: the configuration stays as it is: {path}: job one is "
-                             "missing; it is removed when a second look at the file finds the same")
+                             "missing; it is removed when a second read of the file finds the same")
             replace(path, "scrape_configs: nothing\n")
             program.process.send_signal(signal.SIGHUP)
             self.assertEqual(program.error_line(),
@@ -193,7 +193,7 @@ scrape_configs:
         self.assertIn("not everything has been listed in time", result.stderr)
         self.assertIn("connection refused", result.stdout.lower())
 
-    def test_tells_what_it_ignores_and_strict_refuses_it(self):
+    def test_reports_what_it_ignores_and_strict_refuses_it(self):
         text = PODS + "  honor_labels: true\n"
         with file_with(text, "p.yml") as path:
             lax = run("scraper", "--sim", "--config", path, "--scrapes", 1)

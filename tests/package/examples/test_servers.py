@@ -85,7 +85,7 @@ class Servers(unittest.TestCase):
         self.assertEqual(result.returncode, 2, result.stderr + result.stdout)
         return result.stderr
 
-    def test_files_that_are_not_there_are_told_at_once(self):
+    def test_missing_files_are_reported_at_once(self):
         with tls_gate() as gate:
             for user, authority, message in (
                     ("{tokenFile: token}", "none.pem", "CA certificates, .*/none.pem: No such file"),

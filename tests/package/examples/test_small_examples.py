@@ -104,7 +104,7 @@ class SmallExamples(unittest.TestCase):
                                 r"(?m)^ConfigMap shop/settings: log-level \(\d bytes\)$",
                                 r"(?m)^Secret shop/db-credentials is present, 3 references$")
 
-    def test_object_cache_tells_what_goes(self):
+    def test_object_cache_reports_removals(self):
         result = run("object_cache", "--diffs", 12)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Secret shop/queue-token: does not exist", result.stdout)
@@ -126,7 +126,7 @@ class SmallExamples(unittest.TestCase):
         self.assertRegex(result.stdout, "(?m)^node/b, seen with token 2$")
         self.assertIn("discovery ended: ", result.stdout)
 
-    def test_own_targets_are_told_beside_those_of_the_cluster(self):
+    def test_own_targets_are_delivered_beside_those_of_the_cluster(self):
         result = run("own_targets")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr, "")

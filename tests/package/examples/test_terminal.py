@@ -17,7 +17,7 @@ import time
 import unicodedata
 import unittest
 
-from harness import PATIENCE, command, environment, file_with, run
+from harness import TIMEOUT, command, environment, file_with, run
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CLEAR_LINE = "\r\x1b[K"
@@ -40,7 +40,7 @@ class OnTerminal:
 
     def read_until(self, pattern):
         """The entire output up to the pattern."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not re.search(pattern, self.text):
             if time.monotonic() > deadline:
                 raise AssertionError(f"no {pattern} in {self.text!r}")
@@ -51,7 +51,7 @@ class OnTerminal:
     def read_all(self):
         while self._read():
             pass
-        self.status = self.process.wait(PATIENCE)
+        self.status = self.process.wait(TIMEOUT)
         return self.text
 
     def _read(self):

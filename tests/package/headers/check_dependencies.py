@@ -19,12 +19,12 @@ DENIED_TO_HOSTS = re.compile(
     # required by templates of hosts
     r"|k8s_sd/detail/(?!base/|labels/|stores/|net/server_identity\.|hosts/object_watch\.)")
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
-# Pure layers, and the pure files of others.
+# Pure layers, and the pure files of other layers.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
     r"|base/(backoff|random|fnv1a)\."
     r"|fleet/(view_machine|lease_plan|lease_sights|hold_words|fleet_view|group_share)\."
-    r"|watch/(watch_machine|outcome|watch_request|bookmark_patience|encoding_choice"
+    r"|watch/(watch_machine|outcome|watch_request|watch_idle_timeout|encoding_choice"
     r"|failure|watch_report|resource_version)\."
     r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\.|stores/(trie|readers|published|store_index|store_traits)\."
     r"|discovery/(due_queue|pending_changes)\.)")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the layout of the library by reading its files; see `storeys.txt` and CONTRIBUTING.md.
+"""Checks the layout of the library by reading its files; see `layers.txt` and CONTRIBUTING.md.
 
 1. Path and namespace agree: include/k8s_sd/detail/ is k8s_sd::detail, the rest is k8s_sd.
-2. A layer includes only the layers named in `storeys.txt`, and no two files include each other.
+2. A layer includes only the layers named in `layers.txt`, and no two files include each other.
 3. Every .ipp is in src.hpp (or scrape/src.hpp) once, and in one translation unit of src/ once.
 4. Names of .ipp files do not leak: no using-directive outside of a function.
 
@@ -26,7 +26,7 @@ class House:
         self.root = pathlib.Path(root)
         self.include = self.root / "include"
         self.allowed, self.public = {}, {}
-        self._read_table(pathlib.Path(__file__).parent / "storeys.txt")
+        self._read_table(pathlib.Path(__file__).parent / "layers.txt")
         self.texts = {
             str(path.relative_to(self.include)): path.read_text(encoding="utf-8")
             for path in sorted(self.include.rglob("*.[hi]pp"))
@@ -37,13 +37,13 @@ class House:
             line = line.split("#")[0].strip()
             if not line:
                 continue
-            storey, rest = line.split(":")
+            layer, rest = line.split(":")
             below, _, headers = rest.partition("|")
-            self.allowed[storey] = set(below.split())
+            self.allowed[layer] = set(below.split())
             for header in headers.split():
-                self.public[header] = storey
+                self.public[header] = layer
 
-    def storey_of(self, file):
+    def layer_of(self, file):
         """The layer of a file below include/; None if the table has no entry."""
         parts = file.split("/")[1:]
         if parts[0] == "detail":
@@ -61,19 +61,19 @@ class House:
 
 def table_problems(house):
     seen = set()
-    for storey, below in house.allowed.items():
+    for layer, below in house.allowed.items():
         for name in sorted(below - seen):
-            yield f"storeys.txt: {storey} names {name}, but {name} is not above it in the table"
-        seen.add(storey)
+            yield f"layers.txt: {layer} names {name}, but {name} is not above it in the table"
+        seen.add(layer)
 
 
 def permission_problems(house):
-    used = {(house.storey_of(file), house.storey_of(included))
+    used = {(house.layer_of(file), house.layer_of(included))
             for file in house.library_files() for included in house.includes_of(file)}
-    for storey, below in house.allowed.items():
+    for layer, below in house.allowed.items():
         for name in sorted(below):
-            if (storey, name) not in used:
-                yield f"storeys.txt: {storey} may include {name}, but does not"
+            if (layer, name) not in used:
+                yield f"layers.txt: {layer} may include {name}, but does not"
 
 
 def namespace_problems(house):
@@ -88,11 +88,11 @@ def namespace_problems(house):
                 yield f"{file}: a public header does not belong to {namespace}"
 
 
-def storey_problems(house):
+def layer_problems(house):
     for file in house.library_files():
-        storey = house.storey_of(file)
-        if storey is None:
-            yield f"{file}: belongs to no layer in storeys.txt"
+        layer = house.layer_of(file)
+        if layer is None:
+            yield f"{file}: belongs to no layer in layers.txt"
             continue
         for included in house.includes_of(file):
             if included not in house.texts:
@@ -100,9 +100,9 @@ def storey_problems(house):
             elif included in UMBRELLAS:
                 yield f"{file}: includes {included}, a header for hosts only"
             else:
-                below = house.storey_of(included)
-                if below is not None and below != storey and below not in house.allowed[storey]:
-                    yield f"{file}: {storey} must not include {below} ({included})"
+                below = house.layer_of(included)
+                if below is not None and below != layer and below not in house.allowed[layer]:
+                    yield f"{file}: {layer} must not include {below} ({included})"
 
 
 def circle_problems(house):
@@ -132,7 +132,7 @@ def body_problems(house):
         included for unit in sorted(house.root.glob("src/*.cpp"))
         for included in INCLUDE.findall(unit.read_text(encoding="utf-8")))
     for body in bodies:
-        scrape = house.storey_of(body) in ("relabel", "scrape")
+        scrape = house.layer_of(body) in ("relabel", "scrape")
         umbrella = "k8s_sd/scrape/src.hpp" if scrape else "k8s_sd/src.hpp"
         if listed[body] != 1 or body not in INCLUDE.findall(house.texts[umbrella]):
             yield f"{body}: include/{umbrella} must include it, and nothing else of src.hpp"
@@ -142,21 +142,21 @@ def body_problems(house):
             yield f"{body}: a using-directive outside of a function reaches other files"
 
 
-CHECKS = (table_problems, permission_problems, namespace_problems, storey_problems, circle_problems, body_problems)
+CHECKS = (table_problems, permission_problems, namespace_problems, layer_problems, circle_problems, body_problems)
 
 
 def draw(house):
     arrows = collections.Counter()
     for file in house.library_files():
-        storey = house.storey_of(file)
+        layer = house.layer_of(file)
         for included in house.includes_of(file):
-            below = house.storey_of(included)
-            if included not in UMBRELLAS and below != storey:
-                arrows[storey, below] += 1
+            below = house.layer_of(included)
+            if included not in UMBRELLAS and below != layer:
+                arrows[layer, below] += 1
     order = list(house.allowed)
-    for storey in reversed(order):
-        below = [f"{name} {arrows[storey, name]}" for name in order if arrows[storey, name]]
-        print(f"{storey:>9} -> {', '.join(below) or '(the ground)'}")
+    for layer in reversed(order):
+        below = [f"{name} {arrows[layer, name]}" for name in order if arrows[layer, name]]
+        print(f"{layer:>9} -> {', '.join(below) or '(the ground)'}")
 
 
 def main(root, *options):

@@ -88,9 +88,9 @@ class HouseTest(unittest.TestCase):
         self.change("k8s_sd/time.hpp", "namespace k8s_sd::inline v0 {", "namespace k8s_sd {")
         self.expect("lacks the inline namespace")
 
-    def test_a_header_without_a_storey_is_found(self):
+    def test_a_header_without_a_layer_is_found(self):
         self.house.texts["k8s_sd/lost.hpp"] = ""
-        self.expect("belongs to no layer in storeys.txt")
+        self.expect("belongs to no layer in layers.txt")
 
     def test_an_include_of_a_missing_file_is_found(self):
         self.house.texts["k8s_sd/time.hpp"] += '#include "k8s_sd/gone.hpp"\n'

@@ -18,7 +18,7 @@ PRONOUNS_A_SENTENCE = 0.2
 REFUSED = re.compile(r"\b(?:nobody|for ever|(?:is|are|was) told|storeys?|barren|audience|seats?|patience)\b",
                      re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*(])")
-SHORTEST_SENTENCE = 4  # words
+MIN_SENTENCE = 4  # words
 # The history of changes: released text stays unchanged.
 HISTORY = "CHANGELOG.md"
 # Folders with code outside of the library.
@@ -81,7 +81,7 @@ def sentences(blocks):
     for block in blocks:
         without_code = re.sub(r"`[^`]*`", "X", block)
         for sentence in SENTENCE_END.split(without_code):
-            if len(sentence.split()) >= SHORTEST_SENTENCE:
+            if len(sentence.split()) >= MIN_SENTENCE:
                 yield " ".join(sentence.split())
 
 

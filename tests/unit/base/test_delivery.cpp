@@ -20,14 +20,14 @@ using detail::Pace;
 namespace {
 
 /// Delivers a number of times, each at its due time.
-struct Teller final : Delivery::Source, std::enable_shared_from_this<Teller> {
-    Teller(boost::asio::io_context& context, const std::shared_ptr<ManualClock>& clock)
+struct FakeSource final : Delivery::Source, std::enable_shared_from_this<FakeSource> {
+    FakeSource(boost::asio::io_context& context, const std::shared_ptr<ManualClock>& clock)
         : delivery(context.get_executor(), context.get_executor(), clock, 10) {}
 
-    bool tell_next(TimePoint now) override {
+    bool deliver_next(TimePoint now) override {
         if (left == 0 || pace.due(now) > now) return false;
         --left;
-        ++told;
+        ++deliveries;
         pace.called(now);
         if (on_call) on_call();
         return true;
@@ -44,11 +44,11 @@ struct Teller final : Delivery::Source, std::enable_shared_from_this<Teller> {
     Delivery delivery;
     Pace pace;
     int left = 0;
-    int told = 0;
+    int deliveries = 0;
     std::function<void()> on_call;
 };
 
-struct Telling {
+struct Fixture {
     void settle() { test::settle(context); }
     void advance(Duration time) {
         clock->advance(time);
@@ -57,112 +57,113 @@ struct Telling {
 
     boost::asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<Teller> teller = std::make_shared<Teller>(context, clock);
+    std::shared_ptr<FakeSource> source = std::make_shared<FakeSource>(context, clock);
 };
 
 }  // namespace
 
-TEST_CASE("Delivery: a host is called by post, and what is told is taken then") {
-    Telling t;
-    t.teller->add(1);
-    CHECK(t.teller->told == 0);
-    t.teller->left = 3;
+TEST_CASE("Delivery: a host is called by post, and the delivered state is taken then") {
+    Fixture t;
+    t.source->add(1);
+    CHECK(t.source->deliveries == 0);
+    t.source->left = 3;
     t.settle();
-    CHECK(t.teller->told == 3);
+    CHECK(t.source->deliveries == 3);
     t.settle();
-    CHECK(t.teller->told == 3);
+    CHECK(t.source->deliveries == 3);
 }
 
-TEST_CASE("Delivery: what changes until the turn after a call is told together") {
-    Telling t;
-    t.teller->add(1);
+TEST_CASE("Delivery: changes until the invocation after a call are delivered together") {
+    Fixture t;
+    t.source->add(1);
     t.context.run_one();
-    CHECK(t.teller->told == 1);
-    for (int i = 0; i < 3; ++i) t.teller->add(1);
+    CHECK(t.source->deliveries == 1);
+    for (int i = 0; i < 3; ++i) t.source->add(1);
     t.context.run_one();
-    CHECK(t.teller->told == 1);
+    CHECK(t.source->deliveries == 1);
     t.context.run_one();
-    CHECK(t.teller->told == 4);
+    CHECK(t.source->deliveries == 4);
 }
 
 TEST_CASE("Delivery: any number of wakes before the host comes is one") {
-    Telling t;
-    for (int i = 0; i < 10; ++i) t.teller->delivery.wake(t.teller);
+    Fixture t;
+    for (int i = 0; i < 10; ++i) t.source->delivery.wake(t.source);
     CHECK(settle(t.context) == 1);
 }
 
-TEST_CASE("Delivery: other handlers of the host get their turn") {
-    Telling t;
-    t.teller->add(1000);
-    int told_before = 0;
-    boost::asio::post(t.context, [&] { told_before = t.teller->told; });
+TEST_CASE("Delivery: other handlers of the host run in between") {
+    Fixture t;
+    t.source->add(1000);
+    int deliveries_before = 0;
+    boost::asio::post(t.context, [&] { deliveries_before = t.source->deliveries; });
     t.settle();
-    CHECK(told_before == 10);
-    CHECK(t.teller->told == 1000);
+    CHECK(deliveries_before == 10);
+    CHECK(t.source->deliveries == 1000);
 }
 
-TEST_CASE("Delivery: what is not yet due is told when it is") {
-    Telling t;
-    t.teller->pace.set_interval(10s);
-    t.teller->add(3);
+TEST_CASE("Delivery: a change that is not yet due is delivered when it is") {
+    Fixture t;
+    t.source->pace.set_interval(10s);
+    t.source->add(3);
     t.settle();
-    CHECK(t.teller->told == 1);
+    CHECK(t.source->deliveries == 1);
     t.advance(9s);
-    CHECK(t.teller->told == 1);
+    CHECK(t.source->deliveries == 1);
     t.advance(1s);
-    CHECK(t.teller->told == 2);
+    CHECK(t.source->deliveries == 2);
     SECTION("or earlier, if it is due earlier") {
-        t.teller->pace.set_interval(2s);
-        t.teller->delivery.wake(t.teller);
+        t.source->pace.set_interval(2s);
+        t.source->delivery.wake(t.source);
         t.settle();
         t.advance(2s);
-        CHECK(t.teller->told == 3);
+        CHECK(t.source->deliveries == 3);
     }
-    SECTION("or not at all, if there is nothing to tell any more") {
-        t.teller->left = 0;
+    SECTION("or not at all, if there is nothing to deliver any more") {
+        t.source->left = 0;
         t.advance(1h);
-        CHECK(t.teller->told == 2);
+        CHECK(t.source->deliveries == 2);
     }
 }
 
-TEST_CASE("Delivery: an exception of the host counts as told, and what comes next is told") {
-    Telling t;
-    t.teller->on_call = [] { throw std::runtime_error("host"); };
-    t.teller->add(2);
+TEST_CASE(
+    "Delivery: an exception of the host counts as a delivery, and the next change is delivered") {
+    Fixture t;
+    t.source->on_call = [] { throw std::runtime_error("host"); };
+    t.source->add(2);
     CHECK_THROWS_AS(t.settle(), std::runtime_error);
-    CHECK(t.teller->told == 1);
-    t.teller->on_call = nullptr;
+    CHECK(t.source->deliveries == 1);
+    t.source->on_call = nullptr;
     t.settle();
-    CHECK(t.teller->told == 2);
+    CHECK(t.source->deliveries == 2);
 }
 
-TEST_CASE("Delivery: after a cancellation nothing is told and nothing is waited for") {
-    Telling t;
-    t.teller->pace.set_interval(10s);
-    SECTION("before the first call") { t.teller->add(2); }
+TEST_CASE("Delivery: after a cancellation nothing is delivered and no timer is pending") {
+    Fixture t;
+    t.source->pace.set_interval(10s);
+    SECTION("before the first call") { t.source->add(2); }
     SECTION("while it waits") {
-        t.teller->add(3);
+        t.source->add(3);
         t.settle();
     }
-    const int before = t.teller->told;
-    CHECK(t.teller->delivery.cancel(t.teller));
-    CHECK_FALSE(t.teller->delivery.cancel(t.teller));
-    CHECK(t.teller->delivery.cancelled());
+    const int before = t.source->deliveries;
+    CHECK(t.source->delivery.cancel(t.source));
+    CHECK_FALSE(t.source->delivery.cancel(t.source));
+    CHECK(t.source->delivery.cancelled());
     t.settle();
-    t.teller->add(1);
+    t.source->add(1);
     t.advance(1h);
-    CHECK(t.teller->told == before);
+    CHECK(t.source->deliveries == before);
     CHECK(t.clock->next_expiry() == TimePoint::max());
-    CHECK(t.teller.use_count() == 1);
+    CHECK(t.source.use_count() == 1);
 }
 
 TEST_CASE("Delivery: a wait does not keep its source alive") {
-    Telling t;
-    t.teller->pace.set_interval(10s);
-    t.teller->add(2);
+    Fixture t;
+    t.source->pace.set_interval(10s);
+    t.source->add(2);
     t.settle();
-    CHECK(t.teller.use_count() == 1);
-    t.teller.reset();
+    CHECK(t.source.use_count() == 1);
+    t.source.reset();
     t.advance(1h);
     CHECK(t.clock->next_expiry() == TimePoint::max());
 }

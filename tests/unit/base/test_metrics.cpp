@@ -119,7 +119,7 @@ TEST_CASE("Metrics: names are unique, end in _total for counters, and have a lin
 TEST_CASE("Metrics: visit() brings every value of every kind, then those of the context") {
     Metrics metrics;
     metrics.of(Kind::configmap).synced_watchers = -1;
-    metrics.cache_revivals = 7;
+    metrics.cache_rewatches = 7;
     metrics.of(Kind::pod).list_milliseconds = 1250;
     std::map<std::pair<std::string, std::string>, double> values;
     std::vector<std::string> resources;
@@ -130,7 +130,7 @@ TEST_CASE("Metrics: visit() brings every value of every kind, then those of the 
     CHECK(values.size() == std::size(kind_metrics) * (kind_count + 1) + std::size(context_metrics));
     CHECK(values.at({"k8s_sd_synced_watchers", "configmaps"}) == -1);
     CHECK(values.at({"k8s_sd_synced_watchers", "secrets"}) == 0);
-    CHECK(values.at({"k8s_sd_cache_revivals_total", ""}) == 7);
+    CHECK(values.at({"k8s_sd_cache_rewatches_total", ""}) == 7);
     CHECK(values.at({"k8s_sd_list_seconds_total", "pods"}) == 1.25);
     REQUIRE(resources.size() == kind_count + 2);
     CHECK(resources.front() == "nodes");

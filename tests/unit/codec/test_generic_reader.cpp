@@ -49,7 +49,8 @@ TEST_CASE("generic objects: the metadata are read, and the content is the docume
     CHECK(document.content == boost::json::parse(text));
 }
 
-TEST_CASE("generic objects: a Status in place of one is told from an object with such members") {
+TEST_CASE(
+    "generic objects: a Status in place of one is distinguished from an object with such members") {
     GenericDocument error;
     CHECK(generic_problem(R"({"apiVersion":"v1","kind":"Status","code":410,"reason":"Expired",)"
                           R"("message":"too old","details":{"retryAfterSeconds":3,)"

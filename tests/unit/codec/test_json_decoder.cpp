@@ -318,7 +318,7 @@ TEST_CASE("JsonDecoder: a version from the future is recognised in its three sha
     }
 }
 
-TEST_CASE("JsonDecoder: an ERROR event may tell when to come back") {
+TEST_CASE("JsonDecoder: an ERROR event may have a retry delay") {
     const Decoded decoded = decode_watch(
         Kind::pod, event("ERROR", R"({"code":429,"details":{"retryAfterSeconds":7}})"));
     REQUIRE(decoded.errors.size() == 1);

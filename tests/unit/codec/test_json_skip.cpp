@@ -26,9 +26,9 @@ std::vector<JsonSkip::Means> all_means() {
 }
 
 Passed pass(JsonSkip::Means means, const std::vector<std::string_view>& pieces,
-            std::size_t most_depth = max_json_depth) {
+            std::size_t max_depth = max_json_depth) {
     JsonSkip skip(means);
-    skip.begin(most_depth);
+    skip.begin(max_depth);
     Passed passed;
     for (const std::string_view piece : pieces) {
         // A copy, so that a sanitizer detects reads beyond its end.

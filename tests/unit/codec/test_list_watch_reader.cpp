@@ -229,7 +229,7 @@ TEST_CASE("ListWatchReader: of a deleted object only the name is needed") {
     CHECK_FALSE(f.ec);
 }
 
-TEST_CASE("ListWatchReader: a deletion of nobody knows what ends the stream, for a list to tell") {
+TEST_CASE("ListWatchReader: a deletion without a name ends the stream, and a list follows") {
     Fixture f;
     for (const std::string& event : {std::string("DELETED n/ @3"), std::string("DELETED /a @3"),
                                      "DELETED n/a @" + std::string(1025, '1')}) {

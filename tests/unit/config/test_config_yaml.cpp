@@ -138,7 +138,7 @@ TEST_CASE("parse_sd_config: what is not supported is an error that names it") {
           "sd.yaml:2: kubeconfig_file: reading it from a URL is not supported; name a file");
 }
 
-TEST_CASE("parse_sd_config: what validate finds is told by line and key") {
+TEST_CASE("parse_sd_config: the findings of validate are reported by line and key") {
     CHECK(problem("role: pod\nauthorization:\n  type: Bearer\n  credentials: t\n")
               .starts_with("sd.yaml:4: authorization.credentials: needs the URL of api_server"));
     CHECK(problem("role: pod\nkubeconfig_file: k\ntls_config:\n  ca_file: f\n")
@@ -272,7 +272,7 @@ TEST_CASE("parse_sd_config: a mapping merges others, its own keys win") {
     CHECK(parse("{!!merge <<: {role: pod}}").role == Role::pod);
 }
 
-TEST_CASE("parse_sd_config: what is wrong with a merge is told where it stands") {
+TEST_CASE("parse_sd_config: a mistake in a merge is reported with its position") {
     const std::pair<const char*, const char*> table[] = {
         {"role: pod\n<<: 7", "sd.yaml:2: <<: must be a mapping, or a list of mappings, to take"},
         {"role: pod\n<<: ", "sd.yaml:2: <<: must be a mapping, or a list"},

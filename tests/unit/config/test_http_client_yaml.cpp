@@ -109,7 +109,7 @@ TEST_CASE("HTTP client: versions of TLS, and what stands for at least 1.0") {
     CHECK(tls("min_version: TLS11") == TlsConfig{});
 }
 
-TEST_CASE("HTTP client: what contradicts itself is told where it stands") {
+TEST_CASE("HTTP client: contradictions are reported with their position") {
     const std::pair<const char*, const char*> cases[] = {
         {"bearer_token: a\nbearer_token_file: b",
          "4: bearer_token_file: must not be set together with bearer_token"},

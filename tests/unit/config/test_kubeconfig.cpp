@@ -91,7 +91,7 @@ TEST_CASE("kubeconfig: what is wrong with a cluster is said with what would be r
     CHECK_FALSE(contains(path, "sesame"));
 }
 
-TEST_CASE("kubeconfig: a file that is none is told by its kind") {
+TEST_CASE("kubeconfig: another file is detected by its kind") {
     CHECK(problem_of("apiVersion: v1\nkind: Secret\n") ==
           "kc:2: kind: is not that of a kubeconfig, which is Config");
     CHECK(problem_of("apiVersion: apps/v1\n") ==

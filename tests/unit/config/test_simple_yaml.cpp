@@ -188,13 +188,13 @@ TEST_CASE("YamlValue: anchors cannot stand for more than a bound") {
     const YamlValue document = YamlValue::parse(laughs, "f");
     constexpr std::size_t any = static_cast<std::size_t>(-1);
     const std::string problem =
-        config_error([&] { (void)to_json(document, {.most_values = any, .most_bytes = any}); });
+        config_error([&] { (void)to_json(document, {.max_values = any, .max_bytes = any}); });
     CHECK(problem.ends_with(": anchors stand for too much"));
 
     std::string text = "a: &a '" + std::string(100'000, 'x') + "'\nb: [";
     for (int i = 0; i < 10'000; ++i) text += "*a, ";
     const YamlValue repeated = YamlValue::parse(text + "]", "f");
     CHECK(config_error([&] {
-              (void)to_json(repeated["b"], {.most_values = any, .most_bytes = any});
+              (void)to_json(repeated["b"], {.max_values = any, .max_bytes = any});
           }).ends_with(": anchors stand for too much"));
 }

@@ -119,7 +119,7 @@ TEST_CASE("parse_list_url: the path goes with its query, escaped where it must b
 }
 
 TEST_CASE(
-    "resolve_http_sd: vmagent uses the proxies of the environment, Prometheus where told to") {
+    "resolve_http_sd: vmagent uses the proxies of the environment, Prometheus if configured") {
     const ScopedVariable proxy("HTTP_PROXY", "http://proxy:3128");
     const ScopedVariable lower("http_proxy", std::nullopt);
     const ScopedVariable none("NO_PROXY", std::nullopt);

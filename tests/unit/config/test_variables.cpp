@@ -24,8 +24,8 @@ VariableLookup lookup(std::map<std::string, std::string, std::less<>> variables)
 }
 
 std::string expand(const std::string& text, const VariableLookup& variables,
-                   LabelDialect dialect = V, std::size_t most_bytes = 1000) {
-    return detail::expand_variables(text, dialect, variables, "f.yml", most_bytes);
+                   LabelDialect dialect = V, std::size_t max_bytes = 1000) {
+    return detail::expand_variables(text, dialect, variables, "f.yml", max_bytes);
 }
 
 }  // namespace

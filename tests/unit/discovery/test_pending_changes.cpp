@@ -107,7 +107,7 @@ TEST_CASE("PendingChanges: a replaced object is a change although its targets lo
     CHECK(diff.updated[0].previous == one);
 }
 
-TEST_CASE("PendingChanges: what clear() forgets is not told") {
+TEST_CASE("PendingChanges: changes dropped by clear() are not delivered") {
     PendingChanges pending;
     pending.add({group_of("a", "1"), nullptr, false});
     pending.clear();
@@ -164,7 +164,7 @@ TEST_CASE("PendingChanges: they can be read for several hosts before they are dr
     CHECK_FALSE(pending.empty());
 }
 
-TEST_CASE("PendingChanges: to take everything from a host is to take what it was told") {
+TEST_CASE("PendingChanges: removing everything from a host removes what it has received") {
     const auto unchanged = group_of("unchanged", "1"), old = group_of("changed", "1"),
                changed = group_of("changed", "2"), came = group_of("came", "1"),
                gone = group_of("gone", "1");

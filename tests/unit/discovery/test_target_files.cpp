@@ -12,7 +12,7 @@
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
-using detail::FileLook;
+using detail::FileScan;
 
 namespace {
 
@@ -22,8 +22,8 @@ struct Files {
         return directory.write(name, content);
     }
     void name(const std::string& pattern) { config.files.push_back(directory.path(pattern)); }
-    FileLook look(const detail::KnownTargetFiles& known = {}) {
-        return detail::look_at_files(config, known, maker);
+    FileScan scan(const detail::KnownTargetFiles& known = {}) {
+        return detail::scan_files(config, known, maker);
     }
     std::vector<std::string> find(const std::string& pattern) const {
         std::vector<std::string> names;
@@ -40,9 +40,9 @@ struct Files {
 
 using Names = std::vector<std::string>;
 
-detail::KnownTargetFiles known_after(const FileLook& look) {
+detail::KnownTargetFiles known_after(const FileScan& scan) {
     detail::KnownTargetFiles known;
-    for (const auto& [path, file] : look.files) {
+    for (const auto& [path, file] : scan.files) {
         if (file.problem.empty()) known[path].list = file.content;
         if (!file.content.mistake.empty()) known[path].bad = file.content;
     }
@@ -76,7 +76,7 @@ TEST_CASE("find_files: patterns match in the order of the names, also those with
     CHECK(f.find("a.json/*").empty());
 }
 
-TEST_CASE("find_files: a directory without end is left, and told of") {
+TEST_CASE("find_files: an endless directory is left, and reported") {
     Files f;
     for (int i = 0; i < 5; ++i) f.add(std::to_string(i) + ".json", "");
     const auto found = detail::find_files(f.directory.path("*.json"), 3);
@@ -84,7 +84,7 @@ TEST_CASE("find_files: a directory without end is left, and told of") {
     CHECK(contains(found.problem, "there are too many files"));
 }
 
-TEST_CASE("find_files: a path that is longer than paths can be is told, and costs nothing") {
+TEST_CASE("find_files: an overlong path is reported, and costs nothing") {
     std::string path = "/";
     for (int i = 0; i < 1'000'000; ++i) path += "a/";
     CHECK(contains(detail::find_files(path + "*.yml", 10).problem, "more than 4095 bytes"));
@@ -94,7 +94,7 @@ TEST_CASE("find_files: a path that is longer than paths can be is told, and cost
     CHECK(config_error([&] { validate(config); }) == "files[0]: is longer than 4095 bytes");
 }
 
-TEST_CASE("find_files: a pattern without end is told") {
+TEST_CASE("find_files: an endless pattern is reported") {
     for (const char* pattern :
          {"[", "a[.yml", "[]", "[a", "[a-", "[a-]", "[-a]", "x\\", "[^", "[\\"}) {
         CAPTURE(pattern);
@@ -109,146 +109,146 @@ TEST_CASE("find_files: a pattern without end is told") {
 
 // --- files ---------------------------------------------------------------------------------------
 
-TEST_CASE("look_at_files: each file has groups with its path as label") {
+TEST_CASE("scan_files: each file has groups with its path as label") {
     Files f;
     const std::string path = f.add("a.json", R"([{"targets":["x:1"]},{"targets":["y:1"]}])");
     f.name("*.json");
-    const FileLook look = f.look();
-    REQUIRE(look.files.size() == 1);
-    const auto& groups = look.files.at(path).groups;
+    const FileScan scan = f.scan();
+    REQUIRE(scan.files.size() == 1);
+    const auto& groups = scan.files.at(path).groups;
     REQUIRE(groups->size() == 2);
     CHECK((*groups)[1]->source() == path + ":1");
     CHECK((*groups)[1]->merged(0) == LabelMap{{"__address__", "y:1"}, {"__meta_filepath", path}});
 }
 
-TEST_CASE("look_at_files: to vmagent the path is relative to the configuration") {
+TEST_CASE("scan_files: to vmagent the path is relative to the configuration") {
     Files f;
     f.config.dialect = vm;
     f.config.directory = f.directory.path();
     const std::string path = f.add("d/a", "- targets: [x]\n");
     f.name("d/a");
     const auto label = [&] {
-        const detail::FileLook look = f.look();
+        const detail::FileScan scan = f.scan();
         return std::string(
-            (*look.files.at(path).groups)[0]->labels().get("__meta_filepath").value_or("none"));
+            (*scan.files.at(path).groups)[0]->labels().get("__meta_filepath").value_or("none"));
     };
     CHECK(label() == "d/a");
     f.config.directory = "/elsewhere";
     CHECK(label() == path);
 }
 
-TEST_CASE("look_at_files: what has not changed is not read into groups again") {
+TEST_CASE("scan_files: what has not changed is not read into groups again") {
     Files f;
     const std::string path = f.add("a.json", R"([{"targets":["x:1"]}])");
     f.name("a.json");
-    detail::KnownTargetFiles known = known_after(f.look());
-    CHECK_FALSE(f.look(known).files.at(path).groups);
+    detail::KnownTargetFiles known = known_after(f.scan());
+    CHECK_FALSE(f.scan(known).files.at(path).groups);
     ++known[path].list.hash;
-    CHECK(f.look(known).files.at(path).groups);
+    CHECK(f.scan(known).files.at(path).groups);
     --known[path].list.hash;
     f.add("a.json", R"([{"targets":["x:2"]}])");
-    CHECK(f.look(known).files.at(path).groups);
+    CHECK(f.scan(known).files.at(path).groups);
 }
 
-TEST_CASE("look_at_files: bad bytes are not parsed again, and the problem stays") {
+TEST_CASE("scan_files: bad bytes are not parsed again, and the problem stays") {
     Files f;
     const std::string path = f.add("a.json", "[{");
     f.name("a.json");
-    const FileLook first = f.look();
+    const FileScan first = f.scan();
     const std::string problem = first.files.at(path).problem;
     CHECK(contains(problem, "is not JSON"));
     detail::KnownTargetFiles known = known_after(first);
     known[path].bad.mistake = "remembered";
-    CHECK(f.look(known).files.at(path).problem == "remembered");
+    CHECK(f.scan(known).files.at(path).problem == "remembered");
     f.add("a.json", "[]");
-    CHECK(f.look(known).files.at(path).problem == "");
+    CHECK(f.scan(known).files.at(path).problem == "");
     // A file refused for its length may be accepted once others are shorter.
     f.config.max_targets = 1;
     f.add("a.json", R"([{"targets":["x","y"]}])");
-    CHECK(f.look().files.at(path).content.mistake == "");
+    CHECK(f.scan().files.at(path).content.mistake == "");
 }
 
-TEST_CASE("look_at_files: a file that two patterns match is there once") {
+TEST_CASE("scan_files: a file that two patterns match is there once") {
     Files f;
     f.add("a.json", "[]");
     f.name("a.json");
     f.name("*.json");
-    CHECK(f.look().files.size() == 1);
+    CHECK(f.scan().files.size() == 1);
 }
 
-TEST_CASE("look_at_files: a bad file has a problem with its path, and the others are read") {
+TEST_CASE("scan_files: a bad file has a problem with its path, and the others are read") {
     Files f;
     const std::string bad = f.add("bad.json", R"([{"targets":["hunter2"]})");
     const std::string yaml = f.add("bad.yml", "- targets: hunter2\n");
     const std::string good = f.add("good.json", "[]");
     f.name("*.json");
     f.name("*.yml");
-    const FileLook look = f.look();
-    CHECK(look.files.at(good).groups);
-    CHECK(look.files.at(bad).problem.starts_with(bad + ": the list: is not JSON"));
-    CHECK(look.files.at(yaml).problem == yaml + ":1: [0].targets: must be a list");
-    for (const auto& [path, file] : look.files) CHECK_FALSE(contains(file.problem, "hunter2"));
+    const FileScan scan = f.scan();
+    CHECK(scan.files.at(good).groups);
+    CHECK(scan.files.at(bad).problem.starts_with(bad + ": the list: is not JSON"));
+    CHECK(scan.files.at(yaml).problem == yaml + ":1: [0].targets: must be a list");
+    for (const auto& [path, file] : scan.files) CHECK_FALSE(contains(file.problem, "hunter2"));
 }
 
-TEST_CASE("look_at_files: what is no regular file keeps nobody waiting") {
+TEST_CASE("scan_files: what is no regular file keeps nobody waiting") {
     Files f;
     std::filesystem::create_directory(f.directory.path("d.json"));
     REQUIRE(::mkfifo(f.directory.path("fifo.json").c_str(), 0600) == 0);
     std::filesystem::create_symlink("gone", f.directory.path("link.json"));
     f.name("*.json");
-    const FileLook look = f.look();
-    CHECK(contains(look.files.at(f.directory.path("d.json")).problem, "not a regular file"));
-    CHECK(contains(look.files.at(f.directory.path("fifo.json")).problem, "not a regular file"));
-    CHECK(contains(look.files.at(f.directory.path("link.json")).problem, "No such file"));
+    const FileScan scan = f.scan();
+    CHECK(contains(scan.files.at(f.directory.path("d.json")).problem, "not a regular file"));
+    CHECK(contains(scan.files.at(f.directory.path("fifo.json")).problem, "not a regular file"));
+    CHECK(contains(scan.files.at(f.directory.path("link.json")).problem, "No such file"));
 }
 
-TEST_CASE("look_at_files: a name without a file is told, a pattern without one is not") {
+TEST_CASE("scan_files: a name without a file is reported, a pattern without one is not") {
     Files f;
     f.name("*.json");
     f.name("a.json");
-    const FileLook look = f.look();
-    CHECK(look.files.empty());
-    CHECK(look.untold.empty());
-    CHECK(look.missing == Names{f.directory.path("a.json")});
+    const FileScan scan = f.scan();
+    CHECK(scan.files.empty());
+    CHECK(scan.omissions.empty());
+    CHECK(scan.missing == Names{f.directory.path("a.json")});
 }
 
-TEST_CASE("look_at_files: files, bytes and targets are limited") {
+TEST_CASE("scan_files: files, bytes and targets are limited") {
     Files f;
     const std::string a = f.add("a.json", R"([{"targets":["1","2"]}])");
     const std::string b = f.add("b.json", R"([{"targets":["3"]}])");
     f.name("*.json");
     SECTION("files") {
         f.config.max_files = 1;
-        const FileLook look = f.look();
-        CHECK(look.files.size() == 1);
-        CHECK(look.untold.at(0) == "there are more than 1 files");
+        const FileScan scan = f.scan();
+        CHECK(scan.files.size() == 1);
+        CHECK(scan.omissions.at(0) == "there are more than 1 files");
     }
     SECTION("bytes of a file") {
         f.config.max_file_bytes = 20;
-        const FileLook look = f.look();
-        CHECK(look.files.at(a).problem == "cannot read " + a + ": it is larger than 20 bytes");
-        CHECK(look.files.at(b).groups);
+        const FileScan scan = f.scan();
+        CHECK(scan.files.at(a).problem == "cannot read " + a + ": it is larger than 20 bytes");
+        CHECK(scan.files.at(b).groups);
     }
     SECTION("bytes of all") {
         f.config.max_bytes = 30;
-        const FileLook look = f.look();
-        CHECK(look.files.at(a).groups);
-        CHECK(contains(look.files.at(b).problem, "it is larger than"));
-        CHECK(look.files.at(b).problem.ends_with("(max_bytes is for all files)"));
+        const FileScan scan = f.scan();
+        CHECK(scan.files.at(a).groups);
+        CHECK(contains(scan.files.at(b).problem, "it is larger than"));
+        CHECK(scan.files.at(b).problem.ends_with("(max_bytes is for all files)"));
     }
     SECTION("targets of a file") {
         f.config.max_targets = 1;
-        CHECK(f.look().files.at(a).problem == a + ": the list: has more than 1 targets");
+        CHECK(f.scan().files.at(a).problem == a + ": the list: has more than 1 targets");
     }
     SECTION("targets of all, also of those that have not changed") {
         f.config.max_targets = 2;
-        for (const FileLook& look : {f.look(), f.look(known_after(f.look()))}) {
-            CHECK(look.files.at(a).problem == "");
-            CHECK(look.files.at(b).problem ==
+        for (const FileScan& scan : {f.scan(), f.scan(known_after(f.scan()))}) {
+            CHECK(scan.files.at(a).problem == "");
+            CHECK(scan.files.at(b).problem ==
                   b + ": with the files before it, it exceeds max_targets or max_bytes");
         }
         f.config.max_targets = 3;
-        CHECK(f.look().files.at(b).groups);
+        CHECK(f.scan().files.at(b).groups);
     }
     SECTION("texts of all, whatever anchors make of them") {
         const std::string text(40, 'x');
@@ -258,19 +258,19 @@ TEST_CASE("look_at_files: files, bytes and targets are limited") {
         f.config.files.clear();
         f.name("*.yml");
         f.config.max_bytes = 200;
-        const FileLook look = f.look();
-        CHECK(look.files.at(f.directory.path("c.yml")).groups);
-        CHECK(contains(look.files.at(f.directory.path("d.yml")).problem, "it exceeds"));
+        const FileScan scan = f.scan();
+        CHECK(scan.files.at(f.directory.path("c.yml")).groups);
+        CHECK(contains(scan.files.at(f.directory.path("d.yml")).problem, "it exceeds"));
     }
     SECTION("files: those that are known come before new ones") {
         f.config.max_files = 2;
-        const detail::KnownTargetFiles known = known_after(f.look());
+        const detail::KnownTargetFiles known = known_after(f.scan());
         f.add("0.json", "[]");
-        const FileLook look = f.look(known);
-        CHECK(look.files.contains(a));
-        CHECK(look.files.contains(b));
-        CHECK(look.untold.size() == 1);
+        const FileScan scan = f.scan(known);
+        CHECK(scan.files.contains(a));
+        CHECK(scan.files.contains(b));
+        CHECK(scan.omissions.size() == 1);
         std::filesystem::remove(a);
-        CHECK(f.look(known).files.contains(f.directory.path("0.json")));
+        CHECK(f.scan(known).files.contains(f.directory.path("0.json")));
     }
 }

@@ -150,7 +150,7 @@ TEST_CASE("GroupShare: after any changes the diffs make what each member owns") 
         };
         const std::vector<std::string> names{"a", "b", "c"};
         std::list<GroupMember> members;
-        std::map<std::string, TargetGroups> told;
+        std::map<std::string, TargetGroups> received;
         for (const std::string& name : names) members.emplace_back(name);
         std::set<std::string> all;
         FleetViewPtr view = group_view({"a"});
@@ -162,7 +162,7 @@ TEST_CASE("GroupShare: after any changes the diffs make what each member owns") 
                                                : test::change({}, {group_of(name)});
             if (pick(10) == 0) view = group_view({names[pick(3)], names[pick(3)]});
             for (GroupMember& member : members) {
-                TargetGroups& groups = told[member.name];
+                TargetGroups& groups = received[member.name];
                 groups.apply(member.share.apply(diff));
                 groups.apply(member.share.share(FleetShare(view, member.name), member.now));
                 member.now += std::chrono::seconds(pick(20));
@@ -171,7 +171,7 @@ TEST_CASE("GroupShare: after any changes the diffs make what each member owns") 
             }
         }
         for (GroupMember& member : members) {
-            TargetGroups& groups = told[member.name];
+            TargetGroups& groups = received[member.name];
             groups.apply(member.share.finish_handovers(member.now + 1min));
             std::size_t owned = 0;
             for (const std::string& name : all) {

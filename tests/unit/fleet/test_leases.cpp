@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using Step = LeasePlan::Step;
 using Next = LeasePlan::Next;
 
-TEST_CASE("LeasePlan: a Lease is created, and then updated without a look at it") {
+TEST_CASE("LeasePlan: a Lease is created, and then updated without a read") {
     LeasePlan plan;
     CHECK(plan.step() == Step::create);
     CHECK(plan.on_answer(201, "7") == Next::done);

@@ -245,7 +245,7 @@ TEST_CASE("ViewMachine: that this member is not there is not believed at once") 
     CHECK(fleet.view() == "a c");
 }
 
-TEST_CASE("ViewMachine: a member that is told to leave, or is not ready, believes it") {
+TEST_CASE("ViewMachine: a terminating or unready member treats itself as such") {
     Fleet leaving({}, "b");
     leaving.see("a b c");
     leaving.see("a -b c");

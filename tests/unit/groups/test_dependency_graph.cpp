@@ -21,11 +21,11 @@ using Graph = k8s_sd::detail::DependencyGraph<Dependent>;
 
 struct Dependent {
     Graph::Dependencies& dependencies() {
-        ++looked_at;
+        ++visited;
         return asked_for;
     }
     Graph::Dependencies asked_for{};
-    std::size_t looked_at = 0;
+    std::size_t visited = 0;
 };
 
 void ask(Graph& graph, Dependent& who, const std::vector<Key>& keys) {
@@ -145,14 +145,14 @@ TEST_CASE("DependencyGraph: what goes looks at one other dependent, however many
     Graph graph;
     std::vector<Dependent> who(20'000);
     for (Dependent& dependent : who) ask(graph, dependent, {pod, node});
-    const auto looked_at = [&] {
+    const auto visited = [&] {
         std::size_t sum = 0;
-        for (Dependent& dependent : who) sum += std::exchange(dependent.looked_at, 0);
+        for (Dependent& dependent : who) sum += std::exchange(dependent.visited, 0);
         return sum;
     };
-    looked_at();
+    visited();
     for (Dependent& dependent : who) ask(graph, dependent, {});
-    CHECK(looked_at() <= 3 * who.size());  // itself, and the last one of each object
+    CHECK(visited() <= 3 * who.size());  // itself, and the last one of each object
     CHECK(graph.empty());
 }
 

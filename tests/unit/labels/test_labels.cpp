@@ -78,8 +78,7 @@ TEST_CASE("append_sanitized: bytes that are not UTF-8 give nothing but label nam
     }
 }
 
-TEST_CASE(
-    "LabelFactory: a family gives each key a label and a sibling that tells of its presence") {
+TEST_CASE("LabelFactory: a family gives each key a label and a sibling for its presence") {
     LabelFactory factory;
     const auto block = make_family(factory, family, {{"app", "web"}, {"a.b/c", ""}});
     CHECK(map_of(block) == LabelMap{{"label_app", "web"},

@@ -4,9 +4,9 @@
 #include "k8s_sd/detail/net/credential_sources.hpp"
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
+#include "support/fake_program_runner.hpp"
 #include "support/manual_clock.hpp"
-#include "support/program_desk.hpp"
 #include "support/settle.hpp"
 #include "support/text_server.hpp"
 
@@ -40,17 +40,18 @@ struct Issuers {
     }
     /// The value of the header, or "error: ", or "" while no result has arrived.
     std::string get(std::size_t client = 0) {
-        told = std::make_shared<std::string>();
-        clients[client]->async_get([this, here = told](const detail::RequestCredentials& answer) {
-            *here =
-                answer.ec ? "error: " + answer.problem : std::string(detail::view(answer.value));
-            problem = answer.problem;
-            headers = detail::view(answer.headers);
-            identity = answer.identity;
-            revision = answer.revision;
-        });
+        received = std::make_shared<std::string>();
+        clients[client]->async_get(
+            [this, here = received](const detail::RequestCredentials& answer) {
+                *here = answer.ec ? "error: " + answer.problem
+                                  : std::string(detail::view(answer.value));
+                problem = answer.problem;
+                headers = detail::view(answer.headers);
+                identity = answer.identity;
+                revision = answer.revision;
+            });
         settle();
-        return *told;
+        return *received;
     }
     /// Reports a 401; the result is whether other credentials exist; nullopt until it arrives.
     std::shared_ptr<std::optional<bool>> refuse(std::size_t client = 0) {
@@ -68,11 +69,11 @@ struct Issuers {
     boost::asio::io_context context;
     ApiServerConfig config;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FileDesk> files = std::make_shared<FileDesk>();
-    std::shared_ptr<ProgramDesk> programs = std::make_shared<ProgramDesk>();
+    std::shared_ptr<FakeFileCalls> files = std::make_shared<FakeFileCalls>();
+    std::shared_ptr<FakeProgramRunner> programs = std::make_shared<FakeProgramRunner>();
     std::shared_ptr<TextServer> service = std::make_shared<TextServer>();
     std::vector<std::string> log;
-    std::shared_ptr<std::string> told;  ///< the last caller's result
+    std::shared_ptr<std::string> received;  ///< the last caller's result
     std::string problem, headers;
     std::shared_ptr<const detail::ClientIdentity> identity;
     std::uint64_t revision = 0;

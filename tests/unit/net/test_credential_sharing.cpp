@@ -19,24 +19,26 @@ using Texts = std::vector<std::string>;
 struct Shared {
     void get() {
         credentials->async_get([this](const RequestCredentials& answer) {
-            told.push_back(answer.ec ? "error: " + answer.problem
-                                     : std::string(view(answer.value)));
+            received.push_back(answer.ec ? "error: " + answer.problem
+                                         : std::string(view(answer.value)));
             revision = answer.revision;
         });
     }
     /// Reports the value of the last result as refused.
     void refresh() { refresh(revision); }
     void refresh(std::uint64_t refused) {
-        credentials->async_refresh(
-            refused, [this](bool changed) { told.emplace_back(changed ? "changed" : "the same"); });
+        credentials->async_refresh(refused, [this](bool changed) {
+            received.emplace_back(changed ? "changed" : "the same");
+        });
     }
-    Texts take() { return std::exchange(told, {}); }
+    Texts take() { return std::exchange(received, {}); }
 
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
-    std::shared_ptr<test::SlowSource::Desk> desk = std::make_shared<test::SlowSource::Desk>();
+    std::shared_ptr<test::SlowSource::Control> control =
+        std::make_shared<test::SlowSource::Control>();
     std::unique_ptr<Credentials> credentials =
-        std::make_unique<Credentials>(std::make_unique<test::SlowSource>(desk), clock);
-    Texts told;
+        std::make_unique<Credentials>(std::make_unique<test::SlowSource>(control), clock);
+    Texts received;
     std::uint64_t revision = 0;
 };
 
@@ -44,130 +46,133 @@ TEST_CASE("Credentials: the source is asked once for all who wait, and not again
           "serves") {
     Shared s;
     for (int i = 0; i < 10; ++i) s.get();
-    CHECK(s.desk->asked == 1);
+    CHECK(s.control->asked == 1);
     CHECK(s.take().empty());
-    s.desk->answer("Bearer one");
+    s.control->answer("Bearer one");
     CHECK(s.take() == Texts(10, "Bearer one"));
     s.clock->advance(1000h);
     s.get();
     CHECK(s.take() == Texts{"Bearer one"});
-    CHECK(s.desk->asked == 1);
+    CHECK(s.control->asked == 1);
 }
 
 TEST_CASE("Credentials: an expired value is not handed out") {
     Shared s;
     s.get();
-    s.desk->answer("Bearer one", s.clock->now() + 10s);
+    s.control->answer("Bearer one", s.clock->now() + 10s);
     s.clock->advance(9s);
     s.get();
     CHECK(s.take() == Texts{"Bearer one", "Bearer one"});
     s.clock->advance(1s);
     s.get();
     CHECK(s.take().empty());
-    CHECK(s.desk->asked == 2);
-    s.desk->answer("Bearer two");
+    CHECK(s.control->asked == 2);
+    s.control->answer("Bearer two");
     CHECK(s.take() == Texts{"Bearer two"});
 }
 
-TEST_CASE("Credentials: a failure is told to all who wait, and the next one asks again") {
+TEST_CASE(
+    "Credentials: a failure is reported to all waiting callers, and the next call asks again") {
     Shared s;
     s.get();
     s.get();
-    s.desk->fail("the program ended with 1");
+    s.control->fail("the program ended with 1");
     CHECK(s.take() == Texts(2, "error: the program ended with 1"));
     s.get();
-    CHECK(s.desk->asked == 2);
-    s.desk->answer("Bearer one");
+    CHECK(s.control->asked == 2);
+    s.control->answer("Bearer one");
     CHECK(s.take() == Texts{"Bearer one"});
 }
 
 TEST_CASE("Credentials: an exception of the source is an answer, and the next one asks again") {
     Shared s;
-    s.desk->before = [] { throw std::runtime_error("no such program"); };
+    s.control->before = [] { throw std::runtime_error("no such program"); };
     s.get();
     CHECK(s.take() == Texts{"error: no such program"});
-    s.desk->before = [] { throw 1; };
+    s.control->before = [] { throw 1; };
     s.refresh(0);
     s.get();
     CHECK(s.take() == Texts{"the same", "error: unknown exception"});
-    s.desk->before = nullptr;
+    s.control->before = nullptr;
     s.get();
-    s.desk->answer("Bearer one");
+    s.control->answer("Bearer one");
     CHECK(s.take() == Texts{"Bearer one"});
 }
 
-TEST_CASE("Credentials: an exception of who is told is not one of the source") {
+TEST_CASE("Credentials: an exception of a handler is not one of the source") {
     struct Prompt final : CredentialSource {
         void async_get(Refused, Handler handler) override { handler({}); }
     };
     Credentials credentials(std::make_unique<Prompt>(), std::make_shared<test::ManualClock>());
-    int told = 0;
+    int received = 0;
     CHECK_THROWS_AS(credentials.async_get([&](const RequestCredentials& answer) {
         CHECK_FALSE(answer.ec);
-        ++told;
+        ++received;
         throw std::runtime_error("of the host");
     }),
                     std::runtime_error);
-    CHECK(told == 1);
-    credentials.async_get([&](const RequestCredentials& answer) { told += answer.ec ? 100 : 1; });
-    CHECK(told == 2);
+    CHECK(received == 1);
+    credentials.async_get(
+        [&](const RequestCredentials& answer) { received += answer.ec ? 100 : 1; });
+    CHECK(received == 2);
 }
 
 TEST_CASE("Credentials: a refused value is asked for anew, once for all whose request had it") {
     Shared s;
     s.get();
-    s.desk->answer("Bearer one");
+    s.control->answer("Bearer one");
     s.take();
     s.refresh();
     s.refresh();
     s.get();  // the cached value is the refused one
-    CHECK(s.desk->asked == 2);
+    CHECK(s.control->asked == 2);
     CHECK(s.take().empty());
 
     SECTION("a new value") {
         const std::uint64_t refused = s.revision;
-        s.desk->answer("Bearer two");
+        s.control->answer("Bearer two");
         CHECK(s.take() == Texts{"changed", "changed", "Bearer two"});
         s.refresh(refused);  // a late report
         CHECK(s.take() == Texts{"changed"});
-        CHECK(s.desk->asked == 2);
+        CHECK(s.control->asked == 2);
     }
     SECTION("the same value") {
-        s.desk->answer("Bearer one");
+        s.control->answer("Bearer one");
         CHECK(s.take() == Texts{"the same", "the same", "Bearer one"});
     }
     SECTION("a failure") {
-        s.desk->fail("no");
+        s.control->fail("no");
         CHECK(s.take() == Texts{"the same", "the same", "error: no"});
     }
 }
 
-TEST_CASE("Credentials: who is told may ask again at once") {
+TEST_CASE("Credentials: a handler may ask again at once") {
     Shared s;
     s.credentials->async_get([&](const RequestCredentials&) { s.get(); });
     s.credentials->async_get([&](const RequestCredentials&) { s.refresh(1); });
-    s.desk->answer("Bearer one");
+    s.control->answer("Bearer one");
     CHECK(s.take() == Texts{"Bearer one"});
-    CHECK(s.desk->asked == 2);
-    s.desk->answer("Bearer two");
+    CHECK(s.control->asked == 2);
+    s.control->answer("Bearer two");
     CHECK(s.take() == Texts{"changed"});
 }
 
-TEST_CASE("Credentials: nobody is told anything after the destruction") {
+TEST_CASE("Credentials: no handler is called after the destruction") {
     Shared s;
     s.get();
     s.refresh();
     s.credentials.reset();
-    CHECK_FALSE(s.desk->alive);
+    CHECK_FALSE(s.control->alive);
     CHECK(s.take().empty());
 }
 
-TEST_CASE("Credentials: who is told may destroy them, and the others are told all the same") {
+TEST_CASE(
+    "Credentials: a handler may destroy them, and the other handlers are called all the same") {
     Shared s;
     s.credentials->async_get([&](const RequestCredentials&) { s.credentials.reset(); });
     s.get();
-    s.desk->answer("Bearer one");
-    CHECK_FALSE(s.desk->alive);
+    s.control->answer("Bearer one");
+    CHECK_FALSE(s.control->alive);
     CHECK(s.take() == Texts{"Bearer one"});
 }
 
@@ -177,11 +182,11 @@ TEST_CASE("Credentials: no source can add header fields to a request") {
           std::string("Bearer \0a", 9), std::string("Bearer a\x7f")}) {
         Shared s;
         s.get();
-        s.desk->answer(value);
-        const Texts told = s.take();
-        REQUIRE(told.size() == 1);
-        CHECK(told[0].starts_with("error: "));
-        CHECK(told[0].find("Bearer") == std::string::npos);
+        s.control->answer(value);
+        const Texts received = s.take();
+        REQUIRE(received.size() == 1);
+        CHECK(received[0].starts_with("error: "));
+        CHECK(received[0].find("Bearer") == std::string::npos);
     }
 }
 
@@ -189,13 +194,13 @@ TEST_CASE("Credentials: redact knows the present value and the one before") {
     Shared s;
     CHECK(s.credentials->redact("Bearer the-first-token") == "Bearer the-first-token");
     s.get();
-    s.desk->answer("Bearer the-first-token");
+    s.control->answer("Bearer the-first-token");
     s.refresh();
-    s.desk->answer("Bearer another-one-that-serves");
+    s.control->answer("Bearer another-one-that-serves");
     CHECK(s.credentials->redact("the-first-token, another-one-that-serves") ==
           "<redacted>, <redacted>");
     s.refresh(s.revision + 1);
-    s.desk->fail("no token today");
+    s.control->fail("no token today");
     CHECK(s.credentials->redact("the-first-token, another-one-that-serves") ==
           "<redacted>, <redacted>");
 }

@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/net/credentials.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "support/config_fixtures.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -59,7 +59,7 @@ struct Fixture {
     void settle() { test::settle(context); }
 
     asio::io_context context;
-    std::shared_ptr<test::FileDesk> files = std::make_shared<test::FileDesk>();
+    std::shared_ptr<test::FakeFileCalls> files = std::make_shared<test::FakeFileCalls>();
     std::vector<std::string> log;
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::unique_ptr<Credentials> credentials;
@@ -149,7 +149,7 @@ TEST_CASE("Credentials: a token beside a token file serves until the file can be
     CHECK(f.get() == "Bearer of the file");
 }
 
-TEST_CASE("Credentials: refresh reads at once and tells whether the value changed") {
+TEST_CASE("Credentials: refresh reads at once and reports whether the value changed") {
     const TemporaryDirectory directory;
     Fixture f{token_file(directory.write("token", "one"))};
     CHECK(f.get() == "Bearer one");
@@ -210,8 +210,7 @@ TEST_CASE("Credentials: a file that turns bad is warned of once, and so is that 
                        field + "usable again"});
 }
 
-TEST_CASE(
-    "Credentials: a file that hangs is told of after 10 s, and the value read before serves") {
+TEST_CASE("Credentials: a hanging file is reported after 10 s, and the previous value serves") {
     const TemporaryDirectory directory;
     const std::string path = directory.write("token", "one");
     Fixture f{token_file(path)};
@@ -261,7 +260,7 @@ TEST_CASE("Credentials: without an older value a file that hangs is an error aft
     CHECK(f.get() == "Bearer one");
 }
 
-TEST_CASE("Credentials: nobody is told of a file that hangs once they are destroyed") {
+TEST_CASE("Credentials: a hanging file is not reported once they are destroyed") {
     const TemporaryDirectory directory;
     std::optional<Fixture> f(std::in_place, token_file(directory.write("token", "one")));
     f->files->hangs = true;

@@ -28,7 +28,7 @@ IssuedCredentials read(const std::string& status) {
     return read_exec_credential(credential(status), v1);
 }
 
-TEST_CASE("ExecCredential: the program is told that nobody is there, and of the server if wanted") {
+TEST_CASE("ExecCredential: the program receives interactive: false, and the server if configured") {
     CHECK(boost::json::parse(make_exec_info(v1, nullptr)) == boost::json::parse(R"({
         "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
         "spec": {"interactive": false}})"));
@@ -74,7 +74,7 @@ TEST_CASE("ExecCredential: a token, a certificate with its key, or both") {
     CHECK(read(R"({"token": "t", "clientKeyData": null, "later": {}})").problem.empty());
 }
 
-TEST_CASE("ExecCredential: the extension and the server are told as they are written") {
+TEST_CASE("ExecCredential: the extension and the server are passed as they are written") {
     ExecCluster cluster;
     cluster.server = "HTTPS://Cluster.Example:6443/";
     cluster.disable_compression = true;
@@ -129,7 +129,7 @@ TEST_CASE("ExecCredential: output of another form is named with what to do, and 
     const std::string not_json = "what it printed is not JSON: ";
     const std::string json = "(often --output json)";
     struct Row {
-        std::string output, looks, remedy;
+        std::string output, likely, remedy;
     };
     for (const Row& row : {
              Row{"apiVersion: " + v1 + "\nkind: ExecCredential\nstatus:\n  token: s3cret\n",
@@ -143,7 +143,7 @@ TEST_CASE("ExecCredential: output of another form is named with what to do, and 
          }) {
         const std::string problem = read_exec_credential(row.output, v1).problem;
         INFO(problem);
-        CHECK(problem.starts_with(not_json + row.looks));
+        CHECK(problem.starts_with(not_json + row.likely));
         CHECK(test::contains(problem, row.remedy));
         CHECK_FALSE(test::contains(problem, "s3cret"));
     }

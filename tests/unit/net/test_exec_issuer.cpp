@@ -40,14 +40,14 @@ std::string error_of(const ProgramRunner::Result& result, const ApiServerConfig&
     f.get();
     f.programs->end(result);
     f.settle();
-    return *f.told;
+    return *f.received;
 }
 
 std::string error_of(const ProgramRunner::Result& result) { return error_of(result, with_exec()); }
 
 }  // namespace
 
-TEST_CASE("Exec: the program is told what the protocol says, and no more") {
+TEST_CASE("Exec: the program receives what the protocol says, and no more") {
     ApiServerConfig server = with_exec();
     server.auth.exec->args = {"get-token", "--cluster", "a b"};
     server.auth.exec->env = {{"AWS_PROFILE", "prod"}};
@@ -60,7 +60,7 @@ TEST_CASE("Exec: the program is told what the protocol says, and no more") {
     CHECK(program.command == "login");
     CHECK(program.args == server.auth.exec->args);
     CHECK(program.timeout == 7s);
-    CHECK(program.most_output == 1 << 20);
+    CHECK(program.max_output == 1 << 20);
     REQUIRE(program.variables.size() == 2);
     CHECK(program.variables[0] == ProgramRunner::Variable("AWS_PROFILE", "prod"));
     CHECK(program.variables[1].first == "KUBERNETES_EXEC_INFO");
@@ -79,7 +79,7 @@ TEST_CASE("Exec: a program that gives Go's zero time as expiry is not run again"
     CHECK(f.programs->runs() == 1);
 }
 
-TEST_CASE("Exec: the program is told of the server as the kubeconfig writes it") {
+TEST_CASE("Exec: the program receives the server as the kubeconfig writes it") {
     ApiServerConfig server = with_exec();
     server.disable_compression = true;
     server.auth.exec->provide_cluster_info = true;
@@ -110,7 +110,7 @@ TEST_CASE("Exec: with provideClusterInfo the program gets the content of the CA'
     server.tls.ca_file = directory.path("ca.pem");
     Issuers f(server);
     CHECK(f.get() == "error: exec login: ca_file " + server.tls.ca_file +
-                         ", which it is to be told: No such file or directory");
+                         ", which the program receives: No such file or directory");
     CHECK(f.programs->runs() == 0);
     directory.write("ca.pem", "PEM");
     f.advance(10s);
@@ -168,13 +168,12 @@ TEST_CASE("Exec: a token is renewed a minute before it expires") {
     CHECK(f.get().empty());
     f.programs->issue(R"({"token": "two", "expirationTimestamp": ")" + in_future(-1h) + "\"}");
     f.settle();
-    CHECK(*f.told == "Bearer two");
+    CHECK(*f.received == "Bearer two");
     CHECK(f.problem == "exec login: the credentials had expired before they came; is the clock of "
                        "this machine wrong?");
 }
 
-TEST_CASE(
-    "Exec: a missing program is told with its hint, and looked for ten times in ten minutes") {
+TEST_CASE("Exec: a missing program is reported with its hint, and tried ten times in ten minutes") {
     ApiServerConfig server = with_exec();
     server.auth.exec->install_hint = "Install it:\napt install login";
     Issuers f(server);
@@ -245,7 +244,7 @@ TEST_CASE("Exec: each way to fail says what to do") {
     }
 }
 
-TEST_CASE("Exec: what a program writes to standard error is told without secrets") {
+TEST_CASE("Exec: the standard error of a program is reported without secrets") {
     ApiServerConfig server = with_exec();
     server.auth.exec->env = {{"LOGIN_PASSWORD", "correct horse"}};
     ProgramRunner::Result result;
@@ -283,15 +282,15 @@ TEST_CASE("Exec: the token that was issued before is taken out of later messages
     CHECK_FALSE(contains(f.log[0], "sesame"));
 }
 
-TEST_CASE("Exec: a program whose runner never tells has failed") {
+TEST_CASE("Exec: a program whose runner never completes has failed") {
     Issuers f(with_exec());
     CHECK(f.get().empty());
     f.advance(64s);  // the program may wait 30 s for other programs, then run for 30 s
-    CHECK(f.told->empty());
+    CHECK(f.received->empty());
     CHECK(f.programs->wanted());
     f.advance(1s);
-    CHECK(*f.told == "error: exec login: nobody has told in 65 s how it ended; it cannot be "
-                     "killed, or too many other programs run");
+    CHECK(*f.received == "error: exec login: the program has not ended in 65 s; it cannot be "
+                         "killed, or too many other programs run");
     CHECK_FALSE(f.programs->wanted());
     f.programs->issue(R"({"token": "late"})");
     f.settle();
@@ -300,7 +299,7 @@ TEST_CASE("Exec: a program whose runner never tells has failed") {
     CHECK(f.programs->runs() == 2);
 }
 
-TEST_CASE("Exec: the program is killed when the last client goes, and nobody is told") {
+TEST_CASE("Exec: the program is killed when the last client goes, and no handler is called") {
     Issuers f(with_exec());
     f.add_client();
     f.get(0);
@@ -314,23 +313,23 @@ TEST_CASE("Exec: the program is killed when the last client goes, and nobody is 
     f.programs->issue(R"({"token": "late"})");
     f.context.restart();
     f.context.run();  // and the context has nothing to wait for
-    CHECK(f.told->empty());
+    CHECK(f.received->empty());
 }
 
 TEST_CASE("Exec: an answer that was posted before its issuer went finds nobody") {
     boost::asio::io_context context;
-    const auto programs = std::make_shared<ProgramDesk>();
+    const auto programs = std::make_shared<FakeProgramRunner>();
     Environment environment;
     environment.clock = std::make_shared<ManualClock>();
     environment.programs = programs;
     auto issuer = std::make_unique<detail::ExecIssuer>(with_exec(), context.get_executor(),
                                                        detail::with_defaults(environment));
-    bool told = false;
-    issuer->async_issue(false, [&](const detail::IssuedCredentials&) { told = true; });
+    bool received = false;
+    issuer->async_issue(false, [&](const detail::IssuedCredentials&) { received = true; });
     programs->issue(R"({"token": "late"})");
     issuer.reset();
     settle(context);
-    CHECK_FALSE(told);
+    CHECK_FALSE(received);
 }
 
 TEST_CASE("Exec: a certificate that does not belong to its key is a failure of the program") {
@@ -338,14 +337,14 @@ TEST_CASE("Exec: a certificate that does not belong to its key is a failure of t
     f.get();
     f.programs->issue(R"({"clientCertificateData": "C", "clientKeyData": "K"})");
     f.settle();
-    CHECK(*f.told == "error: exec login: clientCertificateData holds no certificate");
+    CHECK(*f.received == "error: exec login: clientCertificateData holds no certificate");
     f.advance(10s);
     f.get();
     CHECK(f.programs->runs() == 2);  // the program runs again
 }
 
 TEST_CASE("Exec: the end of a context kills the program, and a late answer finds nobody") {
-    const auto programs = std::make_shared<ProgramDesk>();
+    const auto programs = std::make_shared<FakeProgramRunner>();
     {
         Issuers f(with_exec());
         f.programs = programs;
@@ -377,12 +376,12 @@ TEST_CASE("Exec: a runner that throws has failed, and is asked again after the p
         detail::make_credential_source(with_exec(), context.get_executor(),
                                        detail::with_defaults(environment)),
         clock);
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     for (int i = 0; i < 3; ++i) {
-        credentials.async_get([&](const auto& answer) { told.push_back(answer.problem); });
+        credentials.async_get([&](const auto& answer) { received.push_back(answer.problem); });
         settle(context);
     }
-    CHECK(told ==
+    CHECK(received ==
           std::vector<std::string>(3, "exec login: it could not be started: no more threads"));
     CHECK(runner->asked == 1);
 }

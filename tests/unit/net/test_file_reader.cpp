@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/net/file_reader.hpp"
 #include "k8s_sd/detail/net/secret_file.hpp"
 #include "support/config_fixtures.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -18,7 +18,7 @@ namespace k8s_sd::detail {
 namespace {
 
 using namespace std::chrono_literals;
-using test::FileDesk;
+using test::FakeFileCalls;
 using test::ManualClock;
 using test::TemporaryDirectory;
 using Texts = std::vector<std::string>;
@@ -32,85 +32,85 @@ struct Readers {
     }
     void read(FileReader& reader, const std::string& file) {
         reader.async_read(file, [this](const FileContent& content) {
-            told.push_back(content.problem.empty() ? std::string(view(content.bytes))
-                                                   : "problem: " + content.problem);
+            received.push_back(content.problem.empty() ? std::string(view(content.bytes))
+                                                       : "problem: " + content.problem);
         });
     }
     Texts take() {
         if (context) test::settle(*context);
-        return std::exchange(told, {});
+        return std::exchange(received, {});
     }
 
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FileDesk> desk = std::make_shared<FileDesk>();
-    std::shared_ptr<FileCalls> calls = desk;
+    std::shared_ptr<FakeFileCalls> fake = std::make_shared<FakeFileCalls>();
+    std::shared_ptr<FileCalls> calls = fake;
     TemporaryDirectory directory;
     std::string path = directory.write("token", "one");
     std::optional<asio::io_context> context{std::in_place};
-    Texts told;
+    Texts received;
 };
 
 TEST_CASE("FileReader: gives the content or the reason why there is none, and never at once") {
     Readers r;
     const auto reader = r.make();
     r.read(*reader, r.path);
-    CHECK(r.told.empty());
+    CHECK(r.received.empty());
     CHECK(r.take() == Texts{"one"});
     r.read(*reader, r.directory.path("none"));
     CHECK(r.take() == Texts{"problem: No such file or directory"});
 }
 
-TEST_CASE("FileReader: a file that hangs is told of after 10 s") {
+TEST_CASE("FileReader: a hanging file is reported after 10 s") {
     Readers r;
     const auto reader = r.make();
-    r.desk->hangs = true;
+    r.fake->hangs = true;
     r.read(*reader, r.path);
     r.clock->advance(9999ms);
     CHECK(r.take().empty());
     r.clock->advance(1ms);
     CHECK(r.take() == Texts{"problem: " + too_slow});
-    r.desk->answer();
+    r.fake->answer();
     CHECK(r.take().empty());
 }
 
 TEST_CASE("FileReader: one file is read once at a time, whoever waits, and however long it hangs") {
     Readers r;
     const auto a = r.make(), b = r.make(), c = r.make(), other = r.make();
-    r.desk->hangs = true;
+    r.fake->hangs = true;
     r.read(*a, r.path);
     r.clock->advance(6s);
     r.read(*b, r.path);
     r.read(*other, r.directory.write("other", "two"));
-    CHECK(r.desk->asked == 2);
+    CHECK(r.fake->asked == 2);
     r.clock->advance(4s);
     CHECK(r.take() == Texts(2, "problem: " + too_slow));  // ten seconds after the start of the read
     r.read(*c, r.path);
     CHECK(r.take() == Texts{"problem: " + too_slow});  // at once
-    CHECK(r.desk->asked == 2);
+    CHECK(r.fake->asked == 2);
 
     r.directory.write("token", "new");
-    r.desk->answer();
+    r.fake->answer();
     CHECK(r.take() == Texts{"two"});
     r.directory.write("token", "newer");
     r.read(*a, r.path);
     CHECK(r.take() == Texts{"newer"});
-    CHECK(r.desk->asked == 3);
+    CHECK(r.fake->asked == 3);
 }
 
-TEST_CASE("FileReader: all who wait are told, except those who cancelled or are gone") {
+TEST_CASE("FileReader: all waiting handlers are called, except cancelled and destroyed ones") {
     Readers r;
     auto a = r.make(), b = r.make(), c = r.make();
-    r.desk->hangs = true;
+    r.fake->hangs = true;
     for (const auto* reader : {&a, &b, &c}) r.read(**reader, r.path);
-    CHECK(r.desk->asked == 1);
+    CHECK(r.fake->asked == 1);
     a->cancel();
     b.reset();
     SECTION("before the answer") {
-        r.desk->answer();
+        r.fake->answer();
         CHECK(r.take() == Texts{"one"});
     }
     SECTION("after the answer, which is on its way") {
-        r.desk->answer();
+        r.fake->answer();
         c->cancel();
         CHECK(r.take().empty());
     }
@@ -119,26 +119,26 @@ TEST_CASE("FileReader: all who wait are told, except those who cancelled or are 
 TEST_CASE("FileReader: an answer counts although the executor was busy for longer than 10 s") {
     Readers r;
     const auto reader = r.make();
-    r.desk->hangs = true;
+    r.fake->hangs = true;
     r.read(*reader, r.path);
     r.clock->advance(20s);
-    r.desk->answer();
+    r.fake->answer();
     CHECK(r.take() == Texts{"one"});
 }
 
-TEST_CASE("FileReader: who waits is work of the context until it is cancelled or told") {
+TEST_CASE("FileReader: a wait is work of the context until it is cancelled or completes") {
     Readers r;
     auto reader = r.make();
-    r.desk->hangs = true;
+    r.fake->hangs = true;
     r.read(*reader, r.path);
     CHECK(r.context->run_for(20ms) == 0);
     CHECK_FALSE(r.context->stopped());
     SECTION("cancelled") { reader->cancel(); }
     SECTION("gone") { reader.reset(); }
-    SECTION("told") { r.clock->advance(10s); }
+    SECTION("completed") { r.clock->advance(10s); }
     r.context->restart();
     r.context->run();
-    CHECK(r.desk->stuck() == 1);
+    CHECK(r.fake->stuck() == 1);
 }
 
 TEST_CASE("FileReader: a file that hangs does not hold up the end of the context") {
@@ -146,15 +146,15 @@ TEST_CASE("FileReader: a file that hangs does not hold up the end of the context
     const auto alive = std::make_shared<int>();
     {
         const auto reader = r.make();
-        reader->async_read(r.path, [&r, alive](const FileContent&) { r.told.emplace_back(); });
+        reader->async_read(r.path, [&r, alive](const FileContent&) { r.received.emplace_back(); });
         r.take();
-        r.desk->hangs = true;
-        reader->async_read(r.path, [&r, alive](const FileContent&) { r.told.emplace_back(); });
+        r.fake->hangs = true;
+        reader->async_read(r.path, [&r, alive](const FileContent&) { r.received.emplace_back(); });
         CHECK(alive.use_count() == 2);
         r.context.reset();
         CHECK(alive.use_count() == 1);
     }
-    r.desk->answer();
+    r.fake->answer();
     CHECK(r.take().empty());
 }
 

@@ -17,7 +17,7 @@ struct Unpacked {
     std::string text;
     error_code ec;
     std::string problem;
-    std::size_t most_at_once = 0;
+    std::size_t max_at_once = 0;
 };
 
 Unpacked unpack(std::string_view packed, std::size_t piece = std::string_view::npos) {
@@ -27,7 +27,7 @@ Unpacked unpack(std::string_view packed, std::size_t piece = std::string_view::n
         const std::size_t size = std::min(piece, packed.size());
         result.ec = inflater.feed(packed.substr(0, size), [&](std::string_view bytes) {
             result.text += bytes;
-            result.most_at_once = std::max(result.most_at_once, bytes.size());
+            result.max_at_once = std::max(result.max_at_once, bytes.size());
             return error_code();
         });
         packed.remove_prefix(size);
@@ -53,7 +53,7 @@ TEST_CASE("Inflater: a body is unpacked in whatever pieces it comes") {
         const Unpacked unpacked = unpack(packed, piece);
         CHECK_FALSE(unpacked.ec);
         CHECK(unpacked.text == text);
-        CHECK(unpacked.most_at_once <= 64 * 1024);
+        CHECK(unpacked.max_at_once <= 64 * 1024);
     }
 }
 

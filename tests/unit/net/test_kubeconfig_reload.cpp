@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/net/kubeconfig_reload.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/file_desk.hpp"
+#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -54,13 +54,13 @@ struct Fixture {
             });
     }
     /// Reads the file after this time.
-    void look(Duration after = 60s) {
+    void check(Duration after = 60s) {
         clock->advance(after);
-        reload->async_look([this] { ++looks; });
+        reload->async_check([this] { ++checks; });
         settle();
     }
-    void look_at_once() {
-        reload->async_look_at_once([this] { ++looks; });
+    void check_now() {
+        reload->async_check_now([this] { ++checks; });
         settle();
     }
     void settle() { test::settle(context); }
@@ -72,11 +72,11 @@ struct Fixture {
 
     test::TemporaryDirectory directory;
     asio::io_context context;
-    std::shared_ptr<test::FileDesk> files = std::make_shared<test::FileDesk>();
+    std::shared_ptr<test::FakeFileCalls> files = std::make_shared<test::FakeFileCalls>();
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     Lines log, changes;
     ApiServerConfig present;
-    int looks = 0;
+    int checks = 0;
     std::function<void()> on_change;
     std::unique_ptr<KubeconfigReload> reload;
 };
@@ -86,23 +86,23 @@ struct Fixture {
 TEST_CASE("KubeconfigReload: files are read when a minute has passed, and not before") {
     Fixture f;
     f.directory.write("kc", text_of("two"));
-    f.look(59s);
-    CHECK(f.looks == 1);
+    f.check(59s);
+    CHECK(f.checks == 1);
     CHECK(f.files->asked == 0);
-    f.look(1s);
-    CHECK(f.looks == 2);
+    f.check(1s);
+    CHECK(f.checks == 2);
     CHECK(f.files->asked == 1);
     CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
     CHECK(f.take_log() == Lines{f.said("it has changed")});
-    f.look(59s);
+    f.check(59s);
     CHECK(f.files->asked == 1);
 }
 
 TEST_CASE("KubeconfigReload: what says the same, in other words too, is no change") {
     Fixture f;
-    f.look();
+    f.check();
     f.directory.write("kc", "# a comment\nfuture: 1\n" + text_of("one"));
-    f.look();
+    f.check();
     CHECK(f.files->asked == 2);
     CHECK(f.changes.empty());
     CHECK(f.log.empty());
@@ -111,89 +111,89 @@ TEST_CASE("KubeconfigReload: what says the same, in other words too, is no chang
 TEST_CASE("KubeconfigReload: a file that is gone or wrong replaces nothing and is said once") {
     Fixture f;
     f.directory.write("kc", text_of("two") + "users: [sesame");
-    f.look();
-    f.look();
+    f.check();
+    f.check();
     REQUIRE(f.log.size() == 1);
     CHECK(f.log.front().starts_with(f.said(f.directory.path("kc") + ":")));
     CHECK(f.log.front().ends_with("; going on with what was read before"));
     CHECK_FALSE(test::contains(f.take_log().front(), "sesame"));
 
     std::filesystem::remove(f.directory.path("kc"));
-    f.look();
-    f.look();
+    f.check();
+    f.check();
     CHECK(f.take_log() ==
           Lines{f.said(f.directory.path("kc") +
                        ": No such file or directory; going on with what was read before")});
     CHECK(f.changes.empty());
 
     f.directory.write("kc", text_of("one"));
-    f.look();
+    f.check();
     CHECK(f.take_log() == Lines{f.said("usable again")});
     CHECK(f.changes.empty());
     f.directory.write("kc", text_of("three"));
-    f.look();
+    f.check();
     CHECK(f.take_changes() == Lines{"onehttps://h -> threehttps://h"});
 }
 
 TEST_CASE("KubeconfigReload: a wrong file that comes back after it was gone is said again") {
     Fixture f;
     f.directory.write("kc", "a: [");
-    f.look();
+    f.check();
     std::filesystem::remove(f.directory.path("kc"));
-    f.look();
+    f.check();
     f.directory.write("kc", "a: [");
-    f.look();
+    f.check();
     CHECK(f.log.size() == 3);
 }
 
-TEST_CASE("KubeconfigReload: after a refusal it looks at once, once for all who wait") {
+TEST_CASE("KubeconfigReload: after a refusal it checks at once, once for all waiting calls") {
     Fixture f;
     f.files->hangs = true;
     f.directory.write("kc", text_of("two"));
-    f.look_at_once();
-    f.look_at_once();
-    f.look(1s);
-    CHECK(f.looks == 0);
+    f.check_now();
+    f.check_now();
+    f.check(1s);
+    CHECK(f.checks == 0);
     f.files->answer();
     f.settle();
-    CHECK(f.looks == 3);
+    CHECK(f.checks == 3);
     CHECK(f.files->asked == 1);
     CHECK(f.take_changes().size() == 1);
-    f.look_at_once();
+    f.check_now();
     CHECK(f.files->asked == 2);
 }
 
-TEST_CASE("KubeconfigReload: while the server is not reached it looks every 5 s") {
+TEST_CASE("KubeconfigReload: while the server is not reached it checks every 5 s") {
     Fixture f;
     f.reload->doubt();
-    f.look(4s);
+    f.check(4s);
     CHECK(f.files->asked == 0);
     f.directory.write("kc", text_of("one", "https://other"));
-    f.look(1s);
+    f.check(1s);
     CHECK(f.take_changes() == Lines{"onehttps://h -> onehttps://other"});
     CHECK(f.take_log() == Lines{f.said("it has changed; the server is https://other")});
-    f.look(5s);
+    f.check(5s);
     CHECK(f.files->asked == 1);
     f.reload->doubt();
-    f.look(0s);
+    f.check(0s);
     CHECK(f.files->asked == 2);
 }
 
-TEST_CASE("KubeconfigReload: it looks every minute by itself while that is wanted") {
+TEST_CASE("KubeconfigReload: keep_checking() checks every minute") {
     Fixture f;
     f.clock->advance(10min);
     f.settle();
     CHECK(f.files->asked == 0);
     CHECK(f.clock->next_expiry() == TimePoint::max());
-    f.reload->keep_looking();
-    f.reload->keep_looking();
+    f.reload->keep_checking();
+    f.reload->keep_checking();
     f.settle();
     CHECK(f.files->asked == 1);
     f.directory.write("kc", text_of("two"));
     f.clock->advance(59s);
     f.settle();
     CHECK(f.files->asked == 1);
-    f.look(0s);  // calls in between do not read the file more often
+    f.check(0s);  // calls in between do not read the file more often
     f.clock->advance(1s);
     f.settle();
     CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
@@ -207,9 +207,9 @@ TEST_CASE("KubeconfigReload: it looks every minute by itself while that is wante
     CHECK(f.files->asked == 3);
 }
 
-TEST_CASE("KubeconfigReload: a file that hangs is not looked at twice, and the looks go on") {
+TEST_CASE("KubeconfigReload: a hanging file is not read twice, and the checks go on") {
     Fixture f;
-    f.reload->keep_looking();
+    f.reload->keep_checking();
     f.files->hangs = true;
     for (int i = 0; i < 70; ++i) {
         f.clock->advance(1s);
@@ -228,7 +228,7 @@ TEST_CASE("KubeconfigReload: a file that hangs is not looked at twice, and the l
 TEST_CASE("KubeconfigReload: another current context is for those who start later") {
     Fixture f;
     f.directory.write("kc", text_of("one", "https://h", "d"));
-    f.look();
+    f.check();
     CHECK(f.changes.empty());
     CHECK(f.log.empty());
 }
@@ -243,7 +243,7 @@ TEST_CASE("KubeconfigReload: what the configuration says itself stays") {
     std::string text = text_of("two, as: joe");
     text.replace(text.find("server:"), 0, "proxy-url: 'http://other', ");
     f.directory.write("kc", text);
-    f.look();
+    f.check();
     REQUIRE(f.changes.size() == 1);
     CHECK(f.present.headers == own.headers);
     CHECK(f.present.impersonate == own.impersonate);
@@ -253,29 +253,29 @@ TEST_CASE("KubeconfigReload: what the configuration says itself stays") {
 TEST_CASE("KubeconfigReload: of several files each counts, but for those that were not there") {
     Fixture f("none:first:kc", [](auto& directory) { directory.write("first", "{}"); });
     f.directory.write("none", "users: [{name: u, user: {token: three}}]");
-    f.look();
+    f.check();
     CHECK(f.files->asked == 2);
     CHECK(f.changes.empty());
     f.directory.write("first", "users: [{name: u, user: {token: two}}]");
-    f.look();
+    f.check();
     CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
     f.directory.write("kc", text_of("four"));
-    f.look();
+    f.check();
     CHECK(f.changes.empty());
 }
 
-TEST_CASE("KubeconfigReload: who is told of a change may destroy it") {
+TEST_CASE("KubeconfigReload: the handler of a change may destroy it") {
     Fixture f;
     f.directory.write("kc", text_of("two"));
-    bool told = false;
+    bool received = false;
     f.on_change = [&] {
-        told = true;
+        received = true;
         f.reload.reset();
     };
     int after = 0;
-    f.reload->async_look_at_once([&] { ++after; });
+    f.reload->async_check_now([&] { ++after; });
     f.settle();
-    CHECK(told);
+    CHECK(received);
     CHECK(after == 0);
     CHECK(f.changes.size() == 1);
 }
@@ -283,26 +283,26 @@ TEST_CASE("KubeconfigReload: who is told of a change may destroy it") {
 TEST_CASE("KubeconfigReload: a file that cannot be read is tried again after 5 s") {
     Fixture f;
     std::filesystem::remove(f.directory.path("kc"));
-    f.look();
+    f.check();
     f.directory.write("kc", text_of("two"));
-    f.look(4s);
+    f.check(4s);
     CHECK(f.changes.empty());
-    f.look(1s);
+    f.check(1s);
     CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
 }
 
 TEST_CASE("KubeconfigReload: who waits may destroy it") {
     Fixture f;
     int after = 0;
-    f.reload->async_look_at_once([&] { f.reload.reset(); });
-    f.reload->async_look_at_once([&] { ++after; });
+    f.reload->async_check_now([&] { f.reload.reset(); });
+    f.reload->async_check_now([&] { ++after; });
     f.settle();
     CHECK_FALSE(f.reload);
     CHECK(after == 0);
 
     Fixture g;
     g.files->hangs = true;
-    g.reload->async_look_at_once([&] { ++after; });
+    g.reload->async_check_now([&] { ++after; });
     g.reload.reset();
     g.files->answer();
     g.settle();

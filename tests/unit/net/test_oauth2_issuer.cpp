@@ -105,7 +105,7 @@ TEST_CASE("OAuth2: without a time that makes sense a token serves until it is re
     CHECK(f.service->requests.size() == 2);
 }
 
-TEST_CASE("OAuth2: each failure is told by what the service says, without secrets") {
+TEST_CASE("OAuth2: each failure is reported in the words of the service, without secrets") {
     const std::string prefix = "error: oauth2 token_url login.example:8443: ";
     CHECK(
         error_of(401, R"({"error": "invalid_client", "error_description": "no s3cret&more\n"})") ==
@@ -135,7 +135,7 @@ TEST_CASE("OAuth2: a service that hangs has failed after 30 s, and pauses grow t
     Service f("");
     CHECK(f.get().empty());
     f.advance(30s);
-    CHECK(f.told->starts_with("error: oauth2 token_url login.example:8443: "));
+    CHECK(f.received->starts_with("error: oauth2 token_url login.example:8443: "));
     for (int second = 0; second < 600; ++second) {
         f.get();
         f.advance(1s);

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using Texts = std::vector<std::string>;
 
 /// The requests to an issuer, and its responses on the test's command.
-struct IssuerDesk {
+struct IssuerControl {
     std::vector<bool> asked;  ///< for each request: whether the credentials were refused
     std::function<void()> before;
     CredentialIssuer::Handler waiting;
@@ -24,15 +24,15 @@ struct IssuerDesk {
 
 class FakeIssuer final : public CredentialIssuer {
  public:
-    explicit FakeIssuer(std::shared_ptr<IssuerDesk> desk) : desk_(std::move(desk)) {}
+    explicit FakeIssuer(std::shared_ptr<IssuerControl> control) : control_(std::move(control)) {}
     void async_issue(bool refused, Handler handler) override {
-        desk_->asked.push_back(refused);
-        if (desk_->before) desk_->before();
-        desk_->waiting = std::move(handler);
+        control_->asked.push_back(refused);
+        if (control_->before) control_->before();
+        control_->waiting = std::move(handler);
     }
 
  private:
-    std::shared_ptr<IssuerDesk> desk_;
+    std::shared_ptr<IssuerControl> control_;
 };
 
 /// Renewed credentials, and the results of their callers.
@@ -40,24 +40,24 @@ struct Renewed {
     Renewed() {
         RenewedCredentials::Options options;
         options.name = "exec login";
-        options.least_pause = 10s;
+        options.min_pause = 10s;
         options.wall_clock = [this] {
             return std::chrono::sys_days(std::chrono::year(2026) / 3 / 5) + (clock->now() - began);
         };
         Logger logger;
         logger.write = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
-        credentials = std::make_unique<RenewedCredentials>(std::make_unique<FakeIssuer>(desk),
+        credentials = std::make_unique<RenewedCredentials>(std::make_unique<FakeIssuer>(control),
                                                            std::move(options), clock, logger);
     }
     /// The immediate result; "" if it depends on a response.
     std::string get(const CredentialSource::Refused& refused = nullptr) {
-        told.clear();
+        received.clear();
         credentials->async_get(refused, [this](const auto& answer) {
             last = answer;
-            told.push_back(answer->ec ? "error: " + answer->problem
-                                      : std::string(view(answer->value)));
+            received.push_back(answer->ec ? "error: " + answer->problem
+                                          : std::string(view(answer->value)));
         });
-        return told.empty() ? "" : told.back();
+        return received.empty() ? "" : received.back();
     }
     std::string refuse() { return get(last); }
     void issue(const std::string& token, std::optional<std::chrono::seconds> lifetime = {}) {
@@ -78,9 +78,9 @@ struct Renewed {
         answer(std::move(none));
     }
     void answer(IssuedCredentials issued) {
-        std::exchange(desk->waiting, nullptr)(std::move(issued));
+        std::exchange(control->waiting, nullptr)(std::move(issued));
     }
-    std::size_t asked() const { return desk->asked.size(); }
+    std::size_t asked() const { return control->asked.size(); }
     /// The seconds until a permanently polling caller triggers the next issue; at most a day.
     long seconds_to_issue() {
         const std::size_t before = asked();
@@ -95,9 +95,9 @@ struct Renewed {
 
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     TimePoint began = clock->now();
-    std::shared_ptr<IssuerDesk> desk = std::make_shared<IssuerDesk>();
+    std::shared_ptr<IssuerControl> control = std::make_shared<IssuerControl>();
     Texts log;
-    Texts told;
+    Texts received;
     std::shared_ptr<const RequestCredentials> last;
     std::unique_ptr<RenewedCredentials> credentials;
 };
@@ -107,14 +107,14 @@ TEST_CASE("RenewedCredentials: issued once for all who ask, and kept until they 
     for (int i = 0; i < 10; ++i) CHECK(r.get().empty());
     CHECK(r.asked() == 1);
     r.issue("one");
-    CHECK(r.told == Texts(10, "Bearer one"));
+    CHECK(r.received == Texts(10, "Bearer one"));
     CHECK_FALSE(r.last->expiry);
     r.clock->advance(1000h);
     CHECK(r.get() == "Bearer one");
     CHECK(r.refuse().empty());
-    CHECK(r.desk->asked == std::vector<bool>{false, true});
+    CHECK(r.control->asked == std::vector<bool>{false, true});
     r.issue("two");
-    CHECK(r.told == Texts{"Bearer two"});
+    CHECK(r.received == Texts{"Bearer two"});
     CHECK(r.log.empty());
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("RenewedCredentials: times of expiry may be far away, or long ago") {
         r.issue_until("one", std::chrono::sys_seconds::min());
         CHECK_FALSE(r.last->problem.empty());
     }
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
     REQUIRE(r.last->expiry);
     CHECK(*r.last->expiry > r.clock->now());
     CHECK(*r.last->expiry < r.clock->now() + 24h * 367);
@@ -184,7 +184,7 @@ TEST_CASE("RenewedCredentials: what has expired when it comes serves, is said, a
                                 "clock of this machine wrong?";
     for (const long pause : {10, 20, 40, 60, 60, 60}) {
         r.issue_until("one", std::chrono::sys_days(std::chrono::year(2026) / 3 / 4));
-        CHECK(r.told.back() == "Bearer one");
+        CHECK(r.received.back() == "Bearer one");
         CHECK(r.last->problem == problem);
         CHECK(r.seconds_to_issue() == pause);
     }
@@ -194,13 +194,13 @@ TEST_CASE("RenewedCredentials: what has expired when it comes serves, is said, a
     CHECK(r.log.back() == "exec login: works again");
 }
 
-TEST_CASE("RenewedCredentials: while it fails the pauses grow, and who asks in them is told at "
-          "once") {
+TEST_CASE(
+    "RenewedCredentials: while it fails the pauses grow, and calls within them fail at once") {
     Renewed r;
     r.get();
     for (const long pause : {10, 20, 40, 60, 60}) {
         r.fail("exec login: no such program");
-        CHECK(r.told == Texts{"error: exec login: no such program"});
+        CHECK(r.received == Texts{"error: exec login: no such program"});
         CHECK(r.get() == "error: exec login: no such program");
         CHECK(r.seconds_to_issue() == pause);
     }
@@ -217,7 +217,7 @@ TEST_CASE("RenewedCredentials: a renewal that fails leaves what is good, until i
     r.issue("one", 100s);
     CHECK(r.seconds_to_issue() == 90);
     r.fail("exec login: exit status 1");
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
     CHECK(r.last->problem == "exec login: exit status 1");
     CHECK(r.last->expiry == r.clock->now() + 10s);
     r.clock->advance(9s);
@@ -225,7 +225,7 @@ TEST_CASE("RenewedCredentials: a renewal that fails leaves what is good, until i
     r.clock->advance(1s);
     r.get();
     r.fail("exec login: exit status 1");
-    CHECK(r.told == Texts{"error: exec login: exit status 1"});
+    CHECK(r.received == Texts{"error: exec login: exit status 1"});
     CHECK(r.log == Texts{"exec login: exit status 1; going on with the credentials there are"});
 }
 
@@ -242,19 +242,20 @@ TEST_CASE("RenewedCredentials: a storm of refusals is few issues") {
     CHECK(r.asked() <= 14);
 }
 
-TEST_CASE("RenewedCredentials: what was refused is renewed after the pause, and the issuer told") {
+TEST_CASE("RenewedCredentials: refused credentials are renewed after the pause, and the issuer is "
+          "notified") {
     Renewed r;
     r.get();
     r.issue("one");
     CHECK(r.refuse() == "Bearer one");  // too early
     CHECK(r.last->expiry == r.clock->now() + 10s);
     CHECK(r.seconds_to_issue() == 10);
-    CHECK(r.desk->asked == std::vector<bool>{false, true});
+    CHECK(r.control->asked == std::vector<bool>{false, true});
     r.fail("no");
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
     CHECK(r.last->problem == "no");
     r.seconds_to_issue();
-    CHECK(r.desk->asked == std::vector<bool>{false, true, true});
+    CHECK(r.control->asked == std::vector<bool>{false, true, true});
     r.issue("two");
     CHECK(r.get() == "Bearer two");
     CHECK_FALSE(r.last->expiry);
@@ -285,23 +286,24 @@ TEST_CASE("RenewedCredentials: a client certificate stays the same object while 
 
 TEST_CASE("RenewedCredentials: an exception and a token with a line break are failures") {
     Renewed r;
-    r.desk->before = [] { throw std::runtime_error("no memory"); };
+    r.control->before = [] { throw std::runtime_error("no memory"); };
     CHECK(r.get() == "error: exec login: no memory");
-    r.desk->before = nullptr;
+    r.control->before = nullptr;
     r.seconds_to_issue();
     r.issue("s3cret\r\nX-Evil: 1");
-    CHECK(r.told == Texts{"error: exec login: the token contains a line break or another control "
-                          "character"});
+    CHECK(r.received ==
+          Texts{"error: exec login: the token contains a line break or another control "
+                "character"});
     CHECK(r.asked() == 2);
 }
 
-TEST_CASE(
-    "RenewedCredentials: who is told may destroy them, and the others are told all the same") {
+TEST_CASE("RenewedCredentials: a handler may destroy them, and the other handlers are called all "
+          "the same") {
     Renewed r;
     r.credentials->async_get(nullptr, [&](const auto&) { r.credentials.reset(); });
     r.get();
     r.issue("one");
-    CHECK(r.told == Texts{"Bearer one"});
+    CHECK(r.received == Texts{"Bearer one"});
 }
 
 }  // namespace

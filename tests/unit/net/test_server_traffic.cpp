@@ -14,19 +14,19 @@
 namespace k8s_sd::detail {
 namespace {
 
-using Place = ServerTraffic::Place;
-using Ticket = ServerTraffic::Ticket;
+using Permit = ServerTraffic::Permit;
+using RequestHandle = ServerTraffic::RequestHandle;
 
 struct TrafficFixture {
     explicit TrafficFixture(ServerLimits limits)
         : traffic(std::make_shared<ServerTraffic>(limits, metrics)) {}
 
     /// Keeps its permit, and records the grant.
-    Ticket ask(const std::string& name) {
-        return traffic->async_list_place(context.get_executor(), [this, name](Place place) {
-            CHECK(place);
+    RequestHandle ask(const std::string& name) {
+        return traffic->async_list_permit(context.get_executor(), [this, name](Permit permit) {
+            CHECK(permit);
             served.push_back(name);
-            places.push_back(std::move(place));
+            permits.push_back(std::move(permit));
         });
     }
     void settle() { test::settle(context); }
@@ -34,7 +34,7 @@ struct TrafficFixture {
     asio::io_context context;
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
     std::vector<std::string> served;
-    std::vector<Place> places;
+    std::vector<Permit> permits;
     std::shared_ptr<ServerTraffic> traffic;
 };
 
@@ -44,102 +44,102 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("lists wait for their turn, first come, first served") {
     TrafficFixture f({.concurrent_lists = 2});
-    std::vector<Ticket> tickets;
-    for (const char* name : {"a", "b", "c", "d"}) tickets.push_back(f.ask(name));
+    std::vector<RequestHandle> handles;
+    for (const char* name : {"a", "b", "c", "d"}) handles.push_back(f.ask(name));
     CHECK(f.served.empty());  // posted
     CHECK(f.metrics->lists_waiting == 2);
     CHECK(f.metrics->lists_running == 2);
     f.settle();
     CHECK(f.served == Names{"a", "b"});
-    f.places.erase(f.places.begin());
+    f.permits.erase(f.permits.begin());
     CHECK(f.served.size() == 2);
     f.settle();
     CHECK(f.served == Names{"a", "b", "c"});
-    f.places.clear();
+    f.permits.clear();
     f.settle();
     CHECK(f.served == Names{"a", "b", "c", "d"});
     CHECK(f.metrics->lists_waiting == 0);
     CHECK(f.metrics->lists_running == 1);
-    f.places.clear();
+    f.permits.clear();
     CHECK(f.metrics->lists_running == 0);
 }
 
 TEST_CASE("a limit of zero is none") {
     TrafficFixture f({.concurrent_lists = 0, .watches = 0});
-    std::vector<Ticket> tickets;
-    for (int i = 0; i < 100; ++i) tickets.push_back(f.ask("any"));
+    std::vector<RequestHandle> handles;
+    for (int i = 0; i < 100; ++i) handles.push_back(f.ask("any"));
     f.settle();
-    CHECK(f.places.size() == 100);
-    CHECK(f.traffic->try_list_place());
-    std::vector<Place> watches;
-    for (int i = 0; i < 1000; ++i) watches.push_back(f.traffic->try_watch_place());
+    CHECK(f.permits.size() == 100);
+    CHECK(f.traffic->try_list_permit());
+    std::vector<Permit> watches;
+    for (int i = 0; i < 1000; ++i) watches.push_back(f.traffic->try_watch_permit());
     CHECK(watches.back());
     CHECK(f.metrics->open_watches == 1000);
 }
 
-TEST_CASE("who does not queue gets a place only if nobody does") {
+TEST_CASE("a list permit without a queue is granted only while no request waits") {
     TrafficFixture f({.concurrent_lists = 1});
-    std::optional<Place> first = f.traffic->try_list_place();
+    std::optional<Permit> first = f.traffic->try_list_permit();
     REQUIRE(*first);
-    CHECK_FALSE(f.traffic->try_list_place());
-    const Ticket waiting = f.ask("queued");
+    CHECK_FALSE(f.traffic->try_list_permit());
+    const RequestHandle waiting = f.ask("queued");
     first.reset();
-    CHECK_FALSE(f.traffic->try_list_place());  // it is granted already
+    CHECK_FALSE(f.traffic->try_list_permit());  // it is granted already
     f.settle();
     CHECK(f.served == Names{"queued"});
-    f.places.clear();
-    CHECK(f.traffic->try_list_place());
+    f.permits.clear();
+    CHECK(f.traffic->try_list_permit());
 }
 
 TEST_CASE("watches have a limit of their own, and do not queue") {
     TrafficFixture f({.concurrent_lists = 1, .watches = 2});
-    Place list = f.traffic->try_list_place();
-    Place one = f.traffic->try_watch_place();
-    Place two = f.traffic->try_watch_place();
+    Permit list = f.traffic->try_list_permit();
+    Permit one = f.traffic->try_watch_permit();
+    Permit two = f.traffic->try_watch_permit();
     CHECK(two);
-    CHECK_FALSE(f.traffic->try_watch_place());
+    CHECK_FALSE(f.traffic->try_watch_permit());
     CHECK(f.metrics->open_watches == 2);
     one = std::move(two);
     CHECK(f.metrics->open_watches == 1);
-    CHECK(f.traffic->try_watch_place());
+    CHECK(f.traffic->try_watch_permit());
     one.reset();
     CHECK(f.metrics->open_watches == 0);
 }
 
 TEST_CASE("a request that was withdrawn is not served, wherever it was") {
     TrafficFixture f({.concurrent_lists = 1});
-    std::optional<Ticket> granted = f.ask("granted");
-    std::optional<Ticket> second = f.ask("second");
-    const Ticket third = f.ask("third");
+    std::optional<RequestHandle> granted = f.ask("granted");
+    std::optional<RequestHandle> second = f.ask("second");
+    const RequestHandle third = f.ask("third");
     SECTION("still in line") {
         second.reset();
         CHECK(f.metrics->lists_waiting == 1);
         f.settle();
         CHECK(f.served == Names{"granted"});
-        f.places.clear();
+        f.permits.clear();
     }
-    SECTION("granted, but not told: its place goes to the next at once") {
+    SECTION("granted, but not delivered: the permit goes to the next request at once") {
         granted.reset();
         second.reset();
         CHECK(f.metrics->lists_running == 1);
     }
     f.settle();
     CHECK(f.served.back() == "third");
-    f.places.clear();
+    f.permits.clear();
     CHECK(f.metrics->lists_running == 0);
     CHECK(f.metrics->lists_waiting == 0);
 }
 
 TEST_CASE("a handler may end and begin whatever it likes") {
     TrafficFixture f({.concurrent_lists = 1});
-    Ticket own, other;
-    std::vector<Ticket> more;
-    own = f.traffic->async_list_place(f.context.get_executor(), [&](Place place) {
+    RequestHandle own, other;
+    std::vector<RequestHandle> more;
+    own = f.traffic->async_list_permit(f.context.get_executor(), [&](Permit permit) {
         own.reset();
         other.reset();
         more.push_back(f.ask("of the handler"));
-        place.reset();
-        CHECK_FALSE(f.traffic->try_list_place());
+        permit.reset();
+        CHECK_FALSE(f.traffic->try_list_permit());
         f.served.push_back("first");
     });
     other = f.ask("other");
@@ -147,13 +147,13 @@ TEST_CASE("a handler may end and begin whatever it likes") {
     CHECK(f.served == Names{"first", "of the handler"});
 }
 
-TEST_CASE("what a handler owns may own tickets and places") {
+TEST_CASE("the state of a handler may own handles and permits") {
     TrafficFixture f({.concurrent_lists = 1});
-    auto owned = std::make_shared<std::pair<Ticket, Place>>();
-    owned->second = f.traffic->try_list_place();
+    auto owned = std::make_shared<std::pair<RequestHandle, Permit>>();
+    owned->second = f.traffic->try_list_permit();
     owned->first = f.ask("owned");
-    Ticket owner =
-        f.traffic->async_list_place(f.context.get_executor(), [o = std::move(owned)](Place) {});
+    RequestHandle owner =
+        f.traffic->async_list_permit(f.context.get_executor(), [o = std::move(owned)](Permit) {});
     owner.reset();
     CHECK(f.metrics->lists_running == 0);
     CHECK(f.metrics->lists_waiting == 0);
@@ -161,50 +161,50 @@ TEST_CASE("what a handler owns may own tickets and places") {
     CHECK(f.served.empty());
 }
 
-TEST_CASE("a recovery is told once, when a success follows a failure") {
+TEST_CASE("a recovery is reported once, at the first success after a failure") {
     TrafficFixture f({});
-    int told = 0;
+    int received = 0;
     const auto ask = [&] {
-        return f.traffic->async_recovery(f.context.get_executor(), [&] { ++told; });
+        return f.traffic->async_recovery(f.context.get_executor(), [&] { ++received; });
     };
-    Ticket one = ask();
+    RequestHandle one = ask();
     f.traffic->on_success();  // nothing has failed
     f.settle();
-    CHECK(told == 0);
+    CHECK(received == 0);
     f.traffic->on_failure();
-    Ticket two = ask();
-    Ticket withdrawn = ask();
-    Ticket withdrawn_late = ask();
+    RequestHandle two = ask();
+    RequestHandle withdrawn = ask();
+    RequestHandle withdrawn_late = ask();
     withdrawn.reset();
     f.traffic->on_failure();
     f.traffic->on_success();
-    CHECK(told == 0);
+    CHECK(received == 0);
     withdrawn_late.reset();
     f.settle();
-    CHECK(told == 2);
+    CHECK(received == 2);
     f.traffic->on_failure();
     f.traffic->on_success();
     f.settle();
-    CHECK(told == 2);
+    CHECK(received == 2);
 }
 
-TEST_CASE("an executor that runs no more keeps no place, however many wait") {
+TEST_CASE("a stopped executor keeps no permit, however many requests wait") {
     TrafficFixture f({.concurrent_lists = 1});
-    std::vector<Ticket> tickets;
+    std::vector<RequestHandle> handles;
     std::vector<test::HeldExecutor> executors;
     {
         asio::io_context ended;
         const test::HeldExecutor held(ended);
         executors.push_back(held);
-        Place place = f.traffic->try_list_place();
+        Permit permit = f.traffic->try_list_permit();
         for (int i = 0; i < 10'000; ++i) {
-            tickets.push_back(f.traffic->async_list_place(held, [&](Place) { FAIL(); }));
+            handles.push_back(f.traffic->async_list_permit(held, [&](Permit) { FAIL(); }));
         }
-        place.reset();
+        permit.reset();
         held.let_go();
     }
-    const Ticket last = f.ask("last");
-    tickets.clear();
+    const RequestHandle last = f.ask("last");
+    handles.clear();
     f.settle();
     CHECK(f.served == Names{"last"});
     executors.front().let_go();  // the handler arrives after the end of its context
@@ -246,9 +246,9 @@ TEST_CASE("all clients of a server in one context share its traffic") {
     CHECK(traffic != service.traffic_of(server("https://other.test")));
     CHECK(traffic !=
           ContextEnvironment::of(elsewhere.get_executor()).traffic_of(server("https://api.test")));
-    const Place only = traffic->try_list_place();
+    const Permit only = traffic->try_list_permit();
     CHECK(only);
-    CHECK_FALSE(traffic->try_list_place());
+    CHECK_FALSE(traffic->try_list_permit());
     const std::weak_ptr<ServerTraffic> weak = service.traffic_of(server("https://brief.test"));
     CHECK(weak.expired());
 }

@@ -53,7 +53,7 @@ struct Hosted : Issuers {
 
 }  // namespace
 
-TEST_CASE("TokenSource: asked once for all, and told when its token was refused") {
+TEST_CASE("TokenSource: asked once for all, and notified when its token was refused") {
     Hosted f;
     f.add_client();
     f.get(0);
@@ -87,7 +87,7 @@ TEST_CASE("TokenSource: asked again before the token expires") {
     CHECK(f.tokens->asked == std::vector<bool>{false, false});
     f.tokens->answer("two", std::chrono::system_clock::time_point::max());
     f.settle();
-    CHECK(*f.told == "Bearer two");
+    CHECK(*f.received == "Bearer two");
 }
 
 TEST_CASE("TokenSource: the scheme is that of the configuration") {
@@ -98,7 +98,7 @@ TEST_CASE("TokenSource: the scheme is that of the configuration") {
     f.get();
     f.tokens->answer("one");
     f.settle();
-    CHECK(*f.told == "Token one");
+    CHECK(*f.received == "Token one");
 }
 
 TEST_CASE("TokenSource: it may answer on any thread, and at once") {
@@ -106,7 +106,7 @@ TEST_CASE("TokenSource: it may answer on any thread, and at once") {
     f.get();
     std::thread([&] { f.tokens->answer("one"); }).join();
     f.settle();
-    CHECK(*f.told == "Bearer one");
+    CHECK(*f.received == "Bearer one");
 
     struct Prompt final : TokenSource {
         void async_get_token(bool, Handler handler) override { handler({}, {}, {"prompt", {}}); }
@@ -123,20 +123,20 @@ TEST_CASE("TokenSource: errors, exceptions and empty tokens are failures with pa
         f.tokens->handlers.back()(errc::unauthorized, "the vault is sealed",
                                   {"s3cret-of-mine", {}});
         f.settle();
-        CHECK(*f.told == "error: token_source: the vault is sealed");
+        CHECK(*f.received == "error: token_source: the vault is sealed");
     }
     SECTION("an error without words") {
         f.get();
         f.tokens->handlers.back()(asio::error::timed_out, "", {});
         f.settle();
-        CHECK(*f.told == "error: token_source: Connection timed out");
+        CHECK(*f.received == "error: token_source: Connection timed out");
     }
     SECTION("an error that repeats the token") {
         f.get();
         f.tokens->handlers.back()(errc::unauthorized, "s3cret-of-mine is bad",
                                   {"s3cret-of-mine", {}});
         f.settle();
-        CHECK(*f.told == "error: token_source: <redacted> is bad");
+        CHECK(*f.received == "error: token_source: <redacted> is bad");
     }
     SECTION("an exception") {
         f.tokens->during = [] { throw std::runtime_error("no vault"); };
@@ -150,17 +150,17 @@ TEST_CASE("TokenSource: errors, exceptions and empty tokens are failures with pa
         f.get();
         f.tokens->answer("");
         f.settle();
-        CHECK(*f.told == "error: token_source: it answered without a token");
+        CHECK(*f.received == "error: token_source: it answered without a token");
     }
-    const std::string told = *f.told;
-    CHECK(f.get() == told);
+    const std::string received = *f.received;
+    CHECK(f.get() == received);
     CHECK(f.tokens->asked.size() == 1);
     f.tokens->during = nullptr;
     f.advance(1s);
     CHECK(f.get().empty());
     f.tokens->answer("one");
     f.settle();
-    CHECK(*f.told == "Bearer one");
+    CHECK(*f.received == "Bearer one");
 }
 
 TEST_CASE(
@@ -169,7 +169,7 @@ TEST_CASE(
     for (int minute = 0; minute < 60; ++minute) {
         f.get();
         f.advance(60s);
-        CHECK(*f.told == "error: token_source: it did not answer in 60 s");
+        CHECK(*f.received == "error: token_source: it did not answer in 60 s");
         f.advance(60s);
     }
     CHECK(f.tokens->asked.size() == 8);  // the number of concurrent calls
@@ -177,7 +177,7 @@ TEST_CASE(
     f.get();
     f.tokens->handlers[3]({}, {}, {"late", {}});
     f.settle();
-    CHECK(*f.told == "Bearer late");
+    CHECK(*f.received == "Bearer late");
 }
 
 TEST_CASE("TokenSource: an answer that was posted before its issuer went finds nobody") {
@@ -185,15 +185,15 @@ TEST_CASE("TokenSource: an answer that was posted before its issuer went finds n
     const auto tokens = std::make_shared<HostTokens>();
     auto issuer = std::make_unique<detail::HostTokenIssuer>(tokens, context.get_executor(),
                                                             std::make_shared<ManualClock>());
-    bool told = false;
-    issuer->async_issue(false, [&](const detail::IssuedCredentials&) { told = true; });
+    bool received = false;
+    issuer->async_issue(false, [&](const detail::IssuedCredentials&) { received = true; });
     tokens->answer("late");
     issuer.reset();
     settle(context);
-    CHECK_FALSE(told);
+    CHECK_FALSE(received);
 }
 
-TEST_CASE("TokenSource: one that is told late and early at once is told of once") {
+TEST_CASE("TokenSource: a source that completes twice is reported once") {
     Hosted f;
     f.get();
     SECTION("its time was over first") {
@@ -205,12 +205,12 @@ TEST_CASE("TokenSource: one that is told late and early at once is told of once"
         f.clock->advance(60s);
     }
     f.settle();
-    CHECK_FALSE(f.told->empty());
+    CHECK_FALSE(f.received->empty());
     f.advance(60s);
     f.get();
     f.tokens->answer("next");
     f.settle();
-    CHECK(contains(*f.told, "Bearer "));
+    CHECK(contains(*f.received, "Bearer "));
 }
 
 TEST_CASE("TokenSource: one that answers and then throws has answered") {
@@ -224,7 +224,7 @@ TEST_CASE("TokenSource: one that answers and then throws has answered") {
     CHECK(f.get() == "Bearer torn");
 }
 
-TEST_CASE("TokenSource: who joins a call that throws is told of it as well") {
+TEST_CASE("TokenSource: a caller that joins a throwing call is notified as well") {
     struct Joined final : TokenSource {
         void async_get_token(bool, Handler) override {
             join();
@@ -272,7 +272,7 @@ TEST_CASE("TokenSource: answers that nobody waits for do no harm") {
         f.settle();
         tokens->answer("nobody's");
         f.settle();
-        CHECK(f.told->empty());
+        CHECK(f.received->empty());
         f.add_client();
         f.get();
     }

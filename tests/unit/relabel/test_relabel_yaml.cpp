@@ -308,7 +308,7 @@ TEST_CASE("parse_relabel_configs: the error names the mistakes of every rule, ea
     CHECK(problem(many).ends_with("\nand 50 more mistakes"));
 }
 
-TEST_CASE("RelabelRuleReader: paths begin where the list stands, every bad rule is told") {
+TEST_CASE("RelabelRuleReader: paths begin at the list, and every bad rule is reported") {
     const auto document = detail::YamlValue::parse(
         "jobs:\n- relabel_configs:\n  - target_label: t\n  - regex: '['\n    target_label: t\n"
         "  - target_label: t\n  - action: kep\n",

@@ -313,7 +313,7 @@ TEST_CASE("Role endpoints: a pod that several addresses name has its other ports
     CHECK(addresses(world) == Addresses{"1.2.3.4:9000", "[fd00::1]:9000", "1.2.3.4:9001"});
 }
 
-TEST_CASE("Role endpoints: a reference without a kind or a name is told as each peer does") {
+TEST_CASE("Role endpoints: a reference without a kind or a name has the labels of each peer") {
     const auto one = [](LabelDialect dialect, const std::string& ref) {
         World world(dialect);
         world.add(Kind::endpoints, endpoints(R"({"addresses":[{"ip":"1.1.1.1","targetRef":)" + ref +

@@ -110,7 +110,7 @@ TEST_CASE("Role node: an empty InternalIP counts for Prometheus and is passed ov
     CHECK(address(addresses, LabelDialect::victoriametrics) == "h:10250");
 }
 
-TEST_CASE("Role node: an empty label value is told by its sibling") {
+TEST_CASE("Role node: an empty label value is shown by its sibling") {
     const auto all = targets(
         R"({"metadata":{"name":"n1","labels":{"node-role.kubernetes.io/master":""}},
             "status":{"addresses":[

@@ -129,7 +129,7 @@ TEST_CASE("Role pod: a pod without an address is no target") {
     }
 }
 
-TEST_CASE("Role pod: readiness is unknown without a condition that tells") {
+TEST_CASE("Role pod: readiness is unknown without its condition") {
     for (const LabelDialect dialect : dialects) {
         const auto all = targets(simple(R"("podIP":"1.2.3.4")"), dialect);
         REQUIRE(all.size() == 1);

@@ -80,7 +80,7 @@ TEST_CASE("Failures: strict mode refuses the file, with all of them") {
     }
 }
 
-TEST_CASE("Failures: all mistakes of a file are told in one go") {
+TEST_CASE("Failures: all mistakes of a file are reported together") {
     const std::string yaml = R"yaml(scrape_configs:
 - job_name: a
   scrape_interval: 1x
@@ -169,7 +169,7 @@ TEST_CASE("Failures: vmagent ignores credentials in a pod, and with a kubeconfig
     }
 }
 
-TEST_CASE("Failures: very many mistakes are counted, not all told") {
+TEST_CASE("Failures: very many mistakes are counted, not all reported") {
     std::string yaml = "scrape_configs:\n";
     for (int i = 0; i < 11'000; ++i) {
         yaml += "- {job_name: j" + std::to_string(i) + ", scheme: ftp}\n";
@@ -331,7 +331,7 @@ TEST_CASE(
     CHECK(load_scrape_configs(path).failures.size() == 1);
 }
 
-TEST_CASE("Files: as many as a configuration may have are read, and more are told") {
+TEST_CASE("Files: the permitted number of files is read, and more are reported") {
     const TemporaryDirectory directory;
     for (int i = 0; i < 999; ++i)
         directory.write("d/" + std::to_string(i) + ".yml", "scrape_configs: []");

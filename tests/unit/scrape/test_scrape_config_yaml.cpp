@@ -173,7 +173,7 @@ TEST_CASE("parse_scrape_configs: a timeout nobody wrote is cut to the interval")
           "p.yml:2: global.scrape_timeout: must not be longer than scrape_interval (1m)");
 }
 
-TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason") {
+TEST_CASE("parse_scrape_configs: bad input is reported by file, line, key and reason") {
     const std::pair<std::string, const char*> table[] = {
         {"scrape_config: []\n",
          "p.yml:1: scrape_config: unknown key (did you mean scrape_configs?); allowed are global, "
@@ -234,7 +234,7 @@ TEST_CASE("parse_scrape_configs: bad input is told by file, line, key and reason
     }
 }
 
-TEST_CASE("parse_scrape_configs: a bad rule is told by its place in the file") {
+TEST_CASE("parse_scrape_configs: a bad rule is reported by its position in the file") {
     const auto starts = [](const std::string& lines, const std::string& where) {
         const std::string text = problem(job(lines));
         INFO(text);

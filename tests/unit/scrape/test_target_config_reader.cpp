@@ -86,7 +86,7 @@ TEST_CASE("file_sd_configs: relative paths are relative to the file, and cleaned
           std::vector<std::string>{"etc/any"});
 }
 
-TEST_CASE("file_sd_configs: a refresh_interval can only make looks more frequent") {
+TEST_CASE("file_sd_configs: a refresh_interval can only make scans more frequent") {
     const auto interval = [](const std::string& text) {
         return job("  file_sd_configs: [{files: [t.json], refresh_interval: " + text + "}]\n")
             .file_sd_configs[0]
@@ -126,7 +126,7 @@ TEST_CASE("http_sd_configs: the default interval is that of the program") {
     CHECK(job(keys, vm).http_sd_configs[0].dialect == vm);
 }
 
-TEST_CASE("Targets from elsewhere: mistakes are told by file, line and key, without secrets") {
+TEST_CASE("Targets from elsewhere: mistakes are reported by file, line and key, without secrets") {
     const std::pair<const char*, const char*> table[] = {
         {"  static_configs:\n  -\n", "static_configs[0]: an entry must not be empty"},
         {"  static_configs: {}\n", "etc/p.yml:3: scrape_configs[0].static_configs: must be a list"},
@@ -164,7 +164,7 @@ TEST_CASE("Targets from elsewhere: mistakes are told by file, line and key, with
     }
 }
 
-TEST_CASE("Targets from elsewhere: all mistakes of a job are told in one go") {
+TEST_CASE("Targets from elsewhere: all mistakes of a job are reported together") {
     const std::string problems =
         problem("  static_configs: [{target: []}, {targets: [a]}, {targets: b}]\n"
                 "  file_sd_configs: [{files: []}, {files: [a.txt]}]\n"

@@ -206,16 +206,16 @@ TEST_CASE("TargetPool: a hand-over goes on while the target stays the same") {
         a.pool.apply(change({{make_group("g", {{{"__address__", address}}}), before, false}}));
         calls = "=" + address;
     }
-    SECTION("everything is told again") { a.pool.apply(full_diff({before})); }
+    SECTION("everything is delivered again") { a.pool.apply(full_diff({before})); }
     SECTION("the configuration changes what it does not see") {
         ScrapeConfig config = shared_job();
         config.keep_dropped_targets = 7;
         a.pool.reload(config);
     }
-    const std::string told = a.scraper.take();
-    CHECK(told.find("+" + address) == std::string::npos);
-    CHECK(told.find(">" + address) == std::string::npos);
-    CHECK((calls.empty() || told.find(calls) != std::string::npos));
+    const std::string received = a.scraper.take();
+    CHECK(received.find("+" + address) == std::string::npos);
+    CHECK(received.find(">" + address) == std::string::npos);
+    CHECK((calls.empty() || received.find(calls) != std::string::npos));
     CHECK(a.pool.next_handover() == end);
     a.pass(30s);
     CHECK(a.scraper.take().find(">" + address) != std::string::npos);
@@ -302,10 +302,10 @@ TEST_CASE("TargetPool: pools count together what they share") {
             member->pool.set_metrics(metrics);
             member->pool.apply(full_diff({pod_at(address), pod_at("x:1")}));
         }
-        CHECK(metrics->fleet_targets_others == 4);
+        CHECK(metrics->fleet_foreign_targets == 4);
         a.share(one);
         b.share(one);
-        CHECK(metrics->fleet_targets_others == 0);
+        CHECK(metrics->fleet_foreign_targets == 0);
         CHECK(metrics->fleet_targets_gained == 4);
         a.share(view_of({"b"}));
         b.share(view_of({"b"}));
@@ -313,10 +313,10 @@ TEST_CASE("TargetPool: pools count together what they share") {
         a.pass(1min);
         CHECK(metrics->fleet_targets_moving == 2);
         CHECK(metrics->fleet_targets_handed == 2);
-        CHECK(metrics->fleet_targets_others == 2);
+        CHECK(metrics->fleet_foreign_targets == 2);
     }
     CHECK(metrics->fleet_targets_moving == 0);
-    CHECK(metrics->fleet_targets_others == 0);
+    CHECK(metrics->fleet_foreign_targets == 0);
 }
 
 TEST_CASE("TargetPool: with replicas a target has as many owners") {

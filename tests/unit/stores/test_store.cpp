@@ -243,7 +243,7 @@ TEST_CASE("Store: what was removed is let go of") {
     CHECK(read.expired());
 }
 
-TEST_CASE("Store: the writer tells when it heard last") {
+TEST_CASE("Store: the writer reports the time of the last contact") {
     TestStore store;
     CHECK_FALSE(store.last_contact());
     const TimePoint when{std::chrono::seconds(5)};

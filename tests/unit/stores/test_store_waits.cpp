@@ -41,7 +41,7 @@ const error_code aborted = asio::error::operation_aborted;
 
 }  // namespace
 
-TEST_CASE("Store: all who wait are told of the first complete state, once and by post") {
+TEST_CASE("Store: all waits complete at the first complete state, once and by post") {
     WaitingHost host;
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
     host.store.async_wait_synced(
@@ -63,7 +63,7 @@ TEST_CASE("Store: all who wait are told of the first complete state, once and by
     CHECK_FALSE(host.first);
 }
 
-TEST_CASE("Store: who waits for a store that is synced is told at once, but not inside the call") {
+TEST_CASE("Store: a wait for a synced store completes at once, but not inside the call") {
     WaitingHost host;
     host.publish();
     host.writer.stop();
@@ -105,7 +105,7 @@ TEST_CASE("Store: a cancellation that comes after the state does nothing") {
     CHECK(host.first == error_code());
 }
 
-TEST_CASE("Store: who waits is told when the writer stops, and a later state is a state") {
+TEST_CASE("Store: waits fail when the writer stops, and a later state is a state") {
     WaitingHost host;
     host.store.async_wait_synced(host.io.get_executor(), host.note(host.first));
     host.writer.stop();
@@ -119,7 +119,7 @@ TEST_CASE("Store: who waits is told when the writer stops, and a later state is 
     CHECK(host.first == error_code());
 }
 
-TEST_CASE("Store: who waits is told when the store goes") {
+TEST_CASE("Store: waits fail when the store is destroyed") {
     asio::io_context io;
     std::optional<error_code> result;
     {

@@ -17,7 +17,7 @@ TargetGroupPtr group_of(const std::string& source, const std::vector<std::string
 
 }  // namespace
 
-TEST_CASE("TargetStore: it has what a discoverer told") {
+TEST_CASE("TargetStore: it has the targets that a discoverer delivered") {
     TargetStore store;
     const auto callback = store.callback();
     CHECK_FALSE(store.synced());

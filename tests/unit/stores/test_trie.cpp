@@ -69,7 +69,7 @@ TEST_CASE("Trie: random histories equal those of a map, and so do copies that we
     for (unsigned seed = 1; seed <= 5; ++seed) play_random_history<all_bits>(seed);
 }
 
-TEST_CASE("Trie: keys whose hashes collide are told apart") {
+TEST_CASE("Trie: keys with colliding hashes are distinguished") {
     play_random_history<0>(1);
     play_random_history<3>(2);
     play_random_history<0xFFF0'0000'0000'0000U>(3);

@@ -42,7 +42,7 @@ std::string words(const Machine::Outcome& outcome) {
             return "page " + page.resource_version +
                    (page.continue_token.empty() ? "" : ", more " + page.continue_token);
         }
-        std::string operator()(const Machine::Shrunken&) const { return "shrunken"; }
+        std::string operator()(const Machine::Suspicious&) const { return "suspicious"; }
         std::string operator()(const Machine::Probed& p) const {
             return "probed " + p.resource_version;
         }
@@ -71,7 +71,7 @@ std::string words(const Machine::Outcome& outcome) {
         std::string operator()(const Machine::BadPages&) const { return "bad pages"; }
         std::string operator()(const Machine::NotStreamed&) const { return "not streamed"; }
         std::string operator()(const Machine::Moved&) const { return "moved"; }
-        std::string operator()(const Machine::NoPlace&) const { return "no place"; }
+        std::string operator()(const Machine::NoPermit&) const { return "no permit"; }
         std::string operator()(const Machine::NewCredentials&) const { return "credentials"; }
         std::string operator()(const Machine::AskOtherwise&) const { return "encoding"; }
         std::string operator()(const Machine::OtherServer&) const { return "other server"; }
@@ -216,7 +216,7 @@ TEST_CASE("judge: Retry-After comes from the header or the body, and is an hour 
     }
 }
 
-TEST_CASE("judge: a 401 tells the server's clock and what is wrong with the credentials") {
+TEST_CASE("judge: a 401 names the server's clock and the mistake in the credentials") {
     Exchange x = exchange(Asked::list, 401, status_body("Unauthorized"));
     x.head.date = "Thu, 01 Jan 1970 00:00:00 GMT";
     x.credentials_problem = "bearer_token_file /token: it is empty";
@@ -314,7 +314,7 @@ TEST_CASE("judge: a web page is named and not quoted") {
     }
 }
 
-TEST_CASE("judge: the error of a gateway or a cloud is told, of any type of content") {
+TEST_CASE("judge: the error of a gateway or a cloud is reported, with any content type") {
     const std::string body =
         R"({"error": {"code": 403, "message": "Required \"container.pods.list\" permission.", )"
         R"("status": "PERMISSION_DENIED"}})";
@@ -326,7 +326,7 @@ TEST_CASE("judge: the error of a gateway or a cloud is told, of any type of cont
           "HTTP 502: the answer is a web page (HTML) with the title \"502 Bad Gateway\"");
 }
 
-TEST_CASE("judge: nobody is told to give rights to anonymous") {
+TEST_CASE("judge: no message advises to grant rights to anonymous") {
     const Verdict verdict =
         judge(exchange(Asked::list, 403,
                        status_body("pods is forbidden: User \\\"system:anonymous\\\" cannot list")),
@@ -335,7 +335,7 @@ TEST_CASE("judge: nobody is told to give rights to anonymous") {
     CHECK(says(verdict, "without credentials that it knows"));
 }
 
-TEST_CASE("judge: who may not act as somebody else is not told to grant something else") {
+TEST_CASE("judge: a refused impersonation names only that permission") {
     const Verdict verdict = judge(
         exchange(Asked::list, 403,
                  status_body("users \\\"jane\\\" is forbidden: User \\\"bob\\\" cannot impersonate "
@@ -381,15 +381,15 @@ TEST_CASE("judge: an answer that is compressed is named as that") {
     }
 }
 
-TEST_CASE("judge: what has told all counts, however the answer was ended") {
+TEST_CASE("judge: a final outcome counts, however the response ended") {
     const auto aborted = [] { return ended(boost::asio::error::operation_aborted); };
     Exchange watch = exchange(Asked::watch);
     watch.old_version = "503";
-    CHECK(watch.has_told_all());
+    CHECK(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "went back to 503");
     watch.old_version.clear();
     watch.doubted = true;
-    CHECK_FALSE(watch.has_told_all());
+    CHECK_FALSE(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "doubted");
     Exchange probe = exchange(Asked::probe);
     probe.early_version = "7";
@@ -406,7 +406,7 @@ TEST_CASE("judge: an answer that does not come in time, or stops, has a cause of
     CHECK(late(Asked::probe, 0) == "not in time");
 }
 
-TEST_CASE("judge: what only looked like a list is told by its content type") {
+TEST_CASE("judge: a body that only resembles a list is reported by its content type") {
     Exchange x = exchange(Asked::list);
     x.head.content_type = "text/plain";
     x.mistyped = true;
@@ -424,8 +424,8 @@ TEST_CASE("judge: a list is complete, or it has failed with the words of who fou
     CHECK_FALSE(page.failure.ec);
     CHECK_FALSE(page.failed);
     CHECK(words(judge(exchange(Asked::probe), end)) == "probed 9");
-    end.shrunken = true;
-    CHECK(words(judge(exchange(Asked::list), end)) == "shrunken");
+    end.suspicious = true;
+    CHECK(words(judge(exchange(Asked::list), end)) == "suspicious");
     for (const error_code ec :
          {make_error_code(errc::malformed_response), make_error_code(errc::truncated_response),
           make_error_code(errc::missing_resource_version),
@@ -638,8 +638,9 @@ TEST_CASE("Outcome: once its list is complete a stream is a watch") {
     CHECK(words(judge(x, {.life = 10s, .in_time = true})) == "ended, in time");
     CHECK(words(judge(x, {.failure = {errc::idle_timeout, ""}, .life = 90s})) == "silent");
     x = streamed();
-    x.shrunken = true;
-    CHECK(words(judge(x, {.failure = {boost::asio::error::operation_aborted, ""}})) == "shrunken");
+    x.suspicious = true;
+    CHECK(words(judge(x, {.failure = {boost::asio::error::operation_aborted, ""}})) ==
+          "suspicious");
 }
 
 }  // namespace

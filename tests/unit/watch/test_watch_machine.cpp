@@ -538,7 +538,7 @@ TEST_CASE("WatchMachine: a list that has lost too much is confirmed by one of th
     Subject s = watching("5");
     s.next(Machine::Expired{});
     CHECK_FALSE(s.machine.confirming());
-    CHECK(s.next(Machine::Shrunken{}) == "sleep");
+    CHECK(s.next(Machine::Suspicious{}) == "sleep");
     CHECK(s.delay() <= 2s);
     CHECK(s.machine.confirming());
     CHECK(s.slept() == "list limit=500");
@@ -754,9 +754,9 @@ TEST_CASE("WatchMachine: an API that moves to another version is listed anew, at
     CHECK(s.next(Machine::Moved{}) == "list limit=500");
 }
 
-TEST_CASE("WatchMachine: where no place for a watch is left, it polls") {
+TEST_CASE("WatchMachine: it polls without a watch permit") {
     Subject s = watching("5", 0s);
-    CHECK(s.next(Machine::NoPlace{}) == "sleep");
+    CHECK(s.next(Machine::NoPermit{}) == "sleep");
     CHECK(s.waiting() == Waiting::poll);
     CHECK(s.slept() == "list rv=5");
     CHECK(s.listed("6") == "watch 6");
@@ -835,7 +835,7 @@ TEST_CASE("WatchMachine: one failed probe does not take away what silence has ta
     CHECK(s.reason() == ListReason::silence);
 }
 
-TEST_CASE("WatchMachine: a server that takes no limit is listed where a probe would have told") {
+TEST_CASE("WatchMachine: a server that takes no limit is listed in place of a probe") {
     Subject s = watching("5");
     for (int i = 0; i < 2; ++i) {
         s.silent(310s);
@@ -873,8 +873,8 @@ TEST_CASE("WatchMachine: a quarter of an hour of watches that end early and brin
     CHECK(s.reason() == ListReason::silence);
 }
 
-TEST_CASE("WatchMachine: watches that end early and bring nothing are no news: each quarter of an "
-          "hour a probe tells") {
+TEST_CASE(
+    "WatchMachine: watches that end early without events lead to a probe each quarter of an hour") {
     const bool bookmarks = GENERATE(false, true);
     Subject s = watching("5", 0s);
     if (bookmarks) s.machine.on_bookmark();
@@ -967,7 +967,7 @@ class NastyServer {
             case 1: return Machine::VersionTooLarge{};
             case 2: return Machine::Rejected{};
             case 3: return Machine::BadPages{};
-            case 4: return Machine::Shrunken{};
+            case 4: return Machine::Suspicious{};
             case 5: return Machine::PageListed{version(), "", 3};
             case 6: return Machine::PageListed{version(), "", 3};
             default: return failure();
@@ -989,7 +989,7 @@ class NastyServer {
             case 2: return Machine::Rejected{};
             case 3: return Machine::Malformed{};
             case 4: return Machine::WatchEnded{random_() % 2 == 0, false};
-            case 5: return Machine::NoPlace{};
+            case 5: return Machine::NoPermit{};
             default: return failure();
         }
     }
@@ -1039,7 +1039,7 @@ TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests 
                 s.next(word == "probe" ? server.to_probe() : server.to_watch(s));
             }
         }
-        const auto most_in_a_minute = [](const std::vector<TimePoint>& times) {
+        const auto max_per_minute = [](const std::vector<TimePoint>& times) {
             std::size_t most = 0;
             for (std::size_t from = 0, to = 0; to < times.size(); ++to) {
                 while (times[to] - times[from] > 1min) ++from;
@@ -1047,8 +1047,8 @@ TEST_CASE("WatchMachine: whatever the server does, there is a bound on requests 
             }
             return most;
         };
-        CHECK(most_in_a_minute(requests) <= 70);
-        CHECK(most_in_a_minute(lists) <= 25);
+        CHECK(max_per_minute(requests) <= 70);
+        CHECK(max_per_minute(lists) <= 25);
     }
 }
 
@@ -1146,7 +1146,7 @@ TEST_CASE(
         Subject s = streamed();
         s.now += 10min;
         CHECK(s.next(Machine::Expired{}) == "streamed list rv=5");
-        CHECK(s.after(Machine::Shrunken{}) == "list limit=500");
+        CHECK(s.after(Machine::Suspicious{}) == "list limit=500");
         CHECK(s.machine.confirming());
     }
     SECTION("silent watches") {

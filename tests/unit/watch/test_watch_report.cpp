@@ -68,7 +68,8 @@ TEST_CASE("WatchReport: it begins without an error, and is counted until its end
     CHECK(r.metrics.watchers == 0);
 }
 
-TEST_CASE("WatchReport: a failure is told with the URL; the same one again only in the status") {
+TEST_CASE(
+    "WatchReport: a failure is reported with the URL; the same one again only in the status") {
     Reported r;
     r.report.fail({errc::forbidden, "HTTP 403: no"}, false, r.now + 1s);
     CHECK(r.status().error == errc::forbidden);
@@ -103,7 +104,7 @@ TEST_CASE("WatchReport: errors that take turns are logged once each until the wa
     CHECK(r.take_log().size() == 2);  // one recovery, one failure
 }
 
-TEST_CASE("WatchReport: a recovery is told once") {
+TEST_CASE("WatchReport: a recovery is reported once") {
     Reported r;
     CHECK_FALSE(r.report.recover(r.now));
     r.report.fail({errc::server_error, "HTTP 500"}, true, r.now);
@@ -200,7 +201,7 @@ TEST_CASE("WatchReport: objects that cannot be read are an error until they can 
     CHECK(r.report.whole_status().message.find(": one without a name;") != std::string::npos);
 }
 
-TEST_CASE("WatchReport: a server whose version went back is told, and counted") {
+TEST_CASE("WatchReport: a version that went back is reported, and counted") {
     Reported r;
     r.report.on_version_regression("16", "17");
     CHECK(r.metrics.version_regressions == 1);
@@ -209,16 +210,16 @@ TEST_CASE("WatchReport: a server whose version went back is told, and counted") 
     CHECK(log[0].find("went back from 17 to 16") != std::string::npos);
 }
 
-TEST_CASE("WatchReport: a list that lacks much is told, and counted") {
+TEST_CASE("WatchReport: a suspicious list is reported, and counted") {
     Reported r;
-    r.report.on_shrunken_list(6, 10);
+    r.report.on_suspicious_list(6, 10);
     CHECK(r.metrics.shrunken_lists == 1);
     const Texts log = r.take_log();
     REQUIRE(log.size() == 1);
     CHECK(log[0].find("lacks 6 of 10 objects") != std::string::npos);
 }
 
-TEST_CASE("WatchReport: that it polls is told once, until a watch works again") {
+TEST_CASE("WatchReport: polling is reported once, until a watch works again") {
     Reported r;
     r.report.begin_poll(60s);
     r.report.begin_poll(60s);

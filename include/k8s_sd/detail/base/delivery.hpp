@@ -21,7 +21,7 @@ class Delivery {
         /// Makes the next call if one is due, on the delivery's strand. If the callback throws,
         /// the state taken for the call counts as delivered.
         /// \returns whether a call was made
-        virtual bool tell_next(TimePoint now) = 0;
+        virtual bool deliver_next(TimePoint now) = 0;
         /// When the next call is due; nullopt if there is nothing to deliver. Any thread.
         virtual std::optional<TimePoint> next_due(TimePoint now) = 0;
 

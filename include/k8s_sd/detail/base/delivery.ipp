@@ -42,7 +42,7 @@ void Delivery::run(const std::shared_ptr<Source>& source) {
         }
     };
     const Rest rest{this, source};
-    for (int calls = 0; calls < calls_per_turn_ && source->tell_next(clock_->now()); ++calls) {
+    for (int calls = 0; calls < calls_per_turn_ && source->deliver_next(clock_->now()); ++calls) {
     }
 }
 

@@ -29,13 +29,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
-    constexpr std::size_t longest_word = 64;  // bounds the work for hostile words
-    if (word.size() < 3 || word.size() > longest_word) return {};
+    constexpr std::size_t max_word_size = 64;  // bounds the work for hostile words
+    if (word.size() < 3 || word.size() > max_word_size) return {};
     // Two replaced letters of three make a different word.
-    const std::size_t most_mistakes = std::min<std::size_t>(2, (word.size() + 1) / 3);
+    const std::size_t max_mistakes = std::min<std::size_t>(2, (word.size() + 1) / 3);
     const std::string wanted = lower_case(word);
     std::string_view nearest;
-    std::size_t least = most_mistakes + 1;
+    std::size_t least = max_mistakes + 1;
     for (const std::string_view name : names) {
         const std::size_t distance = edit_distance(wanted, name);
         if (distance >= least) continue;

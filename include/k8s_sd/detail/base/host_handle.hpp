@@ -112,12 +112,12 @@ class HostHandle : public Delivery::Source,
     /// \param is_called  true: the host has a callback; false: it reads with async_next()
     HostHandle(const asio::any_io_executor& executor, asio::any_io_executor origin,
                const std::shared_ptr<Clock>& clock, std::shared_ptr<Metrics> metrics,
-               Duration least_interval, bool is_called)
+               Duration min_interval, bool is_called)
         : executor_(executor),
           clock_(clock),
           delivery_(executor, std::move(origin), clock, 1),
           is_called_(is_called),
-          pace_(least_interval),
+          pace_(min_interval),
           waiting_(clock, std::move(metrics)) {}
 
     // Implemented by the derived class; called under the mutex.
@@ -159,11 +159,11 @@ class HostHandle : public Delivery::Source,
 
  private:
     /// The part of a status reported to the host.
-    struct ToldStatus {
+    struct ReportedStatus {
         bool synced = false;
         error_code error;
         std::string message;
-        bool operator==(const ToldStatus&) const = default;
+        bool operator==(const ReportedStatus&) const = default;
     };
 
     void begin_once() {
@@ -177,8 +177,8 @@ class HostHandle : public Delivery::Source,
         return {};
     }
 
-    bool tell_next(TimePoint now) final {
-        if (tell_status()) return true;
+    bool deliver_next(TimePoint now) final {
+        if (deliver_status()) return true;
         Diff diff;
         ReaderPtr reader;
         {
@@ -218,7 +218,7 @@ class HostHandle : public Delivery::Source,
     Diff take_diff(TimePoint now) {
         pace_.called(now);
         Diff diff = take_news();
-        waiting_.told(now, has_news());
+        waiting_.delivered(now, has_news());
         on_delivery();
         return diff;
     }
@@ -240,7 +240,7 @@ class HostHandle : public Delivery::Source,
     }
 
     /// \returns whether the callback was called with a new status
-    bool tell_status() {
+    bool deliver_status() {
         std::shared_ptr<const StatusCallback> callback;
         {
             const std::lock_guard lock(mutex_);
@@ -249,9 +249,9 @@ class HostHandle : public Delivery::Source,
         }
         if (!callback) return false;
         const DiscovererStatus now = status();
-        ToldStatus told{now.synced, now.error, now.message};
-        if (told == told_status_) return false;
-        told_status_ = std::move(told);
+        ReportedStatus reported{now.synced, now.error, now.message};
+        if (reported == reported_status_) return false;
+        reported_status_ = std::move(reported);
         (*callback)(now);
         return true;
     }
@@ -261,7 +261,7 @@ class HostHandle : public Delivery::Source,
     Delivery delivery_;
     const bool is_called_;
     const std::shared_ptr<SyncWaits> synced_ = std::make_shared<SyncWaits>();
-    ToldStatus told_status_;  // used on the delivery's strand only
+    ReportedStatus reported_status_;  // used on the delivery's strand only
 
     // Guarded by the mutex.
     std::unique_ptr<RunOperation> operation_;

@@ -16,10 +16,10 @@ namespace k8s_sd::inline v0 {
 namespace {
 
 // Object keeps its kind in 14 bits.
-constexpr std::size_t most_other_kinds = 16'000;
+constexpr std::size_t max_other_kinds = 16'000;
 
 /// Read without a lock: a valid Kind was returned by other_kind(), after it stored the entry.
-std::array<std::atomic<const detail::OtherKind*>, most_other_kinds> other_kinds;
+std::array<std::atomic<const detail::OtherKind*>, max_other_kinds> other_kinds;
 
 using ResourceKey = std::tuple<std::string, std::string, std::string, std::string, bool>;
 

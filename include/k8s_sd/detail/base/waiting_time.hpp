@@ -23,7 +23,7 @@ class WaitingTime {
     }
     /// Records a delivery to the host.
     /// \param wait  whether there is more to deliver; the start of the wait is then kept
-    void told(TimePoint now, bool wait) noexcept {
+    void delivered(TimePoint now, bool wait) noexcept {
         if (since_) metrics_->delivery_latency.observe(now - *since_);
         if (!wait) since_.reset();
     }

@@ -64,8 +64,8 @@ class CacheFollower {
     bool queued = false;
 
     // On the delivery strand: the last delivered value.
-    ObjectPtr told;
-    bool has_told = false;
+    ObjectPtr delivered;
+    bool has_delivered = false;
 };
 
 /// A referenced object. Belongs to the strand; members read by status() change under the cache's
@@ -111,7 +111,7 @@ struct CacheEntry {
     bool was_read = false;  // the value was returned to the host
     bool doubted = false;   // the value was immutable; the object is being read again
     TimePoint last_read;
-    TimePoint looked_at{};  // when an immutable value was last read from the server
+    TimePoint read_at{};  // when an immutable value was last read from the server
 
     std::shared_ptr<CacheWatch> watch;  // the source of the value
     std::shared_ptr<CacheWatch> next;   // its designated replacement

@@ -93,7 +93,7 @@ class CacheNamespace final : private CacheWatch::Observer, private ServedEntries
     bool is_idle(const CacheEntry&) const;
     void forget_value(CacheEntry&);
     void on_single_forbidden(const CacheWatch&);
-    void tell_denied();
+    void report_denied();
     CachedObjectStatus status_of(const CacheEntry&) const;
 
     const std::string name_;

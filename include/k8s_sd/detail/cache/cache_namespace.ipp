@@ -69,7 +69,7 @@ void CacheNamespace::set_state(CacheEntry& entry, CachedState state) {
 void CacheNamespace::touch(CacheEntry& entry) {
     entry.last_read = now();
     if (entry.state != CachedState::idle) return;
-    ++metrics().cache_revivals;
+    ++metrics().cache_rewatches;
     set_state(entry, CachedState::unsynced);
     entries_.need_watch(entry);
     observer_.on_update_due(*this);
@@ -82,7 +82,7 @@ void CacheNamespace::on_read(CacheEntry& entry) {
 
 void CacheNamespace::stop_watching(CacheEntry& entry) {
     if (!entry.watch || entry.doubted) return;
-    entry.looked_at = now();
+    entry.read_at = now();
     set_state(entry, CachedState::immutable);
     entries_.let_go(entry);
     observer_.on_update_due(*this);
@@ -144,7 +144,7 @@ void CacheNamespace::tidy() {
     stop_idle();
     entries_.end_disagreements();
     collection_.check();
-    tell_denied();
+    report_denied();
     observer_.on_update_due(*this);  // retry a refused collection if it is due
 }
 
@@ -180,7 +180,7 @@ void CacheNamespace::on_status(CacheWatch& watch) {
     if (watch.error() != errc::forbidden) return;
     if (watch.of_collection()) {
         collection_.on_forbidden(watch);
-        tell_denied();
+        report_denied();
         observer_.on_update_due(*this);
     } else {
         on_single_forbidden(watch);
@@ -198,7 +198,7 @@ void CacheNamespace::on_single_forbidden(const CacheWatch& watch) {
     }
 }
 
-void CacheNamespace::tell_denied() {
+void CacheNamespace::report_denied() {
     for_each([this](CacheEntry& entry) {
         if (entry.is_denied()) observer_.on_denied(entry);
     });

@@ -62,12 +62,12 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     static void answer(const CacheEntry&, const Get&);
     void notify(const Follower&, const ObjectPtr&);
     void forget(const Follower&);
-    bool tell_next(TimePoint) override;
+    bool deliver_next(TimePoint) override;
     std::optional<TimePoint> next_due(TimePoint) override;
     Follower take_next(ObjectPtr& newest);
     void update();
     void wake_for_idle();
-    void look_at_immutable();
+    void recheck_immutable();
     void stop();
 
     const executor_type executor_;

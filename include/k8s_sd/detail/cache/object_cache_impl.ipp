@@ -18,19 +18,19 @@ namespace {
 
 constexpr int cache_calls_per_turn = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
-constexpr Duration least_max_idle = std::chrono::minutes(1);
+constexpr Duration min_max_idle = std::chrono::minutes(1);
 /// How often an immutable object is reread, to detect that it was recreated. The interval grows
-/// when more objects are due than max_looks_at_once a check allows.
-constexpr Duration immutable_look_interval = std::chrono::minutes(15);
-constexpr std::size_t max_looks_at_once = 8;
+/// when more objects are due than max_concurrent_rechecks a check allows.
+constexpr Duration immutable_recheck_interval = std::chrono::minutes(15);
+constexpr std::size_t max_concurrent_rechecks = 8;
 /// Minimum age of a value before it is read again, however often a credential is refused.
-constexpr Duration least_read_interval = std::chrono::seconds(10);
+constexpr Duration min_read_interval = std::chrono::seconds(10);
 
 void check_cache_config(const ObjectCacheConfig& config) {
     if (config.get_timeout < Duration{}) {
         throw ConfigError("get_timeout", "must not be negative; 0: do not wait");
     }
-    if (config.max_idle < least_max_idle) {
+    if (config.max_idle < min_max_idle) {
         throw ConfigError("max_idle", "must be at least one minute");
     }
 }
@@ -114,7 +114,7 @@ void ObjectCacheImpl::read_again(std::string ns, std::string name) {
     on_strand([ns = std::move(ns), name = std::move(name)](ObjectCacheImpl& self) {
         CacheEntry* const entry = self.find(ns, name);
         if (entry == nullptr) return;
-        if (self.settings_.clock->now() - entry->looked_at < least_read_interval) return;
+        if (self.settings_.clock->now() - entry->read_at < min_read_interval) return;
         entry->home.doubt(*entry);
     });
 }
@@ -172,9 +172,9 @@ void ObjectCacheImpl::stop() {
     }
     // Their destructors run host code, and must not run under the mutex.
     std::map<std::string, CacheNamespace, std::less<>> ended;
-    std::deque<Follower> untold;
+    std::deque<Follower> undelivered;
     const std::lock_guard lock(mutex_);
-    queue_.swap(untold);
+    queue_.swap(undelivered);
     namespaces_.swap(ended);
 }
 
@@ -255,17 +255,17 @@ void ObjectCacheImpl::forget(const Follower& follower) {
         const std::lock_guard lock(mutex_);
         follower->newest.reset();
     }
-    asio::post(delivery_.strand(), [follower] { follower->told.reset(); });
+    asio::post(delivery_.strand(), [follower] { follower->delivered.reset(); });
 }
 
-bool ObjectCacheImpl::tell_next(TimePoint) {
+bool ObjectCacheImpl::deliver_next(TimePoint) {
     ObjectPtr newest;
     const Follower follower = take_next(newest);
     if (!follower || cancelled_) return false;
     if (follower->cancelled) return true;
-    if (follower->has_told && CacheEntry::same(newest, follower->told)) return true;
-    follower->has_told = true;
-    follower->told = newest;
+    if (follower->has_delivered && CacheEntry::same(newest, follower->delivered)) return true;
+    follower->has_delivered = true;
+    follower->delivered = newest;
     follower->callback(newest);
     return true;
 }
@@ -320,25 +320,25 @@ void ObjectCacheImpl::wake_for_idle() {
                                 if (!self || self->cancelled_) return;
                                 self->idle_awake_ = false;
                                 for (auto& [ns, objects] : self->namespaces_) objects.tidy();
-                                self->look_at_immutable();
+                                self->recheck_immutable();
                                 if (!self->namespaces_.empty()) self->wake_for_idle();
                             });
 }
 
 /// Rereads the immutable values with the oldest reads.
-void ObjectCacheImpl::look_at_immutable() {
+void ObjectCacheImpl::recheck_immutable() {
     const TimePoint now = settings_.clock->now();
     std::vector<CacheEntry*> due;
     for (auto& [ns, objects] : namespaces_) {
         objects.for_each([&](CacheEntry& entry) {
-            const bool old = now - entry.looked_at >= immutable_look_interval;
+            const bool old = now - entry.read_at >= immutable_recheck_interval;
             if (entry.state == CachedState::immutable && old) due.push_back(&entry);
         });
     }
-    const std::size_t count = std::min(due.size(), max_looks_at_once);
+    const std::size_t count = std::min(due.size(), max_concurrent_rechecks);
     std::partial_sort(
         due.begin(), due.begin() + static_cast<std::ptrdiff_t>(count), due.end(),
-        [](const CacheEntry* a, const CacheEntry* b) { return a->looked_at < b->looked_at; });
+        [](const CacheEntry* a, const CacheEntry* b) { return a->read_at < b->read_at; });
     for (std::size_t i = 0; i < count; ++i) due[i]->home.doubt(*due[i]);
 }
 

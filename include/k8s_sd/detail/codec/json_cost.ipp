@@ -25,7 +25,7 @@ class JsonCost {
     void on_key(std::string_view rest) noexcept { sum_ += member + rest.size(); }
     void on_string_part(std::string_view part) noexcept { sum_ += 2 * part.size(); }
     void on_string(std::string_view rest) noexcept {
-        sum_ += value + (rest.size() > longest_inside ? table + rest.size() : 0);
+        sum_ += value + (rest.size() > max_inside ? table + rest.size() : 0);
     }
     void on_integer(std::int64_t) noexcept { sum_ += value; }
     void on_fraction() noexcept { sum_ += value; }
@@ -34,9 +34,9 @@ class JsonCost {
 
  private:
     static constexpr std::size_t value = 72;
-    static constexpr std::size_t table = 48;    // an allocation and its header
-    static constexpr std::size_t member = 112;  // the key, its allocation and its index entry
-    static constexpr std::size_t longest_inside = 14;  // bytes of a string without an allocation
+    static constexpr std::size_t table = 48;       // an allocation and its header
+    static constexpr std::size_t member = 112;     // the key, its allocation and its index entry
+    static constexpr std::size_t max_inside = 14;  // bytes of a string without an allocation
 
     std::size_t sum_ = 0;
 };

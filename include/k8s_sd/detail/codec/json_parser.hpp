@@ -71,7 +71,7 @@ class JsonParser {
         done,
         failed,
     };
-    static constexpr std::size_t longest_escape = 12;  // \uXXXX\uXXXX
+    static constexpr std::size_t max_escape_size = 12;  // \uXXXX\uXXXX
 
     const char* step(const char* at, const char* end) {
         switch (state_) {
@@ -259,7 +259,7 @@ class JsonParser {
     };
     static Character utf8_of(std::string_view escape) noexcept {
         std::uint32_t code = four_digits(escape.substr(2));
-        if (escape.size() == longest_escape) {
+        if (escape.size() == max_escape_size) {
             code = 0x10000 + ((code - 0xd800) << 10U) + (four_digits(escape.substr(8)) - 0xdc00);
         }
         Character character;
@@ -307,7 +307,7 @@ class JsonParser {
     bool is_key_ = false;  // the current text
     std::size_t depth_ = 0;
     std::array<bool, max_json_depth> is_array_{};
-    std::array<char, longest_escape> escape_{};
+    std::array<char, max_escape_size> escape_{};
     std::size_t escape_size_ = 0;
     JsonNumber number_;
     const char* literal_ = nullptr;

@@ -170,9 +170,10 @@ class JsonProjector {
  private:
     using Type = Projection::Type;
     static constexpr std::size_t largest_kept_buffer = 64 * 1024;
-    static constexpr std::size_t longest_shown_key = 64;
-    static constexpr std::size_t longest_identity = 1024;
-    static constexpr std::size_t most_identities = 16 * 1024;  // per record, in case keys repeat
+    static constexpr std::size_t max_shown_key_size = 64;
+    static constexpr std::size_t max_identity_size = 1024;
+    static constexpr std::size_t max_identities_size =
+        16 * 1024;  // per record, in case keys repeat
     struct Frame {
         const Projection* node;
         void* context;
@@ -276,7 +277,7 @@ class JsonProjector {
                 joined += name;
             }
             if (frames_[i].node->type == Type::map)
-                (joined += '.') += key_.substr(0, longest_shown_key);
+                (joined += '.') += key_.substr(0, max_shown_key_size);
         }
         return joined.empty() ? "the document" : joined;
     }
@@ -355,11 +356,11 @@ class JsonProjector {
     }
     /// Object keys and identifying texts are read even beyond the limit.
     [[gnu::noinline]] bool is_identity(std::size_t size) const noexcept {
-        if (size > longest_identity || frames_.empty()) return false;
+        if (size > max_identity_size || frames_.empty()) return false;
         if (pending_ == nullptr || pending_->type == Type::object)
             return frames_.back().node->type == Type::object;  // a key
         return pending_->identity &&
-               arena_.size() + element_bytes_ + size <= max_record_bytes_ + most_identities;
+               arena_.size() + element_bytes_ + size <= max_record_bytes_ + max_identities_size;
     }
     [[gnu::noinline]] bool note_too_large() {
         too_large_ = true;

@@ -27,8 +27,8 @@ class JsonSkip {
     explicit JsonSkip(Means means = JsonSkip::means()) noexcept : means_(means) {}
 
     /// Starts at the opening bracket, the next character.
-    /// \param most_depth  at most max_json_depth
-    void begin(std::size_t most_depth) noexcept;
+    /// \param max_depth  at most max_json_depth
+    void begin(std::size_t max_depth) noexcept;
     /// \returns the position after the closing bracket, or `end` if it is still to come. Must not
     /// be called again after failed().
     const char* pass(const char* at, const char* end) noexcept;
@@ -36,7 +36,7 @@ class JsonSkip {
     bool done() const noexcept { return depth_ == 0; }
 
  private:
-    template <class Look>
+    template <class Scan>
     const char* pass_blocks(const char* at, const char* end) noexcept;
     const char* pass_with_avx2(const char* at, const char* end) noexcept;
     std::size_t pass_block(const JsonBlock& block, std::size_t size) noexcept;
@@ -47,7 +47,7 @@ class JsonSkip {
     // One block above the limit: the depth is checked after each block.
     std::array<std::uint8_t, max_json_depth + JsonBlock::size> square_{};
     std::size_t depth_ = 0;
-    std::size_t most_depth_ = 0;
+    std::size_t max_depth_ = 0;
     std::uint64_t in_string_ = 0;     // all bits or none: the state after the last block
     std::uint64_t escapes_next_ = 0;  // 1: the last block ended with the backslash of an escape
     bool failed_ = false;

@@ -28,20 +28,20 @@ K8S_SD_IN_EACH std::uint64_t odd_up_to(std::uint64_t bits) noexcept {
     return bits;
 }
 
-struct PortableLook {
+struct PortableScan {
     static JsonBlock at(const char* text) noexcept { return portable_json_block(text); }
 };
-struct CommonLook {
+struct CommonScan {
     static JsonBlock at(const char* text) noexcept { return json_block(text); }
 };
 
 #if defined(K8S_SD_HAS_AVX2)
 
-struct Avx2Look {
+struct Avx2Scan {
     [[gnu::target("avx2,bmi")]] static JsonBlock at(const char* text) noexcept;
 };
 
-[[gnu::target("avx2,bmi")]] inline JsonBlock Avx2Look::at(const char* text) noexcept {
+[[gnu::target("avx2,bmi")]] inline JsonBlock Avx2Scan::at(const char* text) noexcept {
     JsonBlock block;
     for (unsigned at = 0; at < JsonBlock::size; at += 32) {
         const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at));
@@ -74,9 +74,9 @@ JsonSkip::Means JsonSkip::means() noexcept {
     return Means::common;
 }
 
-void JsonSkip::begin(std::size_t most_depth) noexcept {
+void JsonSkip::begin(std::size_t max_depth) noexcept {
     depth_ = 0;
-    most_depth_ = most_depth;
+    max_depth_ = max_depth;
     in_string_ = escapes_next_ = 0;
     failed_ = false;
 }
@@ -143,14 +143,14 @@ K8S_SD_IN_EACH std::size_t JsonSkip::pass_block(const JsonBlock& block, std::siz
     }
     depth_ = depth;
     in_string_ = 0 - (strings >> 63U);
-    failed_ = wrong != 0 || unmatched != 0 || deepest > most_depth_;
+    failed_ = wrong != 0 || unmatched != 0 || deepest > max_depth_;
     return used;
 }
 
-template <class Look>
+template <class Scan>
 K8S_SD_IN_EACH const char* JsonSkip::pass_blocks(const char* at, const char* end) noexcept {
     while (end - at >= static_cast<std::ptrdiff_t>(JsonBlock::size)) {
-        at += pass_block(Look::at(at), JsonBlock::size);
+        at += pass_block(Scan::at(at), JsonBlock::size);
         if (done() || failed_) return at;
     }
     if (at == end) return at;
@@ -158,18 +158,18 @@ K8S_SD_IN_EACH const char* JsonSkip::pass_blocks(const char* at, const char* end
     padded.fill(' ');
     const auto size = static_cast<std::size_t>(end - at);
     std::memcpy(padded.data(), at, size);
-    const std::size_t used = pass_block(Look::at(padded.data()), size);
+    const std::size_t used = pass_block(Scan::at(padded.data()), size);
     cleanse(padded.data(), size);  // annotations of a Secret may contain its data
     return at + used;
 }
 
 const char* JsonSkip::pass(const char* at, const char* end) noexcept {
     switch (means_) {
-        case Means::portable: return pass_blocks<PortableLook>(at, end);
+        case Means::portable: return pass_blocks<PortableScan>(at, end);
         case Means::avx2: return pass_with_avx2(at, end);
         case Means::common: break;
     }
-    return pass_blocks<CommonLook>(at, end);
+    return pass_blocks<CommonScan>(at, end);
 }
 
 #if defined(K8S_SD_HAS_AVX2)
@@ -178,9 +178,9 @@ const char* JsonSkip::pass(const char* at, const char* end) noexcept {
 const char*
 JsonSkip::pass_with_avx2(const char* at, const char* end) noexcept {
 #if defined(K8S_SD_HAS_AVX2)
-    return pass_blocks<Avx2Look>(at, end);
+    return pass_blocks<Avx2Scan>(at, end);
 #else
-    return pass_blocks<CommonLook>(at, end);
+    return pass_blocks<CommonScan>(at, end);
 #endif
 }
 

@@ -7,10 +7,10 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t longest_kind = 64;  // of a foreign kind in a message
+constexpr std::size_t max_kind_size = 64;  // of a foreign kind in a message
 // Both go into the path of the next request. Real values are much shorter.
-constexpr std::size_t longest_version = 1024;
-constexpr std::size_t longest_token = 32 * 1024;
+constexpr std::size_t max_version_size = 1024;
+constexpr std::size_t max_token_size = 32 * 1024;
 /// The kind of every object in a response to a metadata-only request.
 constexpr std::string_view metadata_kind = "PartialObjectMetadata";
 constexpr std::string_view metadata_list_kind = "PartialObjectMetadataList";
@@ -71,10 +71,10 @@ error_code ListWatchReader::check_list() {
     if (list_.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
     }
-    if (list_.resource_version.size() > longest_version) {
+    if (list_.resource_version.size() > max_version_size) {
         return fail(errc::malformed_response, "the list's metadata.resourceVersion is too long");
     }
-    if (list_.continue_token.size() > longest_token) {
+    if (list_.continue_token.size() > max_token_size) {
         return fail(errc::malformed_response, "the list's metadata.continue is too long");
     }
     return {};
@@ -93,7 +93,7 @@ error_code ListWatchReader::check_kind(std::string_view list_kind) {
     // kubectl uses the kind "List" for a list of any objects.
     if (list_kind.empty() || is_list_kind(list_kind) || list_kind == "List") return {};
     return fail(errc::malformed_response, "the server answered with the kind " +
-                                              std::string(list_kind.substr(0, longest_kind)) +
+                                              std::string(list_kind.substr(0, max_kind_size)) +
                                               " instead of " + list_kind_ +
                                               "; is the path in the server's URL right?");
 }
@@ -174,10 +174,10 @@ std::string ListWatchReader::problem_of_version() const {
     const api::ObjectMeta& meta = scratch_->meta();
     if (is_of_other_kind()) {
         return "an object of the kind " +
-               std::string(scratch_->head().kind.substr(0, longest_kind)) + " and not " +
+               std::string(scratch_->head().kind.substr(0, max_kind_size)) + " and not " +
                std::string(resource_of(schema_.kind).kind);
     }
-    if (meta.resource_version.size() > longest_version) return "a resource version too long";
+    if (meta.resource_version.size() > max_version_size) return "a resource version too long";
     return {};
 }
 

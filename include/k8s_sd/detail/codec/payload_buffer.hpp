@@ -13,12 +13,12 @@ namespace k8s_sd::inline v0::detail {
 /// buffer grows with the received bytes, whatever length was announced, and wipes them afterwards.
 class PayloadBuffer {
  public:
-    /// \param most  only so many bytes of a longer run are stored
-    void expect(std::uint64_t size, std::size_t most) {
+    /// \param max_stored  only so many bytes of a longer run are stored
+    void expect(std::uint64_t size, std::size_t max_stored) {
         clear();
         size_ = left_ = size;
-        most_ = most;
-        cut_ = size > most;
+        max_stored_ = max_stored;
+        cut_ = size > max_stored;
     }
     /// Takes bytes of the run from the front of `bytes`. \returns whether the run is complete
     bool take(std::string_view& bytes) {
@@ -27,9 +27,9 @@ class PayloadBuffer {
         bytes.remove_prefix(size);
         left_ -= size;
         if (used_ == 0 && left_ == 0) {
-            view_ = part.substr(0, most_);
+            view_ = part.substr(0, max_stored_);
         } else {
-            append(part.substr(0, most_ - used_));
+            append(part.substr(0, max_stored_ - used_));
             view_ = {room_.data(), used_};
         }
         return left_ == 0;
@@ -62,14 +62,14 @@ class PayloadBuffer {
         used_ += part.size();
     }
     void grow(std::size_t need) {
-        CleansedBytes room(std::max(need, std::min(2 * room_.size(), most_)));
+        CleansedBytes room(std::max(need, std::min(2 * room_.size(), max_stored_)));
         std::copy_n(room_.data(), used_, room.data());
         room_.swap(room);
     }
 
     std::uint64_t size_ = 0;
     std::uint64_t left_ = 0;
-    std::size_t most_ = 0;
+    std::size_t max_stored_ = 0;
     bool cut_ = false;
     CleansedBytes room_;    // used in part
     std::size_t used_ = 0;  // bytes received so far

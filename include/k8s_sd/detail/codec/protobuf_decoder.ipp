@@ -13,12 +13,12 @@ constexpr std::size_t frame_head_bytes = 4;
 /// Upper bound of an event's envelope; far more than it takes.
 constexpr std::size_t envelope_bytes = 4 * 1024;
 /// Real ones have less than 100 bytes.
-constexpr std::size_t longest_type_meta = 4 * 1024;
+constexpr std::size_t max_type_meta_size = 4 * 1024;
 /// The continue token is its longest text.
-constexpr std::size_t longest_list_meta = 256 * 1024;
+constexpr std::size_t max_list_meta_size = 256 * 1024;
 /// Plain text in place of an event begins with bytes that mean a greater length.
-constexpr std::uint64_t longest_frame = std::uint64_t{128} << 20;
-constexpr std::uint64_t longest_list = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_frame_size = std::uint64_t{128} << 20;
+constexpr std::uint64_t max_list_size = std::uint64_t{1} << 62;
 
 constexpr bool is(std::uint64_t number, EnvelopeField field) noexcept {
     return number == static_cast<std::uint64_t>(field);
@@ -208,23 +208,23 @@ error_code ProtobufDecoder::begin_envelope_field() {
     const std::uint64_t size = std::exchange(integer_, 0);
     if (is(field_, EnvelopeField::object)) {
         if (std::exchange(has_list_, true)) return malformed("the body holds two lists");
-        if (size > longest_list) return malformed("the list is not protobuf: it has no end");
+        if (size > max_list_size) return malformed("the list is not protobuf: it has no end");
         in_list_ = true;
         list_end_ = offset_ + size;
         next_field();
         return {};
     }
     if (!is(field_, EnvelopeField::type_meta)) return skip(size);
-    if (size > longest_type_meta) return malformed("the name of the list's kind is too long");
-    return expect(size, longest_type_meta);
+    if (size > max_type_meta_size) return malformed("the name of the list's kind is too long");
+    return expect(size, max_type_meta_size);
 }
 
 error_code ProtobufDecoder::begin_list_field() {
     const std::uint64_t size = std::exchange(integer_, 0);
     if (is(field_, ListField::item)) return expect(size, max_object_bytes_);
     if (!is(field_, ListField::metadata)) return skip(size);
-    if (size > longest_list_meta) return malformed("the list's metadata is too long");
-    return expect(size, longest_list_meta);
+    if (size > max_list_meta_size) return malformed("the list's metadata is too long");
+    return expect(size, max_list_meta_size);
 }
 
 error_code ProtobufDecoder::on_field(std::string_view bytes) {
@@ -264,7 +264,7 @@ error_code ProtobufDecoder::on_item(std::string_view object) {
 
 error_code ProtobufDecoder::on_frame_head(std::string_view bytes) {
     const std::uint64_t size = big_endian(bytes);
-    if (size == 0 || size > longest_frame) {
+    if (size == 0 || size > max_frame_size) {
         return malformed("the body is no stream of events in protobuf: the length of one is " +
                          std::to_string(size));
     }

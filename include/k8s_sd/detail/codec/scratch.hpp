@@ -36,8 +36,8 @@ class ScratchOf final : public Scratch {
  private:
     template <class Vector>
     static Vector emptied(Vector& vector) {
-        constexpr std::size_t most_kept = 1024;
-        if (vector.capacity() > most_kept) return {};
+        constexpr std::size_t max_kept = 1024;
+        if (vector.capacity() > max_kept) return {};
         vector.clear();
         return std::move(vector);
     }

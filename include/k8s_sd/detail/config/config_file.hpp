@@ -56,7 +56,7 @@ class K8S_SD_EXPORT ConfigFiles {
         std::string problem;
         friend bool operator==(const Found&, const Found&) = default;
     };
-    Found look(const std::string& path, std::size_t limit) const;
+    Found inspect(const std::string& path, std::size_t limit) const;
 
     std::size_t max_bytes_;
     std::size_t left_;

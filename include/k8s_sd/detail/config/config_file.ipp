@@ -23,8 +23,8 @@ std::string bytes_in_words(std::size_t bytes) {
 }
 
 /// Bounds the work for a pattern such as "/*/*/*/*".
-constexpr std::size_t most_directory_entries_of_config = 100'000;
-constexpr std::size_t most_files_of_config = 1'000;
+constexpr std::size_t max_config_directory_entries = 100'000;
+constexpr std::size_t max_config_files = 1'000;
 
 std::string larger_than(const std::string& what, std::size_t bytes) {
     return what + " larger than " + bytes_in_words(bytes);
@@ -95,15 +95,15 @@ std::string path_beside(const std::string& file_name, const std::string& path) {
 }
 
 MatchingFiles matching_files(const std::string& pattern) {
-    MatchingFiles found = find_files(pattern, most_directory_entries_of_config);
+    MatchingFiles found = find_files(pattern, max_config_directory_entries);
     std::sort(found.paths.begin(), found.paths.end());
-    if (found.paths.size() > most_files_of_config) {
-        found = {{}, "matches more than " + std::to_string(most_files_of_config) + " files"};
+    if (found.paths.size() > max_config_files) {
+        found = {{}, "matches more than " + std::to_string(max_config_files) + " files"};
     }
     return found;
 }
 
-ConfigFiles::Found ConfigFiles::look(const std::string& path, std::size_t limit) const {
+ConfigFiles::Found ConfigFiles::inspect(const std::string& path, std::size_t limit) const {
     try {
         if (auto text = read_up_to(path, limit)) return {limit, false, *std::move(text), {}};
     } catch (const ConfigError& e) {
@@ -119,11 +119,11 @@ ConfigFiles::Found ConfigFiles::look(const std::string& path, std::size_t limit)
 const std::string& ConfigFiles::read(const std::string& path, const std::string& where) {
     auto file = files_.find(path);
     if (file == files_.end()) {
-        if (files_.size() == most_files_of_config) {
+        if (files_.size() == max_config_files) {
             throw ConfigError(where, "the configuration has more than " +
-                                         std::to_string(most_files_of_config) + " files");
+                                         std::to_string(max_config_files) + " files");
         }
-        file = files_.emplace(path, look(path, left_)).first;
+        file = files_.emplace(path, inspect(path, left_)).first;
         left_ = file->second.exceeds ? 0 : left_ - file->second.text.size();
     }
     if (!file->second.problem.empty()) throw_problem(where, path, file->second.problem);
@@ -133,9 +133,9 @@ const std::string& ConfigFiles::read(const std::string& path, const std::string&
 const MatchingFiles& ConfigFiles::matching(const std::string& pattern, const std::string& where) {
     auto found = patterns_.find(pattern);
     if (found == patterns_.end()) {
-        if (patterns_.size() == most_files_of_config) {
+        if (patterns_.size() == max_config_files) {
             throw ConfigError(where, "the configuration has more than " +
-                                         std::to_string(most_files_of_config) + " names of files");
+                                         std::to_string(max_config_files) + " names of files");
         }
         found = patterns_.emplace(pattern, matching_files(pattern)).first;
     }
@@ -144,7 +144,7 @@ const MatchingFiles& ConfigFiles::matching(const std::string& pattern, const std
 
 bool ConfigFiles::changed() const {
     const auto same_file = [&](const auto& file) {
-        return look(file.first, file.second.limit) == file.second;
+        return inspect(file.first, file.second.limit) == file.second;
     };
     const auto same_match = [](const auto& pattern) {
         return matching_files(pattern.first) == pattern.second;

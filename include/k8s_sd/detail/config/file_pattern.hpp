@@ -19,7 +19,7 @@ struct MatchingFiles {
 K8S_SD_EXPORT bool is_file_pattern(std::string_view path) noexcept;
 
 /// A longer path cannot name a file.
-inline constexpr std::size_t longest_file_path = 4095;
+inline constexpr std::size_t max_file_path_size = 4095;
 
 /// The existing file of that name, or the matches of the pattern: each part as in fnmatch(), except
 /// that `*` also matches a name with a leading dot. A missing file is not a problem. Blocks.

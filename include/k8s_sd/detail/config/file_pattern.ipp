@@ -130,8 +130,8 @@ bool is_file_pattern(std::string_view path) noexcept {
 
 MatchingFiles find_files(const std::string& pattern, std::size_t most) {
     // Bounds the memory and stack for the parts and their matches.
-    if (pattern.size() > longest_file_path) {
-        return {{}, "a path of more than " + std::to_string(longest_file_path) + " bytes"};
+    if (pattern.size() > max_file_path_size) {
+        return {{}, "a path of more than " + std::to_string(max_file_path_size) + " bytes"};
     }
     const BlockingCall waits;
     if (!is_well_formed(pattern)) return {{}, pattern + " is no pattern: a [ or \\ has no end"};

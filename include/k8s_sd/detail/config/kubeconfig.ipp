@@ -62,11 +62,11 @@ std::string choose_context(const MergedKubeconfig& config, const std::string& wa
     std::string name = wanted.empty() ? config.current_context : wanted;
     if (name.empty()) {
         throw ConfigError(files, "current-context is not set; name a context, " +
-                                     tell_names(config.contexts));
+                                     list_names(config.contexts));
     }
     if (config.contexts.contains(name)) return name;
     throw ConfigError(files, "there is no context " + in_quotes(printable(name)) + "; " +
-                                 tell_names(config.contexts));
+                                 list_names(config.contexts));
 }
 
 ApiServerConfig select_context(const MergedKubeconfig& config, const std::string& name) {

@@ -34,6 +34,6 @@ struct MergedKubeconfig {
 const KubeconfigEntry& find_entry(const KubeconfigEntries&, const YamlValue& reference);
 
 /// "there are a, b" or "there are none"
-std::string tell_names(const KubeconfigEntries&);
+std::string list_names(const KubeconfigEntries&);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -52,13 +52,13 @@ void MergedKubeconfig::merge(const KubeconfigFile& file) {
 }
 
 const KubeconfigEntry& find_entry(const KubeconfigEntries& entries, const YamlValue& reference) {
-    if (reference.is_empty()) reference.fail("is missing; " + tell_names(entries));
+    if (reference.is_empty()) reference.fail("is missing; " + list_names(entries));
     const auto found = entries.find(reference.string());
-    if (found == entries.end()) reference.fail("there is no such entry; " + tell_names(entries));
+    if (found == entries.end()) reference.fail("there is no such entry; " + list_names(entries));
     return found->second;
 }
 
-std::string tell_names(const KubeconfigEntries& entries) {
+std::string list_names(const KubeconfigEntries& entries) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : entries) names.push_back(printable(name));
     return "the kubeconfig has " + (names.empty() ? "none" : join(names));

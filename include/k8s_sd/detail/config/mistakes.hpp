@@ -31,14 +31,14 @@ class Mistakes {
     /// Beyond the first few it only counts, because one mistake can be repeated very often.
     void add(ConfigError error) {
         ++count_;
-        if (list_.size() < most_told) list_.push_back(std::move(error));
+        if (list_.size() < max_reported) list_.push_back(std::move(error));
     }
     /// Like YamlValue::allow_only(), but records every unknown key.
     /// \throws ConfigError if it is no mapping
     void allow_only(const YamlValue& mapping, std::span<const std::string_view> keys) {
         for (const auto& [key, value] : mapping.entries()) {
             if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-            if (list_.size() == most_told) {
+            if (list_.size() == max_reported) {
                 ++count_;
                 continue;
             }
@@ -62,7 +62,7 @@ class Mistakes {
     }
 
  private:
-    static constexpr std::size_t most_told = 100;
+    static constexpr std::size_t max_reported = 100;
 
     std::vector<ConfigError> list_;
     std::size_t count_ = 0;

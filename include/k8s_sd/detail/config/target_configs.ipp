@@ -60,9 +60,9 @@ void validate(const FileSdConfig& config) {
         const std::string where = "files[" + std::to_string(i) + "]";
         const std::string& path = config.files[i];
         if (path.empty()) throw ConfigError(where, "is empty");
-        if (path.size() > detail::longest_file_path) {
-            throw ConfigError(where, "is longer than " + std::to_string(detail::longest_file_path) +
-                                         " bytes");
+        if (path.size() > detail::max_file_path_size) {
+            throw ConfigError(where, "is longer than " +
+                                         std::to_string(detail::max_file_path_size) + " bytes");
         }
         check_target_text(where, path);
         if (path.find('\0') != std::string::npos) throw ConfigError(where, "is no path");

@@ -12,11 +12,11 @@ namespace k8s_sd::inline v0::detail {
 /// Expands `%{NAME}` in the text of a configuration file, like vmagent: also within values; a
 /// variable without a value is left unchanged. In a dialect without variables the whole text is
 /// left unchanged.
-/// \param most_bytes  maximum size of the result
+/// \param max_bytes  maximum size of the result
 /// \throws ConfigError where "file:line": there is a variable, but no lookup function; or values
 ///         refer to each other without end
 K8S_SD_EXPORT std::string expand_variables(std::string_view text, LabelDialect,
                                            const VariableLookup&, const std::string& file,
-                                           std::size_t most_bytes);
+                                           std::size_t max_bytes);
 
 }  // namespace k8s_sd::inline v0::detail

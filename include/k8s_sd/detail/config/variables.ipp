@@ -14,8 +14,8 @@ namespace {
 /// Expands one text. A value is expanded once, however often it is used.
 class VariableExpander {
  public:
-    VariableExpander(const VariableLookup& lookup, std::size_t most_bytes)
-        : lookup_(lookup), most_bytes_(most_bytes) {}
+    VariableExpander(const VariableLookup& lookup, std::size_t max_bytes)
+        : lookup_(lookup), max_bytes_(max_bytes) {}
 
     std::string expand(std::string_view text, int depth = 0) {
         std::string result;
@@ -52,12 +52,12 @@ class VariableExpander {
     }
 
     void check_size(const std::string& text) const {
-        if (text.size() <= most_bytes_) return;
+        if (text.size() <= max_bytes_) return;
         throw ConfigError("variables", "the text is too large with the values of its variables");
     }
 
     const VariableLookup& lookup_;
-    std::size_t most_bytes_;
+    std::size_t max_bytes_;
     std::map<std::string, std::string, std::less<>> values_;
 };
 
@@ -71,7 +71,7 @@ std::string shown_variable(std::string_view text) {
 
 std::string expand_variables(std::string_view text, LabelDialect dialect,
                              const VariableLookup& lookup, const std::string& file,
-                             std::size_t most_bytes) {
+                             std::size_t max_bytes) {
     const std::size_t first = text.find("%{");
     if (first == text.npos || !rules_of(dialect).expands_variables) return std::string(text);
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(first), '\n');
@@ -82,7 +82,7 @@ std::string expand_variables(std::string_view text, LabelDialect dialect,
                                      "none to configuration files");
     }
     try {
-        return VariableExpander(lookup, most_bytes).expand(text);
+        return VariableExpander(lookup, max_bytes).expand(text);
     } catch (const ConfigError& e) {
         throw ConfigError(place, e.problem());
     }

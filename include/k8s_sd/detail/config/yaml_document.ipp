@@ -142,8 +142,8 @@ std::shared_ptr<YamlDocument> checked_document(std::string_view text, const std:
 
 YamlNode& YamlDocument::add(YamlNode::Kind kind, int line) {
     // A value of two bytes of text can take a hundred times as much memory.
-    constexpr std::size_t most_values = 2'000'000;
-    if (nodes_.size() == most_values) {
+    constexpr std::size_t max_values = 2'000'000;
+    if (nodes_.size() == max_values) {
         throw ConfigError(place_in(file_, line), "the document has too many values");
     }
     YamlNode& node = nodes_.emplace_back();

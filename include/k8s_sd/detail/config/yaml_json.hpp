@@ -10,8 +10,8 @@ namespace k8s_sd::inline v0::detail {
 
 /// Options and limits for writing a value as JSON. Limits are needed: an anchor may contain itself.
 struct JsonOptions {
-    std::size_t most_values = 10'000;
-    std::size_t most_bytes = std::size_t{1} << 20;
+    std::size_t max_values = 10'000;
+    std::size_t max_bytes = std::size_t{1} << 20;
     /// Every scalar is a text, regardless of its YAML type.
     bool scalars_are_texts = false;
 };

@@ -46,14 +46,14 @@ class JsonMaker {
  private:
     void write(const YamlValue& yaml, int depth) {
         if (depth > deepest_yaml) yaml.fail("is nested too deep");
-        if (++values_ > options_.most_values) yaml.fail("has too many values");
+        if (++values_ > options_.max_values) yaml.fail("has too many values");
         if (yaml.is_null()) {
             text_ += "null";
         } else if (yaml.is_sequence()) {
             write_list('[', yaml.items(), ']',
                        [&](const YamlValue& item) { write(item, depth + 1); });
         } else if (yaml.is_mapping()) {
-            write_list('{', yaml.entries(), '}', [&](const YamlValue::Entry& entry) {
+            write_list('{', yaml.entries(), '}', [&](const YamlValue::KeyValue& entry) {
                 write_text(entry.first);
                 text_ += ':';
                 write(entry.second, depth + 1);
@@ -62,7 +62,7 @@ class JsonMaker {
             write_scalar(yaml);
         }
         // Aliases can also repeat a long text.
-        if (text_.size() > options_.most_bytes) yaml.fail("is too large");
+        if (text_.size() > options_.max_bytes) yaml.fail("is too large");
     }
 
     template <class List, class Write>

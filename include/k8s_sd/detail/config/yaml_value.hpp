@@ -57,10 +57,10 @@ class K8S_SD_EXPORT YamlValue {
     /// The items of a sequence; empty for null.
     std::vector<YamlValue> items() const;
 
-    using Entry = std::pair<std::string, YamlValue>;
+    using KeyValue = std::pair<std::string, YamlValue>;
     /// The entries of a mapping in order, followed by merged ones (`<<`) with other keys; fails for
     /// keys other than text and for duplicate keys.
-    std::vector<Entry> entries() const;
+    std::vector<KeyValue> entries() const;
     /// Whether a mapping has the key, even with a null value.
     bool has(std::string_view key) const;
     /// The value of a key in a mapping; null if the mapping is null or lacks the key.

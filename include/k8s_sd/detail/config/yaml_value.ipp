@@ -74,7 +74,7 @@ std::optional<bool> truth(std::string_view text) {
 }
 
 /// Far beyond hand-written files; bounds the work for repeatedly merged anchors.
-constexpr std::size_t most_merged = 1'000;
+constexpr std::size_t max_merged = 1'000;
 
 /// In quotes, "<<" is an ordinary key.
 bool is_merge_key(const YamlNode& key) { return key.text == "<<" && key.plain; }
@@ -203,10 +203,10 @@ std::span<const YamlEntry> YamlValue::merged_entries() const {
     return *node_->entries;
 }
 
-std::vector<YamlValue::Entry> YamlValue::entries() const {
+std::vector<YamlValue::KeyValue> YamlValue::entries() const {
     const std::span<const YamlEntry> all = merged_entries();
     spend(yaml_value_bytes * all.size());
-    std::vector<Entry> result;
+    std::vector<KeyValue> result;
     result.reserve(all.size());
     for (const YamlEntry& entry : all) {
         result.emplace_back(entry.key, child(entry.value, entry.line, entry.key));
@@ -241,7 +241,7 @@ void YamlValue::merge_into(const YamlValue& mapping, Merging& all) const {
         }
         // An anchor can be merged many times, even into itself.
         all.merged += 1 + source->parts.size() / 2;
-        if (all.merged > most_merged) fail("takes too many keys from other mappings");
+        if (all.merged > max_merged) fail("takes too many keys from other mappings");
         YamlValue(document_, source, line_, mapping.step_).add_entries(all);
     };
     if (!is_sequence()) return merge(node_);

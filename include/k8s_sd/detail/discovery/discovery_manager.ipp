@@ -36,7 +36,7 @@ constexpr int job_diffs_per_turn = 64;
 /// A job with resolved configurations.
 struct ResolvedJob {
     std::string name;
-    std::vector<JobState::Entry> entries;
+    std::vector<JobState::ProviderEntry> entries;
     JobState::Times times;
 };
 
@@ -158,11 +158,11 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     class TurnEnds {
      public:
         explicit TurnEnds(Impl& manager) : manager_(&manager) {}
-        void tell(const std::string& job) noexcept {
+        void notify(const std::string& job) noexcept {
             const std::lock_guard lock(mutex_);
             if (manager_) manager_->end_turn(job);
         }
-        /// Waits for a running tell().
+        /// Waits for a running notify().
         void forget_manager() noexcept {
             const std::lock_guard lock(mutex_);
             manager_ = nullptr;
@@ -178,7 +178,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
      public:
         explicit Turn(std::shared_ptr<TurnEnds> ends) : ends_(std::move(ends)) {}
         ~Turn() {
-            if (!job.empty()) ends_->tell(job);
+            if (!job.empty()) ends_->notify(job);
         }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
@@ -209,7 +209,8 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     std::vector<ResolvedJob> prepare(const std::vector<Job>& jobs,
                                      std::vector<ConfigFailure>& failures) {
         std::vector<ResolvedJob> prepared;
-        std::map<detail::ProviderConfig, JobState::Entry> known;  // equal ones are resolved once
+        // Equal configurations are resolved once.
+        std::map<detail::ProviderConfig, JobState::ProviderEntry> known;
         for (const Job& job : jobs) {
             ResolvedJob& result = prepared.emplace_back();
             result.name = job.name;
@@ -308,7 +309,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         if (&superseding_.next() == &state) delivery_.wake(shared_from_this());
     }
 
-    bool tell_next(TimePoint now) override {
+    bool deliver_next(TimePoint now) override {
         // Its destructor takes the mutex.
         const auto turn = std::make_shared<Turn>(turn_ends_);
         std::optional<JobDiff> diff;

@@ -34,18 +34,18 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
         std::vector<TargetGroupPtr> groups;  ///< from its list
     };
     using KnownFiles = std::map<std::string, Known>;
-    using Look = std::shared_ptr<const FileLook>;
+    using FileScanPtr = std::shared_ptr<const FileScan>;
 
-    void look();
+    void scan();
     void ask();
-    void look_later();
+    void scan_later();
     void on_hanging();
     void fail(const std::string& problem);
-    void on_look(const FileLook&);
-    KnownFiles merge(const FileLook&) const;
+    void on_scan(const FileScan&);
+    KnownFiles merge(const FileScan&) const;
     /// Path and hash of each list.
     static std::vector<std::pair<std::string_view, std::size_t>> lists_of(const KnownFiles&);
-    void tell(const std::string& problem, bool nothing_known, bool changed);
+    void report(const std::string& problem, bool nothing_known, bool changed);
     KnownTargetFiles known() const;
 
     const asio::any_io_executor strand_;
@@ -56,7 +56,7 @@ class FileTargets final : public SourceDriver, public std::enable_shared_from_th
     const std::shared_ptr<SourceState> source_;
     const std::shared_ptr<TargetGroupMaker> maker_;
     std::unique_ptr<Timer> timer_;
-    LateAnswers::Ticket ticket_;
+    LateAnswers::PendingAnswer pending_answer_;
     KnownFiles files_;
     bool listed_ = false;
 };

@@ -14,22 +14,22 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration longest_look = std::chrono::seconds(10);
-constexpr Duration least_look_interval = std::chrono::seconds(1);
+constexpr Duration max_scan_time = std::chrono::seconds(10);
+constexpr Duration min_scan_interval = std::chrono::seconds(1);
 
-std::shared_ptr<const FileLook> failed_look(const std::string& problem) {
-    const auto look = std::make_shared<FileLook>();
-    look->problem = "cannot read files: " + problem;
-    return look;
+std::shared_ptr<const FileScan> failed_scan(const std::string& problem) {
+    const auto scan = std::make_shared<FileScan>();
+    scan->problem = "cannot read files: " + problem;
+    return scan;
 }
 
 /// The first problem and the number of problems.
-std::string summary(const FileLook& look) {
-    std::vector<std::string> all = look.untold;
-    for (const auto& [path, file] : look.files) {
+std::string summary(const FileScan& scan) {
+    std::vector<std::string> all = scan.omissions;
+    for (const auto& [path, file] : scan.files) {
         if (!file.problem.empty()) all.push_back(file.problem);
     }
-    for (const std::string& path : look.missing) all.push_back(path + ": there is no such file");
+    for (const std::string& path : scan.missing) all.push_back(path + ": there is no such file");
     if (all.size() < 2) return all.empty() ? "" : all.front();
     return "(" + std::to_string(all.size()) + " problems) " + all.front();
 }
@@ -49,43 +49,43 @@ FileTargets::FileTargets(asio::any_io_executor strand, const Environment& enviro
 void FileTargets::start() {
     asio::post(strand_, [self = shared_from_this()] {
         self->timer_ = self->clock_->make_timer(self->strand_);
-        self->look();
+        self->scan();
     });
 }
 
 void FileTargets::stop() noexcept {
     asio::post(strand_, [self = shared_from_this()] {
         self->timer_.reset();
-        self->ticket_.cancel();
+        self->pending_answer_.cancel();
     });
 }
 
-void FileTargets::look() {
-    metrics_->target_file_looks.fetch_add(1, std::memory_order_relaxed);
-    timer_->expires_at(clock_->now() + longest_look, [weak = weak_from_this()] {
+void FileTargets::scan() {
+    metrics_->target_file_scans.fetch_add(1, std::memory_order_relaxed);
+    timer_->expires_at(clock_->now() + max_scan_time, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->on_hanging();
     });
     ask();
 }
 
 void FileTargets::ask() {
-    const auto read = [config = config_, known = known(), maker = maker_]() -> Look {
+    const auto read = [config = config_, known = known(), maker = maker_]() -> FileScanPtr {
         try {
-            return std::make_shared<const FileLook>(look_at_files(config, known, *maker));
+            return std::make_shared<const FileScan>(scan_files(config, known, *maker));
         } catch (const std::exception& e) {
-            return failed_look(in_words(e));
+            return failed_scan(in_words(e));
         }
     };
-    ticket_ = async_elsewhere<Look>(strand_, calls_, read, failed_look,
-                                    [weak = weak_from_this()](const Look& look) {
-                                        if (const auto self = weak.lock()) self->on_look(*look);
-                                    });
+    pending_answer_ = async_elsewhere<FileScanPtr>(
+        strand_, calls_, read, failed_scan, [weak = weak_from_this()](const FileScanPtr& scan) {
+            if (const auto self = weak.lock()) self->on_scan(*scan);
+        });
 }
 
-void FileTargets::look_later() {
-    timer_->expires_at(due_after(clock_->now(), std::max(config_.interval, least_look_interval)),
+void FileTargets::scan_later() {
+    timer_->expires_at(due_after(clock_->now(), std::max(config_.interval, min_scan_interval)),
                        [weak = weak_from_this()] {
-                           if (const auto self = weak.lock()) self->look();
+                           if (const auto self = weak.lock()) self->scan();
                        });
 }
 
@@ -97,27 +97,27 @@ void FileTargets::fail(const std::string& problem) {
     source_->fail(errc::target_file_failed, problem);
 }
 
-void FileTargets::on_look(const FileLook& look) {
-    ticket_.cancel();
-    look_later();
-    if (!look.problem.empty()) return fail(look.problem);
-    std::size_t failures = look.untold.size();
-    for (const auto& [path, file] : look.files) failures += file.problem.empty() ? 0U : 1U;
+void FileTargets::on_scan(const FileScan& scan) {
+    pending_answer_.cancel();
+    scan_later();
+    if (!scan.problem.empty()) return fail(scan.problem);
+    std::size_t failures = scan.omissions.size();
+    for (const auto& [path, file] : scan.files) failures += file.problem.empty() ? 0U : 1U;
     metrics_->target_file_failures.fetch_add(failures, std::memory_order_relaxed);
-    KnownFiles files = merge(look);
+    KnownFiles files = merge(scan);
     const auto lists = lists_of(files);
     const bool changed = !listed_ || lists != lists_of(files_);
     const bool nothing_known = failures > 0 && lists.empty();
     files_ = std::move(files);
-    tell(summary(look), nothing_known, changed);
+    report(summary(scan), nothing_known, changed);
 }
 
 /// The targets after a scan: for a failed file, its previous targets, if the dialect keeps them or
 /// a limit is the reason.
-FileTargets::KnownFiles FileTargets::merge(const FileLook& look) const {
+FileTargets::KnownFiles FileTargets::merge(const FileScan& scan) const {
     const bool keeps = !rules_of(config_.dialect).drops_targets_of_bad_files;
     KnownFiles files;
-    for (const auto& [path, file] : look.files) {
+    for (const auto& [path, file] : scan.files) {
         const auto before = files_.find(path);
         Known known = before == files_.end() ? Known{} : before->second;
         if (file.groups) {
@@ -140,7 +140,7 @@ std::vector<std::pair<std::string_view, std::size_t>> FileTargets::lists_of(
     return lists;
 }
 
-void FileTargets::tell(const std::string& problem, bool nothing_known, bool changed) {
+void FileTargets::report(const std::string& problem, bool nothing_known, bool changed) {
     const error_code error = problem.empty() ? error_code() : errc::target_file_failed;
     // Until a first file has been read, do not publish an empty state.
     if (!changed || (nothing_known && !listed_)) return source_->fail(error, problem);

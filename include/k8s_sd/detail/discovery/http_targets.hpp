@@ -56,7 +56,7 @@ class HttpTargets final : public SourceDriver, public std::enable_shared_from_th
     const std::shared_ptr<TargetGroupMaker> maker_;  ///< used by one thread at a time
     std::shared_ptr<ShortRequest> request_;
     std::unique_ptr<Timer> timer_;
-    LateAnswers::Ticket ticket_;
+    LateAnswers::PendingAnswer pending_answer_;
     std::optional<std::size_t> hash_;  ///< of the body last published
     unsigned failures_ = 0;            ///< since the last success
     Duration retry_after_{};           ///< from the last response

@@ -24,9 +24,9 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration least_request_interval = std::chrono::seconds(1);
-constexpr Duration longest_request = std::chrono::hours(1);
-constexpr Duration longest_wish = std::chrono::minutes(10);
+constexpr Duration min_request_interval = std::chrono::seconds(1);
+constexpr Duration max_request_interval = std::chrono::hours(1);
+constexpr Duration max_retry_after_honoured = std::chrono::minutes(10);
 constexpr const char* interval_header = "X-Prometheus-Refresh-Interval-Seconds";
 
 /// Shortest decimal text.
@@ -100,14 +100,14 @@ void HttpTargets::stop() noexcept {
     asio::post(api_.executor, [self = shared_from_this()] {
         self->timer_.reset();
         self->request_.reset();
-        self->ticket_.cancel();
+        self->pending_answer_.cancel();
     });
 }
 
 void HttpTargets::ask() {
     path_ = url_.path;
     end_ = api_.environment.clock->now() +
-           std::clamp(config_.interval, least_request_interval, longest_request);
+           std::clamp(config_.interval, min_request_interval, max_request_interval);
     redirects_ = 0;
     ask_again();
 }
@@ -125,10 +125,10 @@ void HttpTargets::on_answer(const ShortRequest::Answer& answer) {
 
 bool HttpTargets::follow(const ResponseHead& head) {
     constexpr unsigned followed[] = {301, 302, 303, 307, 308};
-    constexpr unsigned most_redirects = 10;
+    constexpr unsigned max_redirects = 10;
     const bool redirect =
         std::find(std::begin(followed), std::end(followed), head.status) != std::end(followed);
-    if (!redirect || !config_.follow_redirects || redirects_ == most_redirects) return false;
+    if (!redirect || !config_.follow_redirects || redirects_ == max_redirects) return false;
     auto path = redirected_path(url_.server, head.location);
     if (!path) return false;
     ++redirects_;
@@ -202,7 +202,7 @@ void HttpTargets::read(const std::string& body) {
             return Problem{errc::malformed_response, e.what()};
         }
     };
-    ticket_ = async_elsewhere<Result>(
+    pending_answer_ = async_elsewhere<Result>(
         api_.executor, api_.environment.file_calls, work,
         [work](const std::string&) { return work(); },
         [weak = weak_from_this(), hash](const Result& problem) {
@@ -212,7 +212,7 @@ void HttpTargets::read(const std::string& body) {
 }
 
 void HttpTargets::on_read(const std::optional<Problem>& problem, std::size_t hash) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     if (problem) return fail(*problem);
     hash_ = hash;
     failures_ = 0;
@@ -232,7 +232,7 @@ void HttpTargets::ask_later(Duration wait) {
     const auto tenth = wait / 10;
     const Duration early(std::uniform_int_distribution<Duration::rep>(0, tenth.count())(random_));
     const TimePoint now = api_.environment.clock->now();
-    timer_->expires_at(due_after(now, std::max(wait - early, least_request_interval)),
+    timer_->expires_at(due_after(now, std::max(wait - early, min_request_interval)),
                        [weak = weak_from_this()] {
                            const auto self = weak.lock();
                            if (self && self->request_) self->ask();
@@ -243,7 +243,7 @@ void HttpTargets::ask_later(Duration wait) {
 Duration HttpTargets::wait_after_failure() const {
     const Duration doubled = std::chrono::seconds(2) * (1 << std::min(failures_ - 1, 10U));
     const Duration wait = std::min(doubled, config_.interval);
-    return std::max(wait, std::min(retry_after_, longest_wish));
+    return std::max(wait, std::min(retry_after_, max_retry_after_honoured));
 }
 
 }  // namespace k8s_sd::inline v0::detail

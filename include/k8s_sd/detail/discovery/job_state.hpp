@@ -39,13 +39,13 @@ class ProviderSubscription {
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
     /// Whether its targets have been delivered to the host.
-    bool told() const noexcept { return pending_ != nullptr; }
+    bool delivered() const noexcept { return pending_ != nullptr; }
     /// It was removed before anything was delivered.
-    bool idle() const noexcept { return standing == Standing::going && !told(); }
+    bool idle() const noexcept { return standing == Standing::going && !delivered(); }
 
     bool has_news() const noexcept {
-        if (standing == Standing::going) return told();
-        return told() ? !pending_->empty() || is_to_confirm() : provider_->ready();
+        if (standing == Standing::going) return delivered();
+        return delivered() ? !pending_->empty() || is_to_confirm() : provider_->ready();
     }
     /// Takes the changes for delivery.
     ProviderDiff take();
@@ -69,12 +69,14 @@ class ProviderSubscription {
 
  private:
     /// The host received the targets of a snapshot, and they are now confirmed.
-    bool is_to_confirm() const noexcept { return told_unconfirmed_ && !provider_->unconfirmed(); }
+    bool is_to_confirm() const noexcept {
+        return delivered_unconfirmed_ && !provider_->unconfirmed();
+    }
 
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
     std::shared_ptr<const PendingChanges> pending_;  // null: nothing was delivered
-    bool told_unconfirmed_ = false;
+    bool delivered_unconfirmed_ = false;
     std::optional<TimePoint> superseded_at_{};
 };
 
@@ -83,7 +85,7 @@ class ProviderSubscription {
 class JobState {
  public:
     /// One of the configurations of a job.
-    struct Entry {
+    struct ProviderEntry {
         ProviderConfig config;
         std::shared_ptr<Provider> provider;  ///< null: the configuration is unusable
         std::string problem;                 ///< why it is unusable
@@ -104,7 +106,7 @@ class JobState {
     };
 
     /// Replaces the configurations.
-    void configure(std::vector<Entry>, const Times&, TimePoint now);
+    void configure(std::vector<ProviderEntry>, const Times&, TimePoint now);
     /// The job was removed.
     void end();
     bool ended() const noexcept { return ended_; }
@@ -137,12 +139,12 @@ class JobState {
     void take_standing(bool added, TimePoint now);
     bool uses(const Provider&) const;
     bool subscribes_to(const Provider&) const;
-    const Entry* find_same(const Entry&) const;
-    bool adopt(std::vector<Entry>&) const;
+    const ProviderEntry* find_same(const ProviderEntry&) const;
+    bool adopt(std::vector<ProviderEntry>&) const;
     void release_superseded();
 
     const std::string name_;
-    std::vector<Entry> entries_;
+    std::vector<ProviderEntry> entries_;
     std::vector<std::unique_ptr<ProviderSubscription>> subscriptions_;
     Pace pace_;
     std::optional<Duration> supersede_timeout_;

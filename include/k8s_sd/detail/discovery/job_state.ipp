@@ -16,24 +16,24 @@ ProviderDiff ProviderSubscription::take() {
         news.diff = pending_->get_removal(provider_->targets());
         return news;
     }
-    news.diff = told() ? pending_->get() : full_diff(provider_->targets());
-    news.diff.confirms = told() && is_to_confirm();
-    told_unconfirmed_ = provider_->unconfirmed();
-    news.diff.unconfirmed = news.diff.full && told_unconfirmed_;
+    news.diff = delivered() ? pending_->get() : full_diff(provider_->targets());
+    news.diff.confirms = delivered() && is_to_confirm();
+    delivered_unconfirmed_ = provider_->unconfirmed();
+    news.diff.unconfirmed = news.diff.full && delivered_unconfirmed_;
     pending_ = provider_->changes_from_now();
     return news;
 }
 
 // --- configuration -------------------------------------------------------------------------------
 
-void JobState::configure(std::vector<Entry> entries, const Times& times, TimePoint now) {
+void JobState::configure(std::vector<ProviderEntry> entries, const Times& times, TimePoint now) {
     const bool added = adopt(entries);
     entries_ = std::move(entries);
     pace_.set_interval(times.interval);
     supersede_timeout_ = times.supersede_timeout;
     ended_ = false;
     take_standing(added, now);
-    for (const Entry& entry : entries_) {
+    for (const ProviderEntry& entry : entries_) {
         if (!entry.provider || subscribes_to(*entry.provider)) continue;
         subscriptions_.push_back(std::make_unique<ProviderSubscription>(*this, entry.provider));
     }
@@ -42,29 +42,29 @@ void JobState::configure(std::vector<Entry> entries, const Times& times, TimePoi
 
 void JobState::take_standing(bool added, TimePoint now) {
     using enum ProviderSubscription::Standing;
-    bool untold_goes = false;
+    bool undelivered_gone = false;
     for (const auto& subscription : subscriptions_) {
         if (uses(*subscription->provider())) {
             subscription->want();
         } else if (subscription->standing == wanted) {
-            if (added && subscription->told()) {
+            if (added && subscription->delivered()) {
                 subscription->supersede(now);
             } else {
                 // Undelivered targets must not be delivered under the new configuration.
-                untold_goes = untold_goes || (added && subscription->provider()->ready());
+                undelivered_gone = undelivered_gone || (added && subscription->provider()->ready());
                 subscription->standing = going;
             }
         }
     }
-    if (!untold_goes) return;
+    if (!undelivered_gone) return;
     for (const auto& subscription : subscriptions_) subscription->supersede_again();
 }
 
 // Sets `awaited` of each entry; returns whether any entry is new.
-bool JobState::adopt(std::vector<Entry>& entries) const {
+bool JobState::adopt(std::vector<ProviderEntry>& entries) const {
     bool added = false;
-    for (Entry& entry : entries) {
-        const Entry* known = find_same(entry);
+    for (ProviderEntry& entry : entries) {
+        const ProviderEntry* known = find_same(entry);
         const bool listed =
             entry.provider && entry.provider->ready() && !entry.provider->unconfirmed();
         entry.awaited = known ? known->awaited : !listed;
@@ -73,8 +73,8 @@ bool JobState::adopt(std::vector<Entry>& entries) const {
     return added;
 }
 
-const JobState::Entry* JobState::find_same(const Entry& wanted) const {
-    const auto same = [&](const Entry& entry) {
+const JobState::ProviderEntry* JobState::find_same(const ProviderEntry& wanted) const {
+    const auto same = [&](const ProviderEntry& entry) {
         if (entry.provider || wanted.provider) return entry.provider == wanted.provider;
         return entry.config == wanted.config;
     };
@@ -83,8 +83,9 @@ const JobState::Entry* JobState::find_same(const Entry& wanted) const {
 }
 
 bool JobState::uses(const Provider& provider) const {
-    return std::any_of(entries_.begin(), entries_.end(),
-                       [&](const Entry& entry) { return entry.provider.get() == &provider; });
+    return std::any_of(entries_.begin(), entries_.end(), [&](const ProviderEntry& entry) {
+        return entry.provider.get() == &provider;
+    });
 }
 
 bool JobState::subscribes_to(const Provider& provider) const {
@@ -95,7 +96,7 @@ bool JobState::subscribes_to(const Provider& provider) const {
 
 void JobState::on_ready(const Provider& provider) {
     // A snapshot does not replace the state of other configurations.
-    for (Entry& entry : entries_) {
+    for (ProviderEntry& entry : entries_) {
         if (entry.provider.get() == &provider && !provider.unconfirmed()) entry.awaited = false;
     }
     release_superseded();
@@ -106,9 +107,9 @@ void JobState::release_superseded() {
     const auto is_superseded = [](const auto& subscription) {
         return subscription->standing == superseded;
     };
-    const auto is_awaited = [](const Entry& entry) { return entry.awaited; };
+    const auto is_awaited = [](const ProviderEntry& entry) { return entry.awaited; };
     if (std::none_of(subscriptions_.begin(), subscriptions_.end(), is_superseded)) {
-        for (Entry& entry : entries_) entry.awaited = false;
+        for (ProviderEntry& entry : entries_) entry.awaited = false;
     } else if (std::none_of(entries_.begin(), entries_.end(), is_awaited)) {
         for (const auto& subscription : subscriptions_) {
             if (is_superseded(subscription)) subscription->standing = going;
@@ -153,7 +154,7 @@ void JobState::end() {
 
 bool JobState::has_news() const {
     if (ended_) return begun();
-    const auto usable = [](const Entry& entry) { return entry.provider != nullptr; };
+    const auto usable = [](const ProviderEntry& entry) { return entry.provider != nullptr; };
     // A job without any usable configuration begins with an empty state.
     if (!begun() && std::none_of(entries_.begin(), entries_.end(), usable)) return true;
     return std::any_of(subscriptions_.begin(), subscriptions_.end(),
@@ -182,7 +183,7 @@ JobStatus JobState::status() const {
     JobStatus status;
     status.name = name_;
     status.synced = true;
-    for (const Entry& entry : entries_) {
+    for (const ProviderEntry& entry : entries_) {
         JobConfigStatus& config = status.configs.emplace_back();
         config.origin = origin_of(entry.config);
         status.synced = status.synced && entry.provider && entry.provider->ready() &&
@@ -208,7 +209,7 @@ JobStatus JobState::status() const {
 
 std::vector<ProviderId> JobState::providers() const {
     std::vector<ProviderId> providers;
-    for (const Entry& entry : entries_) {
+    for (const ProviderEntry& entry : entries_) {
         if (entry.provider) providers.push_back(entry.provider->id());
     }
     return providers;
@@ -218,7 +219,7 @@ JobSnapshot JobState::snapshot() const {
     JobSnapshot snapshot;
     for (const auto& subscription : subscriptions_) {
         if (!subscription->counts()) continue;
-        JobSnapshot::Provider& provider = snapshot.providers.emplace_back();
+        JobSnapshot::ProviderTargets& provider = snapshot.providers.emplace_back();
         provider.provider = subscription->provider()->id();
         subscription->provider()->targets().for_each_group(
             [&](const TargetGroupPtr& group) { provider.groups.push_back(group); });

@@ -85,7 +85,7 @@ class GroupPacker {
         it->second.number = shapes_.size() - 1;
         std::vector<bool> kept;
         std::size_t count = 0;
-        for (const LabelShape::Entry& entry : shape.entries()) {
+        for (const LabelShape::ShapeEntry& entry : shape.entries()) {
             kept.push_back(keep_(entry.name));
             count += kept.back() ? 1U : 0U;
         }
@@ -125,12 +125,12 @@ class GroupUnpacker {
     void read_shapes() {
         const std::size_t count = reader_.count();
         for (std::size_t i = 0; i < count && !reader_.failed(); ++i) {
-            std::vector<LabelShape::Entry> entries;
+            std::vector<LabelShape::ShapeEntry> entries;
             for (std::size_t left = reader_.count(); left > 0; --left) {
                 const std::string_view name = reader_.utf8();
                 entries.push_back({name, reader_.utf8()});
             }
-            spend(sizeof(LabelShape) + entries.size() * sizeof(LabelShape::Entry));
+            spend(sizeof(LabelShape) + entries.size() * sizeof(LabelShape::ShapeEntry));
             shapes_.emplace_back(new LabelShape(LabelShape::OwnEntries{entries}));
         }
     }

@@ -50,7 +50,7 @@ class Provider final : public GroupWatcher::Observer,
     void start() { feed_->start(weak_from_this()); }
     DiscovererStatus status() const { return feed_->status(); }
     /// One of its configurations was applied again.
-    void look_again() { feed_->look_again(); }
+    void recheck() { feed_->recheck(); }
 
     bool ready() const noexcept { return ready_; }
     /// The targets come from a snapshot.

@@ -24,9 +24,9 @@ class ProviderPool {
     void set_warm_start(const WarmStart& options) { warm_start_ = options; }
     /// Reuses the running provider, if there is one. An unusable configuration yields an entry with
     /// a problem.
-    JobState::Entry find_or_make(const ProviderConfig& config,
-                                 const std::weak_ptr<Provider::Observer>& observer) {
-        JobState::Entry entry;
+    JobState::ProviderEntry find_or_make(const ProviderConfig& config,
+                                         const std::weak_ptr<Provider::Observer>& observer) {
+        JobState::ProviderEntry entry;
         entry.config = config;
         try {
             entry.provider = provider_of(config, observer);
@@ -46,7 +46,7 @@ class ProviderPool {
         const ResolvedProvider resolved = resolve_provider(config, context.in_cluster());
         const ResolvedProvider key = provider_key(resolved);
         if (auto provider = providers_.find(key)) {
-            provider->look_again();
+            provider->recheck();
             return provider;
         }
         auto provider = std::make_unique<Provider>(

@@ -39,7 +39,7 @@ class SourceState {
  private:
     friend class SourceFollower;
     void set_error(error_code, std::string message);
-    void tell(const std::vector<GroupChange>&);
+    void notify(const std::vector<GroupChange>&);
     GroupChange change_to(const TargetGroupPtr&) const;
 
     mutable std::mutex mutex_;
@@ -75,10 +75,10 @@ class SourceFollower final : public std::enable_shared_from_this<SourceFollower>
 
     // Guarded by the mutex of the source.
     PendingChanges pending_;
-    bool told_ = false;   ///< the complete state was delivered
-    bool awake_ = false;  ///< run() was posted
-    error_code error_;    ///< the source's error in the last run()
-    TimePoint since_{};   ///< when it took its present value
+    bool delivered_ = false;  ///< the complete state was delivered
+    bool awake_ = false;      ///< run() was posted
+    error_code error_;        ///< the source's error in the last run()
+    TimePoint since_{};       ///< when it took its present value
 };
 
 }  // namespace k8s_sd::inline v0::detail

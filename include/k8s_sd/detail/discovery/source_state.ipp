@@ -52,7 +52,7 @@ void SourceState::set(const Groups& groups, error_code error, std::string messag
     groups_.for_each_group([&](const TargetGroupPtr& known) {
         if (!names.contains(known->source())) changes.push_back({nullptr, known, false});
     });
-    tell(changes);
+    notify(changes);
 }
 
 void SourceState::update(const Groups& groups) {
@@ -61,13 +61,13 @@ void SourceState::update(const Groups& groups) {
     set_error({}, {});
     std::vector<GroupChange> changes;
     for (const TargetGroupPtr& group : groups) changes.push_back(change_to(group));
-    tell(changes);
+    notify(changes);
 }
 
 void SourceState::fail(error_code error, std::string message) {
     const std::lock_guard lock(mutex_);
     set_error(error, std::move(message));
-    tell({});
+    notify({});
 }
 
 GroupChange SourceState::change_to(const TargetGroupPtr& group) const {
@@ -79,7 +79,7 @@ void SourceState::set_error(error_code error, std::string message) {
     message_ = printable(message);
 }
 
-void SourceState::tell(const std::vector<GroupChange>& all) {
+void SourceState::notify(const std::vector<GroupChange>& all) {
     std::vector<GroupChange> changes;
     std::copy_if(all.begin(), all.end(), std::back_inserter(changes),
                  [](const GroupChange& change) { return !is_empty_change(change); });
@@ -111,7 +111,7 @@ SourceFollower::SourceFollower(std::shared_ptr<SourceState> source, asio::any_io
 DiscovererStatus SourceFollower::status() const {
     const std::lock_guard lock(source_->mutex_);
     DiscovererStatus status;
-    status.synced = told_;
+    status.synced = delivered_;
     status.error = source_->error_;
     status.message = source_->message_;
     status.since = since_;
@@ -119,7 +119,7 @@ DiscovererStatus SourceFollower::status() const {
 }
 
 void SourceFollower::add(std::span<const GroupChange> changes) {
-    if (told_) {
+    if (delivered_) {
         for (const GroupChange& change : changes) pending_.add(change);
     }
     wake();
@@ -137,10 +137,10 @@ void SourceFollower::run() {
         const std::lock_guard lock(source_->mutex_);
         awake_ = false;
         if (std::exchange(error_, source_->error_) != source_->error_) since_ = clock_->now();
-        if (told_) {
+        if (delivered_) {
             changes = take_changes();
         } else if (source_->listed_) {
-            told_ = true;
+            delivered_ = true;
             state = std::make_shared<const TargetGroupDiff>(full_diff(source_->groups_));
         }
     }

@@ -26,7 +26,7 @@ class TargetFeed {
     virtual void start(std::weak_ptr<GroupWatcher::Observer>) = 0;
     virtual DiscovererStatus status() const = 0;
     /// One of its configurations was applied again: a missing permission may be granted now.
-    virtual void look_again() {}
+    virtual void recheck() {}
 };
 
 /// Target groups of Kubernetes.

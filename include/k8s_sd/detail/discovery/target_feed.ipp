@@ -45,7 +45,7 @@ class KubernetesFeed final : public TargetFeed {
         if (warm_) warm_->add_status(status);
         return status;
     }
-    void look_again() override { GroupRegistry::look_again(watcher_); }
+    void recheck() override { GroupRegistry::recheck(watcher_); }
 
  private:
     const KubernetesTargets targets_;

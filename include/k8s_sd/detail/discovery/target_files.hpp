@@ -31,9 +31,9 @@ struct TargetFile {
 };
 
 /// The result of scanning the files of one configuration.
-struct FileLook {
+struct FileScan {
     std::map<std::string, TargetFile> files;  ///< by path
-    std::vector<std::string> untold;          ///< why files may be missing in the result
+    std::vector<std::string> omissions;       ///< why files may be missing in the result
     std::vector<std::string> missing;         ///< named in the configuration, but not found
     std::string problem;                      ///< why no scan took place; empty: it did
 };
@@ -48,6 +48,6 @@ using KnownTargetFiles = std::map<std::string, KnownTargetFile>;
 /// Finds and reads the files; blocks. The maker must not be used elsewhere meanwhile.
 /// \param known  the contents of the last scan: unchanged files are not parsed again; if there are
 ///               too many files, known ones come first
-FileLook look_at_files(const FileSdConfig&, const KnownTargetFiles& known, TargetGroupMaker&);
+FileScan scan_files(const FileSdConfig&, const KnownTargetFiles& known, TargetGroupMaker&);
 
 }  // namespace k8s_sd::inline v0::detail

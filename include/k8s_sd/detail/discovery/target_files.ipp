@@ -22,7 +22,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t most_directory_entries = 100'000;
+constexpr std::size_t max_directory_entries = 100'000;
 
 bool is_gone(const std::string& path) {
     std::error_code error;
@@ -47,24 +47,24 @@ class TargetFileReader {
                      TargetGroupMaker& maker)
         : config_(config), rules_(rules_of(config.dialect)), known_(known), maker_(maker) {}
 
-    FileLook look() {
-        for (const std::string& pattern : config_.files) look_for(pattern);
+    FileScan scan() {
+        for (const std::string& pattern : config_.files) find_pattern(pattern);
         for (const std::string& path : fresh_) add(path);
         if (left_out_) {
-            look_.untold.push_back("there are more than " + std::to_string(config_.max_files) +
-                                   " files");
+            scan_.omissions.push_back("there are more than " + std::to_string(config_.max_files) +
+                                      " files");
         }
-        return std::move(look_);
+        return std::move(scan_);
     }
 
  private:
-    void look_for(const std::string& pattern) {
-        MatchingFiles found = find_files(pattern, most_directory_entries);
+    void find_pattern(const std::string& pattern) {
+        MatchingFiles found = find_files(pattern, max_directory_entries);
         if (!found.problem.empty()) {
-            look_.untold.push_back(printable(found.problem));
+            scan_.omissions.push_back(printable(found.problem));
             add_known(found.paths);
         } else if (found.paths.empty() && !is_file_pattern(pattern)) {
-            look_.missing.push_back(printable(pattern));
+            scan_.missing.push_back(printable(pattern));
         }
         // New files, of any pattern, must not displace known ones.
         for (const std::string& path : found.paths) {
@@ -77,9 +77,9 @@ class TargetFileReader {
     }
 
     void add(const std::string& path) {
-        if (look_.files.contains(path)) return;  // another pattern matches it, too
-        left_out_ = left_out_ || look_.files.size() == config_.max_files;
-        if (!left_out_) look_.files.emplace(path, read(path));
+        if (scan_.files.contains(path)) return;  // another pattern matches it, too
+        left_out_ = left_out_ || scan_.files.size() == config_.max_files;
+        if (!left_out_) scan_.files.emplace(path, read(path));
     }
 
     /// If a directory cannot be read, its known files count as present until shown missing.
@@ -176,7 +176,7 @@ class TargetFileReader {
     const DialectRules& rules_;
     const KnownTargetFiles& known_;
     TargetGroupMaker& maker_;
-    FileLook look_;
+    FileScan scan_;
     std::vector<std::string> fresh_;  ///< paths without a known list
     bool left_out_ = false;           ///< files beyond max_files
     std::size_t bytes_ = 0;           ///< of the files so far
@@ -186,9 +186,9 @@ class TargetFileReader {
 
 }  // namespace
 
-FileLook look_at_files(const FileSdConfig& config, const KnownTargetFiles& known,
-                       TargetGroupMaker& maker) {
-    return TargetFileReader(config, known, maker).look();
+FileScan scan_files(const FileSdConfig& config, const KnownTargetFiles& known,
+                    TargetGroupMaker& maker) {
+    return TargetFileReader(config, known, maker).scan();
 }
 
 }  // namespace k8s_sd::inline v0::detail

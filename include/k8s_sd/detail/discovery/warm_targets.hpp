@@ -49,7 +49,7 @@ class WarmTargets final : public GroupWatcher::Observer,
     bool has_moved() const;
     void note_server();
     SnapshotIdentity identity_of(const ServerIdentity&) const;
-    void tell_snapshot();
+    void deliver_snapshot();
     void confirm(const TargetGroupDiff& live);
     void write_later();
     void write();
@@ -71,11 +71,11 @@ class WarmTargets final : public GroupWatcher::Observer,
 
     Backoff jitter_;
     std::unique_ptr<Timer> timer_;  ///< server timeout, then writes; null: stopped
-    LateAnswers::Ticket ticket_;
+    LateAnswers::PendingAnswer pending_answer_;
     ServerIdentity file_server_;          ///< the server of the loaded snapshot
     std::optional<LoadedGroups> loaded_;  ///< until the server responds
     bool patient_ = true;                 ///< the server may still respond in time
-    bool told_ = false;                   ///< the snapshot was delivered to the observer
+    bool delivered_ = false;              ///< the snapshot was delivered to the observer
     bool live_ = false;
     TargetGroups groups_;  ///< the groups delivered to the observer, or those of the server
     std::optional<ServerIdentity>

@@ -14,7 +14,7 @@
 namespace k8s_sd::inline v0 {
 
 void validate(const WarmStart& options) {
-    const std::pair<const char*, Duration> times[] = {{"patience", options.patience},
+    const std::pair<const char*, Duration> times[] = {{"server_timeout", options.server_timeout},
                                                       {"max_age", options.max_age},
                                                       {"write_interval", options.write_interval}};
     for (const auto& [field, time] : times) {
@@ -37,7 +37,7 @@ WarmStart checked(WarmStart options) {
 }
 
 /// The destruction of a context waits at most this long for the last write.
-constexpr Duration last_write_patience = std::chrono::seconds(2);
+constexpr Duration last_write_timeout = std::chrono::seconds(2);
 
 /// Reports an exception, such as a lack of memory, as a problem.
 LoadedGroups load_safely(const SnapshotFiles& files, const SnapshotIdentity& identity,
@@ -114,14 +114,13 @@ void WarmTargets::stop() noexcept {
         if (!self->timer_) return;
         if (!self->changed_ && !self->writing_) return self->end();
         // Keep run() from returning until the last write is done, but not on a hanging disk.
-        self->timer_->expires_at(self->clock_->now() + last_write_patience,
-                                 [self] { self->end(); });
+        self->timer_->expires_at(self->clock_->now() + last_write_timeout, [self] { self->end(); });
         if (!self->writing_) self->write();
     });
 }
 
 void WarmTargets::end() {
-    ticket_.cancel();
+    pending_answer_.cancel();
     timer_.reset();
 }
 
@@ -160,14 +159,14 @@ void WarmTargets::note_server() {
 void WarmTargets::load() {
     if (stopped_) return;
     timer_ = clock_->make_timer(strand_);
-    if (options_.patience == Duration::zero()) {
+    if (options_.server_timeout == Duration::zero()) {
         patient_ = false;
     } else {
-        timer_->expires_at(clock_->now() + options_.patience, [weak = weak_from_this()] {
+        timer_->expires_at(clock_->now() + options_.server_timeout, [weak = weak_from_this()] {
             const auto self = weak.lock();
             if (!self) return;
             self->patient_ = false;
-            self->tell_snapshot();
+            self->deliver_snapshot();
         });
     }
     read_file();
@@ -178,12 +177,12 @@ void WarmTargets::read_file() {
     if (!source) return;
     file_server_ = source->server();
     using Answer = std::shared_ptr<LoadedGroups>;
-    ticket_ = LateAnswers::async_ask<Answer>(
+    pending_answer_ = LateAnswers::async_ask<Answer>(
         strand_, nullptr,
-        [this](const std::function<void(Answer)>& land) {
-            const auto call = [land, files = files_, identity = identity_of(file_server_),
+        [this](const std::function<void(Answer)>& complete) {
+            const auto call = [complete, files = files_, identity = identity_of(file_server_),
                                options = options_] {
-                land(std::make_shared<LoadedGroups>(load_safely(*files, identity, options)));
+                complete(std::make_shared<LoadedGroups>(load_safely(*files, identity, options)));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
@@ -196,7 +195,7 @@ void WarmTargets::read_file() {
 }
 
 void WarmTargets::on_loaded(LoadedGroups loaded) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     if (live_ || stopped_) return;
     if (has_moved()) return read_file();
     if (!loaded.problem.empty()) {
@@ -206,10 +205,10 @@ void WarmTargets::on_loaded(LoadedGroups loaded) {
         return log_.log(LogLevel::warning, what_ + " is ignored: " + loaded.problem);
     }
     loaded_ = std::move(loaded);
-    tell_snapshot();
+    deliver_snapshot();
 }
 
-void WarmTargets::tell_snapshot() {
+void WarmTargets::deliver_snapshot() {
     if (patient_ || live_ || !loaded_) return;
     const auto observer = observer_.lock();
     if (!observer) return;
@@ -222,8 +221,8 @@ void WarmTargets::tell_snapshot() {
                   std::to_string(loaded_->age.count()) + " s old",
               true);
     loaded_.reset();
-    told_ = true;
-    ++metrics_->snapshots_told;
+    delivered_ = true;
+    ++metrics_->snapshots_loaded;
     TargetGroupDiff state = full_diff(groups_);
     state.unconfirmed = true;
     observer->on_ready(std::make_shared<const TargetGroupDiff>(std::move(state)));
@@ -236,7 +235,7 @@ void WarmTargets::on_ready(const std::shared_ptr<const TargetGroupDiff>& state) 
     loaded_.reset();
     note_server();
     set_words({}, false);
-    if (told_) {
+    if (delivered_) {
         confirm(*state);
     } else {
         groups_.apply(*state);
@@ -317,10 +316,10 @@ void WarmTargets::write() {
             return std::string("it takes more than there is: ") + e.what();
         }
     };
-    ticket_ = LateAnswers::async_ask<std::string>(
+    pending_answer_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
-        [&](const std::function<void(std::string)>& land) {
-            if (!calls_->run([land, save] { land(save()); })) {
+        [&](const std::function<void(std::string)>& complete) {
+            if (!calls_->run([complete, save] { complete(save()); })) {
                 throw std::runtime_error("too many files are being written");
             }
         },
@@ -331,7 +330,7 @@ void WarmTargets::write() {
 }
 
 void WarmTargets::on_written(const std::string& problem) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     writing_ = false;
     if (problem.empty()) {
         ++metrics_->snapshots_written;

@@ -66,8 +66,8 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
 
     Digest identity_{};                                  ///< of the file read, then of the view
     std::function<void(const FleetViewPtr&)> on_known_;  ///< empty: called or no longer wanted
-    LateAnswers::Ticket reading_;
-    LateAnswers::Ticket written_;
+    LateAnswers::PendingAnswer reading_;
+    LateAnswers::PendingAnswer written_;
     std::unique_ptr<Timer> timer_;  ///< for the next write; null: stopped
     FleetViewPtr view_;             ///< null: nothing to write
     bool writing_ = false;

@@ -11,12 +11,12 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t most_view_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_view_bytes = std::size_t{4} << 20;
 
 /// Reports an exception, such as a lack of memory, as a problem.
 FileBytes read_view_file(const SnapshotFiles& files, const std::string& name) {
     try {
-        return files.read(name, most_view_bytes);
+        return files.read(name, max_view_bytes);
     } catch (const std::exception& e) {
         return {.problem = std::string("the file takes more than there is: ") + e.what()};
     }
@@ -25,7 +25,7 @@ FileBytes read_view_file(const SnapshotFiles& files, const std::string& name) {
 std::string write_view_file(const SnapshotFiles& files, const std::string& name,
                             const std::string& bytes) {
     try {
-        return files.write(name, most_view_bytes, [&] { return bytes; });
+        return files.write(name, max_view_bytes, [&] { return bytes; });
     } catch (const std::exception& e) {
         return std::string("it takes more than there is: ") + e.what();
     }
@@ -72,9 +72,9 @@ void KeptView::load(const Digest& identity, std::function<void(const FleetViewPt
     timer_ = clock_->make_timer(strand_);
     reading_ = LateAnswers::async_ask<FileBytes>(
         strand_, nullptr,
-        [this](const std::function<void(FileBytes)>& land) {
-            const auto call = [land, files = files_, name = file_name()] {
-                land(read_view_file(*files, name));
+        [this](const std::function<void(FileBytes)>& complete) {
+            const auto call = [complete, files = files_, name = file_name()] {
+                complete(read_view_file(*files, name));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
         },
@@ -131,9 +131,9 @@ void KeptView::write() {
     timer_->cancel();
     written_ = LateAnswers::async_ask<std::string>(
         strand_, nullptr,
-        [this](const std::function<void(std::string)>& land) {
-            const auto call = [land, files = files_, name = file_name(), bytes = view_bytes()] {
-                land(write_view_file(*files, name, bytes));
+        [this](const std::function<void(std::string)>& complete) {
+            const auto call = [complete, files = files_, name = file_name(), bytes = view_bytes()] {
+                complete(write_view_file(*files, name, bytes));
             };
             if (!calls_->run(call)) throw std::runtime_error("too many files are being written");
         },

@@ -10,8 +10,8 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr Duration first_renewal_pause = std::chrono::milliseconds(200);
-constexpr Duration longest_renewal_pause = std::chrono::seconds(7);
-constexpr Duration renewal_patience = std::chrono::seconds(5);
+constexpr Duration max_renewal_pause = std::chrono::seconds(7);
+constexpr Duration renewal_timeout = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -23,7 +23,7 @@ LeaseKeeper::LeaseKeeper(std::shared_ptr<ApiClient> client, LeaseRecord record, 
       request_(std::make_shared<ShortRequest>(client_->impl())),
       timer_(client_->impl().environment.clock->make_timer(client_->get_executor())),
       record_(std::move(record)),
-      backoff_(first_renewal_pause, longest_renewal_pause, client_->impl().next_seed()) {}
+      backoff_(first_renewal_pause, max_renewal_pause, client_->impl().next_seed()) {}
 
 void LeaseKeeper::stop() noexcept {
     stopped_ = true;
@@ -53,13 +53,13 @@ void LeaseKeeper::ask() {
     const auto text = [this] { return lease_text(record_, plan_.version(), renewed_); };
     using enum LeasePlan::Step;
     switch (plan_.step()) {
-        case create: return request_->start_write("POST", path, text(), renewal_patience, handler);
+        case create: return request_->start_write("POST", path, text(), renewal_timeout, handler);
         case update:
             return request_->start_write("PUT", path + "/" + lease_name(record_), text(),
-                                         renewal_patience, handler);
+                                         renewal_timeout, handler);
         case read:
             return request_->start(path + "/" + lease_name(record_), ShortRequest::short_body,
-                                   renewal_patience, handler);
+                                   renewal_timeout, handler);
     }
 }
 

@@ -55,9 +55,9 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         : LeaseMembers(asio::any_io_executor(asio::make_strand(executor)), config,
                        detail::ContextEnvironment::of(executor).with_new_seed()) {}
 
-    void start(Callback tell) override {
-        asio::post(strand_, [self = shared_from_this(), tell = std::move(tell)]() mutable {
-            self->begin(std::move(tell));
+    void start(Callback callback) override {
+        asio::post(strand_, [self = shared_from_this(), callback = std::move(callback)]() mutable {
+            self->begin(std::move(callback));
         });
     }
     void stop() noexcept override {
@@ -66,7 +66,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
             self->stopped_ = true;
             self->keeper_->stop();
             self->timer_->cancel();
-            self->tell_ = nullptr;
+            self->callback_ = nullptr;
         });
     }
     void announce(MemberState state) override {
@@ -96,7 +96,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
                                   .member = config.self,
                                   .duration = config.duration,
                                   .pod_uid = config.pod_uid},
-              config.interval, [this] { tell(); })),
+              config.interval, [this] { report(); })),
           watcher_(strand, api::kind_of<Generic>, config.where,
                    [this](const detail::ObjectWatch::News& news) { on_news(news); }) {}
 
@@ -104,10 +104,10 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         return detail::fleet_identity("leases", fleet_, server_, namespaces_);
     }
 
-    void begin(Callback tell) {
+    void begin(Callback callback) {
         if (stopped_) return;
-        tell_ = std::move(tell);
-        watcher_.tell_moves();
+        callback_ = std::move(callback);
+        watcher_.report_moves();
         watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
         watcher_.async_run([self = shared_from_this()](error_code) {});
         keeper_->start();
@@ -126,15 +126,15 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         }
         known_ = true;
         if (news.server) server_ = *news.server;
-        tell();
+        report();
     }
     void on_status(const DiscovererStatus& status) {
         error_ = status.error ? status.message : std::string();
-        tell();
+        report();
     }
 
-    void tell() {
-        if (!tell_) return;
+    void report() {
+        if (!callback_) return;
         const TimePoint now = clock_->now();
         FleetSighting sighting;
         // While this member's own renewals fail or are not seen, missing ones prove nothing.
@@ -147,13 +147,13 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
         sighting.message = error_.empty() ? keeper_->problem() : error_;
         sighting.members = sights_.members(now);
         sighting.identity = identity_now();
-        tell_again_at(sights_.next_expiry(now));
-        tell_(sighting);
+        report_at(sights_.next_expiry(now));
+        callback_(sighting);
     }
-    void tell_again_at(std::optional<TimePoint> when) {
+    void report_at(std::optional<TimePoint> when) {
         if (!when) return timer_->cancel();
         timer_->expires_at(*when, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->tell();
+            if (const auto self = weak.lock()) self->report();
         });
     }
 
@@ -165,7 +165,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
     const std::shared_ptr<Clock> clock_;
     // Used on the strand only.
     const std::unique_ptr<Timer> timer_;
-    Callback tell_;
+    Callback callback_;
     bool known_ = false;
     bool in_sight_ = false;
     bool begun_ = false;  // the members have been in sight before

@@ -43,13 +43,13 @@ class LeasePlan {
     }
 
  private:
-    Next again() { return ++steps_ < most_steps ? Next::again : fail(); }
+    Next again() { return ++steps_ < max_steps ? Next::again : fail(); }
     Next fail() {
         steps_ = 0;
         return Next::later;
     }
 
-    static constexpr int most_steps = 5;
+    static constexpr int max_steps = 5;
     std::string version_;
     bool exists_ = false;
     int steps_ = 0;  ///< consecutive steps without success

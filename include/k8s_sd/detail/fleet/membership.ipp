@@ -319,7 +319,7 @@ class Membership::Impl final : public detail::Delivery::Source,
 
     // --- delivery -----------------------------------------------------------------------------
 
-    bool tell_next(TimePoint) override {
+    bool deliver_next(TimePoint) override {
         std::optional<FleetShare> share;
         {
             const std::lock_guard lock(mutex_);

@@ -18,15 +18,15 @@ std::string pack_view(const FleetView& view) {
 }
 
 FleetViewPtr unpack_view(std::string_view bytes) {
-    constexpr std::size_t most_members = 100'000;
-    constexpr std::size_t longest_name = 1024;
+    constexpr std::size_t max_members = 100'000;
+    constexpr std::size_t max_name_size = 1024;
     std::vector<std::string> names;
     PackedReader reader(bytes);
     while (!reader.at_end()) {
         const std::string_view name = reader.utf8();
         const bool in_order = names.empty() || names.back() < name;
-        if (name.empty() || name.size() > longest_name || !in_order) return nullptr;
-        if (names.size() == most_members) return nullptr;
+        if (name.empty() || name.size() > max_name_size || !in_order) return nullptr;
+        if (names.size() == max_members) return nullptr;
         names.emplace_back(name);
     }
     return std::make_shared<const FleetView>(std::move(names));

@@ -45,9 +45,9 @@ class ServiceMembers final : public MemberSource,
           watcher_(asio::make_strand(executor), api::kind_of<Slice>, config_,
                    [this](const detail::ObjectWatch::News& news) { on_news(news); }) {}
 
-    void start(Callback tell) override {
-        tell_ = std::move(tell);
-        watcher_.tell_moves();
+    void start(Callback callback) override {
+        callback_ = std::move(callback);
+        watcher_.report_moves();
         watcher_.set_status_callback([this](const DiscovererStatus& status) { on_status(status); });
         // This handler keeps the object alive until the watcher ends; no other callback owns it.
         watcher_.async_run([self = shared_from_this()](error_code) {});
@@ -74,14 +74,14 @@ class ServiceMembers final : public MemberSource,
         }
         known_ = true;
         if (news.server) server_ = news.server;
-        tell();
+        report();
     }
     /// While the server is unreachable, its last response does not count as the present state.
     void on_status(const DiscovererStatus& status) {
         error_ = status.error ? status.message : std::string();
-        tell();
+        report();
     }
-    void tell() const {
+    void report() const {
         FleetSighting sighting;
         sighting.in_sight = known_ && error_.empty();
         sighting.message = error_;
@@ -90,7 +90,7 @@ class ServiceMembers final : public MemberSource,
             detail::append_members(*static_cast<const Slice*>(slice->api_object().get()),
                                    sighting.members);
         }
-        tell_(sighting);
+        callback_(sighting);
     }
 
     const std::string service_;
@@ -98,7 +98,7 @@ class ServiceMembers final : public MemberSource,
     const InClusterFiles in_cluster_;
     const std::vector<std::string> namespaces_;
     detail::ObjectWatch watcher_;
-    Callback tell_;
+    Callback callback_;
     // Used on the strand only.
     bool known_ = false;
     std::string error_;  // empty: none

@@ -20,8 +20,9 @@ class StaticMembers final : public MemberSource {
             sighting_.members.push_back({std::move(name), MemberState::active});
         }
     }
-    void start(Callback tell) override {
-        asio::post(executor_, [tell = std::move(tell), sighting = sighting_] { tell(sighting); });
+    void start(Callback callback) override {
+        asio::post(executor_,
+                   [callback = std::move(callback), sighting = sighting_] { callback(sighting); });
     }
     void stop() noexcept override {}
     std::string identity() const override {

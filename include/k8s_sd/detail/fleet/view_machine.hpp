@@ -51,7 +51,7 @@ class ViewMachine {
     void begin(TimePoint now);
     void follow(TimePoint now);
     void note_missing(TimePoint now);
-    void look_for_self(TimePoint now);
+    void check_self(TimePoint now);
     Names active() const;
     Names expected(TimePoint now) const;
     ViewHold doubt_about(const Names& members) const;

@@ -64,11 +64,11 @@ void ViewMachine::update(TimePoint now) {
     } else {
         begin(now);
     }
-    look_for_self(now);
+    check_self(now);
 }
 
 /// Detects a view without this member: the others may have divided everything among them.
-void ViewMachine::look_for_self(TimePoint now) {
+void ViewMachine::check_self(TimePoint now) {
     if (!in_sight_ || !view_ || seen_.contains(self_) || departed_.contains(self_)) {
         absent_since_.reset();
         return;

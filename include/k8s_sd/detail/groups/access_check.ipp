@@ -60,7 +60,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     using Next = void (AccessCheck::*)();
 
     /// A permission to check, and the request for it.
-    struct Question {
+    struct PermissionCheck {
         KindAccess access;
         bool watch = false;
         std::string_view api_version{};  ///< empty: the current one
@@ -81,7 +81,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         began_ = now();
     }
     /// Reports the step, and continues after the host's handler has returned.
-    void tell(Result result, std::string text, Next next, error_code ec = {}) {
+    void report(Result result, std::string text, Next next, error_code ec = {}) {
         drop_step();
         line_.result = result;
         line_.text = client_ ? client_->redact(std::move(text)) : std::move(text);
@@ -100,9 +100,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             if (!self->cancelled_) self->on_line_(line);
         });
     }
-    void ok(std::string text, Next next) { tell(Result::ok, std::move(text), next); }
+    void ok(std::string text, Next next) { report(Result::ok, std::move(text), next); }
     void fail(error_code ec, std::string text, Next next) {
-        tell(Result::failed, std::move(text), next, ec);
+        report(Result::failed, std::move(text), next, ec);
     }
     void end() { finish({}); }
     void finish(error_code ec) {
@@ -159,8 +159,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         for (const KindAccess& access :
              required_rules(config_.role, config_.attach_metadata, scope_.namespaces,
                             scope_.watch.cluster_wide_from)) {
-            questions_.push_back({access, false});
-            questions_.push_back({access, true});
+            checks_.push_back({access, false});
+            checks_.push_back({access, true});
         }
         const std::size_t names = scope_.namespaces.size();
         ok("role " + std::string(to_string(config_.role)) + ", server " + client_->url() + ", " +
@@ -176,7 +176,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         begin("name lookup");
         const std::string& host = target_->host;
         if (has_proxy())
-            return tell(Result::skipped, "the proxy does it", &AccessCheck::get_credentials);
+            return report(Result::skipped, "the proxy does it", &AccessCheck::get_credentials);
         error_code no_address;
         asio::ip::make_address(host, no_address);
         if (!no_address) return ok(host + " is an address", &AccessCheck::connect);
@@ -186,7 +186,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     }
     void on_addresses(error_code ec, const std::string& problem,
                       const std::vector<asio::ip::address>& addresses) {
-        constexpr std::size_t most_shown = 4;
+        constexpr std::size_t max_shown = 4;
         if (!ec && addresses.empty()) ec = asio::error::host_not_found;
         const std::string& host = target_->host;
         if (ec) {
@@ -198,9 +198,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         }
         std::vector<std::string> texts;
         for (const auto& address : addresses) {
-            if (texts.size() < most_shown) texts.push_back(address.to_string());
+            if (texts.size() < max_shown) texts.push_back(address.to_string());
         }
-        if (addresses.size() > most_shown) texts.emplace_back("...");
+        if (addresses.size() > max_shown) texts.emplace_back("...");
         ok(host + " is " + join(texts), &AccessCheck::connect);
     }
 
@@ -250,8 +250,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void connect_securely() {
         begin(has_proxy() ? "proxy and TLS" : "TLS");
         if (!target_->tls && !has_proxy()) {
-            return tell(Result::skipped, "the URL says http: everybody on the way can read along",
-                        &AccessCheck::authenticate);
+            return report(Result::skipped, "the URL says http: everybody on the way can read along",
+                          &AccessCheck::authenticate);
         }
         dial(*target_, &AccessCheck::on_secure);
     }
@@ -299,36 +299,39 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
            &AccessCheck::ask);
     }
 
-    const Question& question() const { return questions_[next_question_]; }
+    const PermissionCheck& current_check() const { return checks_[next_check_]; }
     WatchQuery query() const {
-        const auto& [rule, kind] = question().access;
+        const auto& [rule, kind] = current_check().access;
         return query_of(scope_, kind, rule.ns);
     }
     bool is_answered_already() const {
-        const auto& [rule, kind] = question().access;
+        const auto& [rule, kind] = current_check().access;
         return !rule.optional && !rule.ns.empty() && allowed_together_ == kind;
     }
 
     void ask() {
-        while (next_question_ < questions_.size() && is_answered_already()) ++next_question_;
-        if (next_question_ == questions_.size()) return end();
-        begin((question().watch ? "watch " : "list ") + to_string(question().access.first));
+        while (next_check_ < checks_.size() && is_answered_already()) ++next_check_;
+        if (next_check_ == checks_.size()) return end();
+        begin((current_check().watch ? "watch " : "list ") +
+              to_string(current_check().access.first));
         send();
     }
     void send() {
         constexpr std::chrono::seconds short_watch{5};
         // Room for a list of one object, and enough for a server without support for `limit`.
-        constexpr std::size_t longest_list = std::size_t{8} << 20;
+        constexpr std::size_t max_answer_bytes = std::size_t{8} << 20;
         const auto request =
-            question().watch ? watch_request(query(), {"0"}, short_watch, question().api_version)
-                             : probe_request(query(), scope_.watch, question().api_version);
-        get_->start(request.target, question().watch ? ShortRequest::no_body : longest_list,
+            current_check().watch
+                ? watch_request(query(), {"0"}, short_watch, current_check().api_version)
+                : probe_request(query(), scope_.watch, current_check().api_version);
+        get_->start(request.target,
+                    current_check().watch ? ShortRequest::no_body : max_answer_bytes,
                     left_of_step(), guarded(&AccessCheck::on_answer));
     }
     void on_answer(const ShortRequest::Answer& answer) {
-        const auto& [rule, kind] = question().access;
+        const auto& [rule, kind] = current_check().access;
         const std::string_view older = schema_of(kind).older_version;
-        if (answer.head.status != 404 || older.empty() || !question().api_version.empty())
+        if (answer.head.status != 404 || older.empty() || !current_check().api_version.empty())
             return judge_answer(answer);
         limit_step("the server does not say in which versions it has the API");
         client_->served_versions.async_get(
@@ -340,18 +343,18 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void on_versions(const ShortRequest::Answer& answer, ServedVersions::Answer served) {
         timer_->cancel();
         if (served != ServedVersions::Answer::older) return judge_answer(answer);
-        const Kind kind = question().access.second;
-        for (Question& other : questions_) {
+        const Kind kind = current_check().access.second;
+        for (PermissionCheck& other : checks_) {
             if (other.access.second == kind) other.api_version = schema_of(kind).older_version;
         }
         send();
     }
 
     void judge_answer(const ShortRequest::Answer& answer) {
-        const Question& asked = question();
+        const PermissionCheck& asked = current_check();
         const Verdict verdict = asked.watch ? verdict_on_head(answer, query(), Purpose::watch)
                                             : verdict_on_list(answer, query());
-        ++next_question_;
+        ++next_check_;
         const AccessRule& rule = asked.access.first;
         if (!verdict.failed) {
             if (asked.watch && rule.optional) allowed_together_ = asked.access.second;
@@ -363,14 +366,14 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         const unsigned status = answer.head.status;
         const bool refused = status >= 400 && status < 500 && status != 401 && status != 429;
         if (rule.optional && refused) {
-            if (!asked.watch) ++next_question_;  // list and watch require each other
-            return tell(
+            if (!asked.watch) ++next_check_;  // list and watch require each other
+            return report(
                 Result::skipped,
                 (status == 403 ? "not allowed" : "refused with HTTP " + std::to_string(status)) +
                     std::string(", and not needed: the namespaces are watched one by one"),
                 &AccessCheck::ask);
         }
-        // Without any response, further questions are pointless.
+        // Without any response, further checks are pointless.
         const bool answered = status != 0;
         fail(verdict.failure.ec, verdict.failure.message,
              answered ? &AccessCheck::ask : &AccessCheck::end);
@@ -396,10 +399,10 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     bool has_credentials_ = false;
     std::shared_ptr<ShortRequest> get_;
     std::unique_ptr<Timer> timer_;
-    Lookups::Ticket lookup_;
+    Lookups::WaiterHandle lookup_;
     std::unique_ptr<ByteStream> stream_;
-    std::vector<Question> questions_;
-    std::size_t next_question_ = 0;
+    std::vector<PermissionCheck> checks_;
+    std::size_t next_check_ = 0;
     std::optional<Kind> allowed_together_;  ///< a watch of all namespaces
     AccessCheckLine line_;
     TimePoint began_{};

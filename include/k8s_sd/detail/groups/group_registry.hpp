@@ -25,9 +25,9 @@ class GroupRegistry final : public asio::execution_context::service {
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const ResolvedConfig&);
     /// For library code on the watcher's strand.
     static const std::shared_ptr<GroupWatcherImpl>& impl_of(const GroupWatcher&);
-    /// A watcher's configuration was applied again, see GroupWatcherImpl::look_again().
+    /// A watcher's configuration was applied again, see GroupWatcherImpl::recheck().
     /// Thread-safe.
-    static void look_again(const std::shared_ptr<GroupWatcher>&);
+    static void recheck(const std::shared_ptr<GroupWatcher>&);
     std::size_t size() const { return watchers_.size(); }
 
  private:

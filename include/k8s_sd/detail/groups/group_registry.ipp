@@ -36,8 +36,8 @@ const std::shared_ptr<GroupWatcherImpl>& GroupRegistry::impl_of(const GroupWatch
     return watcher.impl_;
 }
 
-void GroupRegistry::look_again(const std::shared_ptr<GroupWatcher>& watcher) {
-    asio::post(watcher->get_executor(), [watcher] { watcher->impl_->look_again(); });
+void GroupRegistry::recheck(const std::shared_ptr<GroupWatcher>& watcher) {
+    asio::post(watcher->get_executor(), [watcher] { watcher->impl_->recheck(); });
 }
 
 std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor& executor,

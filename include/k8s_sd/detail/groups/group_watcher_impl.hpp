@@ -37,7 +37,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     /// previous server of the kubeconfig.
     std::optional<ServerIdentity> server_of_groups(Role) const;
     /// The configuration was applied again: earlier refusals may be void.
-    void look_again() { shared_->look_again(); }
+    void recheck() { shared_->recheck(); }
 
     // Any thread.
     std::vector<WatchStatus> status(Role) const;

@@ -20,17 +20,17 @@ class KindWatches;
 class SharedWatch;
 
 /// The views of a kind with the same selection and share.
-struct Party {
-    Selection selection;
+struct SharedSelection {
+    Selection selectors;
     std::string label_selector, field_selector;
     ObjectShare share;
-    std::size_t number = 0;  ///< its index in audiences
+    std::size_t number = 0;  ///< of its bit in a ViewSet
 
     bool has_selectors_of(const WatchQuery& query) const {
         return query.label_selector == label_selector && query.field_selector == field_selector;
     }
 };
-using PartyPtr = std::shared_ptr<const Party>;
+using SharedSelectionPtr = std::shared_ptr<const SharedSelection>;
 
 /// The objects of a kind in one view, merged from all its watches. Strand-confined, except for
 /// add_status().
@@ -66,7 +66,7 @@ class KindView {
     const Object* find(std::string_view ns, std::string_view name) const;
     void for_each(const std::function<void(const ObjectPtr&)>& visit) const;
     /// Whether two objects differ in any requested field.
-    bool tells_apart(const Object& before, const Object& after) const;
+    bool distinguishes(const Object& before, const Object& after) const;
     /// Adds the status of its watches, and of failing replacements. Any thread.
     void add_status(std::vector<WatchStatus>& status) const;
 
@@ -86,14 +86,14 @@ class KindView {
 
     const std::shared_ptr<KindWatches> watches_;
     const WantedObjects wanted_;
-    const FieldMask mask_;  ///< of the requested fields
-    const PartyPtr party_;  ///< null: no selection
+    const FieldMask mask_;                ///< of the requested fields
+    const SharedSelectionPtr selection_;  ///< null: no selection
     Observer& observer_;
     // Changed on the strand only, under the mutex.
     Watches now_;
     Watches next_;              ///< replacements, until they have caught up
     std::size_t unsynced_ = 0;  ///< of now_
-    bool told_ = false;         ///< reported a change since the last end of a batch
+    bool reported_ = false;     ///< reported a change since the last end of a batch
 };
 
 }  // namespace k8s_sd::inline v0::detail

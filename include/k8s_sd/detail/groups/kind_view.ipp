@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/groups/kind_watches.hpp"
 #include "k8s_sd/detail/groups/shared_watch.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
-#include "k8s_sd/detail/objects/object_audience.hpp"
+#include "k8s_sd/detail/objects/object_tag.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ KindView::KindView(std::shared_ptr<KindWatches> watches, WantedObjects wanted, O
     : watches_(std::move(watches)),
       wanted_(std::move(wanted)),
       mask_(mask_of(watches_->kind_, wanted_.fields)),
-      party_(watches_->party_of(wanted_)),
+      selection_(watches_->selection_of(wanted_)),
       observer_(observer) {
     watches_->add(*this);
 }
@@ -60,16 +60,16 @@ bool KindView::wants_namespace(std::string_view ns) const {
 }
 
 bool KindView::sees(const Object& object) const noexcept {
-    const bool selected = !party_ || watches_->audiences_.has(object, party_->number);
+    const bool selected = !selection_ || watches_->matching_views_.has(object, selection_->number);
     const bool has_form = is_for_labels() || object.has_api_object();
     return selected && has_form && wants_namespace(object.ns());
 }
 
-bool KindView::tells_apart(const Object& before, const Object& after) const {
+bool KindView::distinguishes(const Object& before, const Object& after) const {
     if (!before.same_uid(after)) return true;
     // The store has compared objects for labels already, except those stored apart.
     if (!after.has_api_object()) {
-        return ObjectAudience::of(after) != ObjectAudience::apart || before.has_api_object() ||
+        return ObjectTag::of(after) != ObjectTag::apart || before.has_api_object() ||
                !before.same_content(after);
     }
     if (is_for_labels()) return !before.same_labels(after);
@@ -90,14 +90,14 @@ void KindView::on_change(const ObjectChange& change) {
     const bool after = change.after && sees(*change.after);
     if (!before && !after) return;
     // Other views may have requested more fields.
-    if (before && after && !tells_apart(*change.before, *change.after)) return;
-    told_ = true;
+    if (before && after && !distinguishes(*change.before, *change.after)) return;
+    reported_ = true;
     if (before == !!change.before && after == !!change.after) return observer_.on_change(change);
     observer_.on_change({before ? change.before : nullptr, after ? change.after : nullptr});
 }
 
 void KindView::on_batch_end() {
-    if (std::exchange(told_, false)) observer_.on_batch_end();
+    if (std::exchange(reported_, false)) observer_.on_batch_end();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -4,7 +4,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/random.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
-#include "k8s_sd/detail/groups/object_audiences.hpp"
+#include "k8s_sd/detail/groups/matching_views.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 
@@ -36,7 +36,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
                 std::shared_ptr<ObjectMaker> maker);
 
     /// The configuration was applied again: refusals older than a minute end.
-    void look_again();
+    void recheck();
 
  private:
     friend class KindView;
@@ -46,7 +46,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
 
     void add(KindView&);
     void remove(KindView&);
-    PartyPtr party_of(const WantedObjects&);
+    SharedSelectionPtr selection_of(const WantedObjects&);
 
     void plan_soon();
     void plan(const SharedWatch* failing);
@@ -70,7 +70,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
     bool server_shards() const;
     void on_more_than_share();
     void log_refusal(const SharedWatch&, error_code why) const;
-    void on_too_many_audiences();
+    void on_too_many_view_sets();
     bool may_select_here() const;
 
     const Kind kind_;
@@ -79,13 +79,13 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
     std::vector<KindView*> views_;
     std::vector<std::weak_ptr<SharedWatch>> running_;
     using Selected = std::tuple<std::string, std::string, ObjectShare>;  ///< with two selectors
-    std::map<Selected, std::weak_ptr<const Party>> parties_;
-    ObjectAudiences audiences_;
+    std::map<Selected, std::weak_ptr<const SharedSelection>> selections_;
+    MatchingViews matching_views_;
     RefusedWatches refused_;  ///< by the client's current server
     Random random_;
     std::unique_ptr<Timer> timer_;     ///< expiry of the next refusal; null: there was none so far
     std::size_t waiting_ = 0;          ///< views with pending replacements
-    bool too_many_audiences_ = false;  ///< select on the server, see on_too_many_audiences()
+    bool too_many_view_sets_ = false;  ///< select on the server, see on_too_many_view_sets()
     /// All shares use one watch, because the server does not shard. The last remaining share keeps
     /// it: a new watch would have to list everything again.
     bool shares_in_one_ = false;

@@ -19,7 +19,7 @@ constexpr Duration refusal_duration = std::chrono::hours(1);
 /// A list over the limit is more expensive for the server.
 constexpr Duration too_many_duration = std::chrono::hours(24);
 /// Lower bound, however often a configuration is applied.
-constexpr Duration least_refusal_duration = std::chrono::minutes(1);
+constexpr Duration min_refusal_duration = std::chrono::minutes(1);
 
 /// Jitter, so programs refused together do not retry in lockstep.
 Duration with_jitter(Duration duration, Random& random) {
@@ -34,7 +34,7 @@ KindWatches::KindWatches(Kind kind, std::shared_ptr<const Common> common,
     : kind_(kind),
       common_(std::move(common)),
       maker_(std::move(maker)),
-      audiences_([this](const std::function<void(const ObjectPtr&)>& visit) {
+      matching_views_([this](const std::function<void(const ObjectPtr&)>& visit) {
           for (const auto& weak : running_) {
               if (const SharedWatchPtr watch = weak.lock()) watch->for_each_object(visit);
           }
@@ -56,12 +56,12 @@ void KindWatches::remove(KindView& view) {
         const std::lock_guard lock(common_->mutex);
         left.swap(view.now_);
     }
-    for (const auto& [ns, watch] : left) watch->leave_seat(view);
+    for (const auto& [ns, watch] : left) watch->unsubscribe(view);
     std::erase(views_, &view);
     left.clear();
     if (views_.empty()) {
-        audiences_.clear();
-        too_many_audiences_ = shares_in_one_ = false;
+        matching_views_.clear();
+        too_many_view_sets_ = shares_in_one_ = false;
         common_->client->impl().remove_user(*this);
         set_timer();
     } else {
@@ -69,24 +69,24 @@ void KindWatches::remove(KindView& view) {
     }
 }
 
-/// All parties in use have different numbers.
-PartyPtr KindWatches::party_of(const WantedObjects& wanted) {
+/// All selections in use have different numbers.
+SharedSelectionPtr KindWatches::selection_of(const WantedObjects& wanted) {
     if (wanted.label_selector.empty() && wanted.field_selector.empty() && wanted.share.is_all())
         return nullptr;
-    std::erase_if(parties_, [](const auto& entry) { return entry.second.expired(); });
-    auto& known = parties_[{wanted.label_selector, wanted.field_selector, wanted.share}];
-    if (PartyPtr party = known.lock()) return party;
-    std::vector<bool> taken(parties_.size() + 1);
-    for (const auto& [selected, weak] : parties_) {
-        const PartyPtr party = weak.lock();
-        if (party && party->number < taken.size()) taken[party->number] = true;
+    std::erase_if(selections_, [](const auto& entry) { return entry.second.expired(); });
+    auto& known = selections_[{wanted.label_selector, wanted.field_selector, wanted.share}];
+    if (SharedSelectionPtr selection = known.lock()) return selection;
+    std::vector<bool> taken(selections_.size() + 1);
+    for (const auto& [selected, weak] : selections_) {
+        const SharedSelectionPtr selection = weak.lock();
+        if (selection && selection->number < taken.size()) taken[selection->number] = true;
     }
     const auto free = std::find(taken.begin(), taken.end(), false) - taken.begin();
-    const PartyPtr party = std::make_shared<const Party>(
-        Party{Selection(kind_, wanted.label_selector, wanted.field_selector), wanted.label_selector,
-              wanted.field_selector, wanted.share, static_cast<std::size_t>(free)});
-    known = party;
-    return party;
+    const SharedSelectionPtr selection = std::make_shared<const SharedSelection>(SharedSelection{
+        Selection(kind_, wanted.label_selector, wanted.field_selector), wanted.label_selector,
+        wanted.field_selector, wanted.share, static_cast<std::size_t>(free)});
+    known = selection;
+    return selection;
 }
 
 // --- the plan ------------------------------------------------------------------------------------
@@ -134,18 +134,18 @@ void KindWatches::on_more_than_share() {
 /// \param failing  a watch to replace, or null
 void KindWatches::plan(const SharedWatch* failing) {
     const WatchOptions& options = common_->options;
-    too_many_audiences_ = too_many_audiences_ && !may_select_here();
+    too_many_view_sets_ = too_many_view_sets_ && !may_select_here();
     refused_.expire(now());
     set_timer();
     shares_in_one_ =
-        (shares_in_one_ || has_several_shares()) && !server_shards() && !too_many_audiences_;
+        (shares_in_one_ || has_several_shares()) && !server_shards() && !too_many_view_sets_;
     std::vector<WantedObjects> wanted;
     for (const KindView* view : views_) {
         wanted.push_back(view->wanted_);
         if (shares_in_one_) wanted.back().share = {};
-        const bool here = !view->party_ || is_selected_here(view->party_->selection);
+        const bool here = !view->selection_ || is_selected_here(view->selection_->selectors);
         wanted.back().selects_here =
-            here && is_selected_here(wanted.back()) && !too_many_audiences_;
+            here && is_selected_here(wanted.back()) && !too_many_view_sets_;
     }
     const auto queries =
         plan_watches(kind_, wanted, options.share_selectors, options.cluster_wide_from, refused_);
@@ -209,7 +209,7 @@ KindWatches::SharedWatchPtr KindWatches::make_watch(const WatchQuery& query,
     auto watch = std::make_shared<SharedWatch>(*this, query, form_for(views));
     bool known = failing != nullptr;
     for (KindView* view : views) {
-        watch->take_seat(*view);
+        watch->subscribe(*view);
         if (view->synced()) watch->adopt_from(*view);
         const auto fails = [&](const auto& now) { return now.second.get() == failing; };
         known = known && view->synced() && std::any_of(view->now_.begin(), view->now_.end(), fails);
@@ -226,7 +226,7 @@ void KindWatches::assign(KindView& view, Watches next) {
         for (const auto& [ns, watch] : next) watch->set_active(view);
         return;
     }
-    for (const auto& [ns, watch] : next) watch->take_seat(view);
+    for (const auto& [ns, watch] : next) watch->subscribe(view);
     {
         const std::lock_guard lock(common_->mutex);
         view.next_ = std::move(next);
@@ -245,7 +245,7 @@ void KindWatches::drop_next(KindView& view) {
     }
     for (const auto& [ns, watch] : dropped) {
         const auto it = view.now_.find(ns);
-        if (it == view.now_.end() || it->second != watch) watch->leave_seat(view);
+        if (it == view.now_.end() || it->second != watch) watch->unsubscribe(view);
     }
 }
 
@@ -296,20 +296,20 @@ void KindWatches::switch_to_next(KindView& view) {
     }
     for (const auto& [ns, watch] : left) {
         const auto it = view.now_.find(ns);
-        if (it == view.now_.end() || it->second != watch) watch->leave_seat(view);
+        if (it == view.now_.end() || it->second != watch) watch->unsubscribe(view);
     }
     view.for_each([&](const ObjectPtr& object) {
         const auto it = before.find({object->ns(), object->name()});
         if (it == before.end()) {
             changes.push_back({nullptr, object});
         } else {
-            if (it->second != object && view.tells_apart(*it->second, *object))
+            if (it->second != object && view.distinguishes(*it->second, *object))
                 changes.push_back({it->second, object});
             before.erase(it);
         }
     });
     for (const auto& [key, object] : before) changes.push_back({object, nullptr});
-    view.told_ = true;
+    view.reported_ = true;
     for (const ObjectChange& change : changes) view.observer_.on_change(change);
     view.on_batch_end();
     view.observer_.on_status();  // now of other watches
@@ -324,7 +324,7 @@ bool KindWatches::refuse(SharedWatch& watch, error_code why) {
     refused_.add(watch.query(), now(),
                  with_jitter(too_many ? too_many_duration : refusal_duration, random_));
     plan(&watch);
-    return !watch.has_seats();
+    return !watch.has_subscribers();
 }
 
 void KindWatches::set_timer() {
@@ -340,9 +340,9 @@ void KindWatches::set_timer() {
     });
 }
 
-void KindWatches::look_again() {
+void KindWatches::recheck() {
     if (refused_.empty()) return;
-    refused_.shorten(least_refusal_duration);
+    refused_.shorten(min_refusal_duration);
     plan_soon();
 }
 
@@ -367,15 +367,15 @@ void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {
 
 /// The selections overlap in too many combinations: let the server evaluate them again. Until then,
 /// objects are stored apart.
-void KindWatches::on_too_many_audiences() {
-    if (std::exchange(too_many_audiences_, true)) return;
+void KindWatches::on_too_many_view_sets() {
+    if (std::exchange(too_many_view_sets_, true)) return;
     plan_soon();
 }
 
 /// Few selections cannot have too many combinations.
 bool KindWatches::may_select_here() const {
     constexpr std::ptrdiff_t few = 15;
-    return std::count_if(parties_.begin(), parties_.end(),
+    return std::count_if(selections_.begin(), selections_.end(),
                          [](const auto& entry) { return !entry.second.expired(); }) <= few;
 }
 

@@ -42,22 +42,22 @@ class RoleGroups final : private Lookup {
     }
 
  private:
-    struct Entry;
-    using Graph = DependencyGraph<Entry>;
+    struct GroupEntry;
+    using Graph = DependencyGraph<GroupEntry>;
 
     /// The lookups of a group in order: first of the group as a whole, then of each part.
-    struct Questions {
+    struct PartLookups {
         std::vector<Graph::Dependency*> asked;
         std::vector<std::uint32_t> begins;  // index of each part's first lookup
         std::uint64_t as_of = 0;            // DependencyGraph::now() at the time of the lookups
     };
     struct Asked {
         Graph::Dependencies objects;
-        std::unique_ptr<Questions> of_parts;  // null: no lookups by parts
+        std::unique_ptr<PartLookups> of_parts;  // null: no lookups by parts
     };
 
     /// A main object of the role, and its group.
-    struct Entry {
+    struct GroupEntry {
         ObjectPtr object;
         TargetGroupPtr group;              // null: no targets
         std::unique_ptr<Asked> asked_for;  // null: nothing
@@ -74,7 +74,7 @@ class RoleGroups final : private Lookup {
 
     /// The current generation of a group.
     struct Generation {
-        const Entry* entry = nullptr;
+        const GroupEntry* entry = nullptr;
         bool reuses = false;  // reuses parts of the earlier group
         bool premise = false;
         std::uint64_t parts_made = 0;
@@ -85,23 +85,23 @@ class RoleGroups final : private Lookup {
     const Object* find(Kind, std::string_view ns, std::string_view name) override;
     void begin_parts(bool premise) override;
     bool begin_part() override;
-    bool ask_again(const Questions& earlier, std::size_t part);
-    void remember_questions(Entry&);
-    static bool is_same(const Questions& earlier, const Generation& now);
+    bool ask_again(const PartLookups& earlier, std::size_t part);
+    void remember_lookups(GroupEntry&);
+    static bool is_same(const PartLookups& earlier, const Generation& now);
     void track(const ObjectChange&);
-    void mark(Entry&);
-    void regenerate(Entry&, std::vector<GroupChange>&);
-    TargetGroupPtr generate(Entry&, bool replaced);
-    void warn_of_too_many_targets(const Entry&) const;
+    void mark(GroupEntry&);
+    void regenerate(GroupEntry&, std::vector<GroupChange>&);
+    TargetGroupPtr generate(GroupEntry&, bool replaced);
+    void warn_of_too_many_targets(const GroupEntry&) const;
     void warn_of_over_capacity(const ObjectChange&) const;
 
     const Role role_;
     const WatchSet& watches_;
     ObjectMaker& maker_;
     const Environment& environment_;
-    boost::unordered_flat_set<Keyed<std::unique_ptr<Entry>>, KeyHash, KeyEqual> entries_;
+    boost::unordered_flat_set<Keyed<std::unique_ptr<GroupEntry>>, KeyHash, KeyEqual> entries_;
     std::size_t group_count_ = 0;
-    std::vector<Entry*> dirty_;
+    std::vector<GroupEntry*> dirty_;
     Graph graph_;
     Generation generation_;
     GroupBuilder builder_;

@@ -25,7 +25,7 @@ void RoleGroups::on_change(const ObjectChange& change) {
         warn_of_over_capacity(change);
     }
     const auto& dependents = graph_.note_change(object.kind(), object.ns(), object.name());
-    for (Entry* entry : dependents) mark(*entry);
+    for (GroupEntry* entry : dependents) mark(*entry);
 }
 
 void RoleGroups::track(const ObjectChange& change) {
@@ -33,11 +33,11 @@ void RoleGroups::track(const ObjectChange& change) {
     auto it = entries_.find(NameView{object.ns(), object.name()});
     if (it == entries_.end()) {
         if (!change.after) return;
-        auto entry = std::make_unique<Entry>();
+        auto entry = std::make_unique<GroupEntry>();
         entry->object = change.after;
         it = entries_.insert(std::move(entry)).first;
     } else {
-        Entry& entry = **it;
+        GroupEntry& entry = **it;
         entry.gone = !change.after;
         if (change.after) {
             entry.replaced |= !entry.object->same_uid(*change.after);
@@ -48,7 +48,7 @@ void RoleGroups::track(const ObjectChange& change) {
     mark(**it);
 }
 
-void RoleGroups::mark(Entry& entry) {
+void RoleGroups::mark(GroupEntry& entry) {
     if (!std::exchange(entry.dirty, true)) dirty_.push_back(&entry);
 }
 
@@ -56,16 +56,17 @@ void RoleGroups::mark(Entry& entry) {
 
 std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
     const std::size_t turn = std::min(dirty_.size(), limit);
-    const std::vector<Entry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(turn), dirty_.end());
+    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(turn),
+                                       dirty_.end());
     dirty_.resize(dirty_.size() - turn);
     // Frees the memory of a burst, because the next one may be far away.
     if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = {};
     std::vector<GroupChange> changes;
-    for (Entry* entry : now) regenerate(*entry, changes);
+    for (GroupEntry* entry : now) regenerate(*entry, changes);
     return changes;
 }
 
-void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
+void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes) {
     entry.dirty = false;
     // A new object of the same name shares nothing with a deleted one, even before the host is
     // notified of the deletion.
@@ -88,7 +89,7 @@ void RoleGroups::regenerate(Entry& entry, std::vector<GroupChange>& changes) {
     entries_.erase(entries_.find(NameView{entry.ns(), entry.name()}));
 }
 
-TargetGroupPtr RoleGroups::generate(Entry& entry, bool replaced) {
+TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
     generation_.entry = &entry;
     generation_.reuses = entry.current && entry.group;
     generation_.premise = false;
@@ -102,7 +103,7 @@ TargetGroupPtr RoleGroups::generate(Entry& entry, bool replaced) {
     Metrics& metrics = *environment_.metrics;
     metrics.groups_generated.fetch_add(1, std::memory_order_relaxed);
     metrics.target_parts_generated.fetch_add(generation_.parts_made, std::memory_order_relaxed);
-    remember_questions(entry);
+    remember_lookups(entry);
     entry.premise = generation_.premise;
     entry.current = !builder_.overfull();
     if (entry.current) return group;
@@ -142,7 +143,7 @@ bool RoleGroups::begin_part() {
 }
 
 /// Reuses the recorded lookups of an earlier part for this one, unless a result has changed.
-bool RoleGroups::ask_again(const Questions& earlier, std::size_t part) {
+bool RoleGroups::ask_again(const PartLookups& earlier, std::size_t part) {
     const std::size_t next = part + 1;
     const auto begin = earlier.asked.begin() + earlier.begins[part];
     const auto end = next == earlier.begins.size() ? earlier.asked.end()
@@ -155,7 +156,7 @@ bool RoleGroups::ask_again(const Questions& earlier, std::size_t part) {
     return true;
 }
 
-void RoleGroups::remember_questions(Entry& entry) {
+void RoleGroups::remember_lookups(GroupEntry& entry) {
     const Graph::Dependencies& asked = generation_.asked;
     const std::vector<std::uint32_t>& begins = generation_.begins;
     const bool parts_ask = !begins.empty() && begins.front() != asked.size();
@@ -163,12 +164,12 @@ void RoleGroups::remember_questions(Entry& entry) {
         if (asked.empty()) return;
         entry.asked_for = std::make_unique<Asked>();
     }
-    std::unique_ptr<Questions>& of_parts = entry.asked_for->of_parts;
+    std::unique_ptr<PartLookups>& of_parts = entry.asked_for->of_parts;
     if (!of_parts || !is_same(*of_parts, generation_)) {
         graph_.set_dependencies(entry, asked);
         of_parts.reset();
         if (!parts_ask) return;
-        of_parts = std::make_unique<Questions>();
+        of_parts = std::make_unique<PartLookups>();
         of_parts->asked.reserve(asked.size());
         for (const Graph::Edge& edge : asked) of_parts->asked.push_back(edge.dependency);
         of_parts->begins.assign(begins.begin(), begins.end());
@@ -176,7 +177,7 @@ void RoleGroups::remember_questions(Entry& entry) {
     of_parts->as_of = graph_.now();
 }
 
-bool RoleGroups::is_same(const Questions& earlier, const Generation& now) {
+bool RoleGroups::is_same(const PartLookups& earlier, const Generation& now) {
     return earlier.begins == now.begins &&
            std::equal(
                earlier.asked.begin(), earlier.asked.end(), now.asked.begin(), now.asked.end(),
@@ -185,7 +186,7 @@ bool RoleGroups::is_same(const Questions& earlier, const Generation& now) {
 
 // --- warnings ------------------------------------------------------------------------------------
 
-void RoleGroups::warn_of_too_many_targets(const Entry& entry) const {
+void RoleGroups::warn_of_too_many_targets(const GroupEntry& entry) const {
     const Logger& logger = environment_.logger;
     if (!logger.enabled(LogLevel::warning)) return;
     const Kind kind = main_kind(role_);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/audience.hpp"
+#include "k8s_sd/detail/base/view_set.hpp"
 #include "k8s_sd/detail/groups/kind_view.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/url_watcher.hpp"
@@ -27,10 +27,10 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
 
     // Each view has a subscription. An inactive view keeps its earlier objects, but receives no
     // changes yet.
-    void take_seat(KindView& view);
+    void subscribe(KindView& view);
     void set_active(KindView& view);
-    void leave_seat(KindView& view);
-    bool has_seats() const noexcept;
+    void unsubscribe(KindView& view);
+    bool has_subscribers() const noexcept;
     /// Visits all objects, and the ones adopted before the start.
     void for_each_object(const std::function<void(const ObjectPtr&)>&) const;
     /// Drops objects that no remaining view selects.
@@ -53,15 +53,15 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     const WatchStatus& published() const noexcept { return published_; }
 
  private:
-    struct Seat {
+    struct Subscriber {
         KindView* view;  ///< null: unsubscribed during a delivery
         bool active;
     };
-    /// A matcher: the objects of some views, by party and namespaces.
-    struct Cover {
-        PartyPtr party;                       ///< null: all objects
+    /// A matcher: the objects of some views, by selection and namespaces.
+    struct Matcher {
+        SharedSelectionPtr selection;         ///< null: all objects
         std::vector<std::string> namespaces;  ///< sorted; empty: all
-        bool operator==(const Cover&) const = default;
+        bool operator==(const Matcher&) const = default;
     };
 
     void on_change(const ObjectChange&) override;
@@ -69,7 +69,7 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     void on_batch_end() override;
     void on_status() override;
     bool wants(std::string_view ns, std::string_view name) override;
-    std::optional<std::uint16_t> audience_of(const DecodedObject&) override;
+    std::optional<std::uint16_t> tag_of(const DecodedObject&) override;
     void keep_apart(const ObjectPtr&) override;
     bool makes_up_for(error_code failure) override;
 
@@ -78,21 +78,21 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, priv
     template <class Call>
     void for_each_active(Call call);
     bool has_form_for(const KindView&) const;
-    Cover cover_of(const KindView&) const;
-    void add_cover(const KindView&);
-    void look_at(const DecodedObject&);
-    bool is_wanted(std::string_view ns, const Audience&) const;
+    Matcher matcher_of(const KindView&) const;
+    void add_matcher(const KindView&);
+    void evaluate(const DecodedObject&);
+    bool is_wanted(std::string_view ns, const ViewSet&) const;
     bool is_refused(error_code failure);
     void publish();
 
     KindWatches& owner_;
     const WatchQuery query_;
     const std::shared_ptr<const ObjectForm> form_;
-    std::vector<Seat> seats_;
-    std::vector<Cover> covers_;
-    std::vector<PartyPtr> parties_;  ///< of the matchers
-    Audience audience_;              ///< of the current object
-    int telling_ = 0;
+    std::vector<Subscriber> subscribers_;
+    std::vector<Matcher> matchers_;
+    std::vector<SharedSelectionPtr> selections_;  ///< of the matchers
+    ViewSet current_views_;                       ///< of the current object
+    int notifying_ = 0;
     bool known_ = false;  ///< a complete state was known before
     int refusals_ = 0;    ///< refusals in a row
     URLWatcher watcher_;

@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/groups/kind_watches.hpp"
 #include "k8s_sd/detail/groups/shared_watch.hpp"
-#include "k8s_sd/detail/objects/object_audience.hpp"
+#include "k8s_sd/detail/objects/object_tag.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,35 +27,40 @@ SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query,
 
 // --- subscriptions -------------------------------------------------------------------------------
 
-void SharedWatch::take_seat(KindView& view) {
-    const auto same = [&](const Seat& seat) { return seat.view == &view; };
-    if (std::any_of(seats_.begin(), seats_.end(), same)) return;
-    seats_.push_back({&view, false});
-    add_cover(view);
+void SharedWatch::subscribe(KindView& view) {
+    const auto same = [&](const Subscriber& subscriber) { return subscriber.view == &view; };
+    if (std::any_of(subscribers_.begin(), subscribers_.end(), same)) return;
+    subscribers_.push_back({&view, false});
+    add_matcher(view);
 }
 
 void SharedWatch::set_active(KindView& view) {
-    for (Seat& seat : seats_) seat.active = seat.active || seat.view == &view;
+    for (Subscriber& subscriber : subscribers_)
+        subscriber.active = subscriber.active || subscriber.view == &view;
 }
 
-void SharedWatch::leave_seat(KindView& view) {
-    for (Seat& seat : seats_) {
-        if (seat.view == &view) seat = {nullptr, false};
+void SharedWatch::unsubscribe(KindView& view) {
+    for (Subscriber& subscriber : subscribers_) {
+        if (subscriber.view == &view) subscriber = {nullptr, false};
     }
-    if (telling_ == 0) std::erase_if(seats_, [](const Seat& seat) { return !seat.view; });
+    if (notifying_ == 0)
+        std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
 }
 
-bool SharedWatch::has_seats() const noexcept {
-    return std::any_of(seats_.begin(), seats_.end(), [](const Seat& seat) { return seat.view; });
+bool SharedWatch::has_subscribers() const noexcept {
+    return std::any_of(subscribers_.begin(), subscribers_.end(),
+                       [](const Subscriber& subscriber) { return subscriber.view; });
 }
 
 template <class Call>
 void SharedWatch::for_each_view(Call call, bool active_only) {
-    ++telling_;
-    for (std::size_t i = 0; i < seats_.size(); ++i) {
-        if (seats_[i].view && (seats_[i].active || !active_only)) call(*seats_[i].view);
+    ++notifying_;
+    for (std::size_t i = 0; i < subscribers_.size(); ++i) {
+        if (subscribers_[i].view && (subscribers_[i].active || !active_only))
+            call(*subscribers_[i].view);
     }
-    if (--telling_ == 0) std::erase_if(seats_, [](const Seat& seat) { return !seat.view; });
+    if (--notifying_ == 0)
+        std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
 }
 
 template <class Call>
@@ -65,17 +70,18 @@ void SharedWatch::for_each_active(Call call) {
 
 // --- stored objects ------------------------------------------------------------------------------
 
-SharedWatch::Cover SharedWatch::cover_of(const KindView& view) const {
+SharedWatch::Matcher SharedWatch::matcher_of(const KindView& view) const {
     const bool limited = query_.ns.empty() && resource_of(query_.kind).namespaced;
-    return {view.party_, limited ? view.wanted_.namespaces : std::vector<std::string>()};
+    return {view.selection_, limited ? view.wanted_.namespaces : std::vector<std::string>()};
 }
 
-void SharedWatch::add_cover(const KindView& view) {
-    Cover cover = cover_of(view);
-    if (cover.party && std::find(parties_.begin(), parties_.end(), cover.party) == parties_.end())
-        parties_.push_back(cover.party);
-    if (std::find(covers_.begin(), covers_.end(), cover) == covers_.end())
-        covers_.push_back(std::move(cover));
+void SharedWatch::add_matcher(const KindView& view) {
+    Matcher matcher = matcher_of(view);
+    if (matcher.selection &&
+        std::find(selections_.begin(), selections_.end(), matcher.selection) == selections_.end())
+        selections_.push_back(matcher.selection);
+    if (std::find(matchers_.begin(), matchers_.end(), matcher) == matchers_.end())
+        matchers_.push_back(std::move(matcher));
 }
 
 bool SharedWatch::has_form_for(const KindView& view) const {
@@ -85,12 +91,12 @@ bool SharedWatch::has_form_for(const KindView& view) const {
 
 bool SharedWatch::serves(const KindView& view) const {
     if (!has_form_for(view)) return false;
-    const Cover wanted = cover_of(view);
-    const bool selects = !wanted.party || std::find(parties_.begin(), parties_.end(),
-                                                    wanted.party) != parties_.end();
-    return selects && std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
-               return (!cover.party || cover.party == wanted.party) &&
-                      includes_all(cover.namespaces, wanted.namespaces);
+    const Matcher wanted = matcher_of(view);
+    const bool selects = !wanted.selection || std::find(selections_.begin(), selections_.end(),
+                                                        wanted.selection) != selections_.end();
+    return selects && std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+               return (!matcher.selection || matcher.selection == wanted.selection) &&
+                      includes_all(matcher.namespaces, wanted.namespaces);
            });
 }
 
@@ -100,18 +106,20 @@ void SharedWatch::for_each_object(const std::function<void(const ObjectPtr&)>& v
 }
 
 void SharedWatch::forget_unwanted() {
-    const std::vector<Cover> before = std::exchange(covers_, {});
-    parties_.clear();
-    for (const Seat& seat : seats_) {
-        if (seat.view) add_cover(*seat.view);
+    const std::vector<Matcher> before = std::exchange(matchers_, {});
+    selections_.clear();
+    for (const Subscriber& subscriber : subscribers_) {
+        if (subscriber.view) add_matcher(*subscriber.view);
     }
-    if (covers_.size() == before.size()) return;  // this only removes matchers
+    if (matchers_.size() == before.size()) return;  // this only removes matchers
     std::vector<ObjectPtr> unwanted;
     watcher_.for_each([&](const ObjectPtr& object) {
-        const bool wanted = std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
-            return (!cover.party || owner_.audiences_.has(*object, cover.party->number)) &&
-                   includes_all(cover.namespaces, {std::string(object->ns())});
-        });
+        const bool wanted =
+            std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+                return (!matcher.selection ||
+                        owner_.matching_views_.has(*object, matcher.selection->number)) &&
+                       includes_all(matcher.namespaces, {std::string(object->ns())});
+            });
         if (!wanted) unwanted.push_back(object);
     });
     for (const ObjectPtr& object : unwanted) watcher_.forget(object->ns(), object->name());
@@ -119,41 +127,43 @@ void SharedWatch::forget_unwanted() {
 }
 
 bool SharedWatch::wants(std::string_view ns, std::string_view) {
-    return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
-        return cover.namespaces.empty() ||
-               std::binary_search(cover.namespaces.begin(), cover.namespaces.end(), ns,
+    return std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+        return matcher.namespaces.empty() ||
+               std::binary_search(matcher.namespaces.begin(), matcher.namespaces.end(), ns,
                                   std::less<>());
     });
 }
 
-/// Evaluates the selections of all parties, except those that the server has applied.
-void SharedWatch::look_at(const DecodedObject& object) {
-    audience_.clear();
-    for (const PartyPtr& party : parties_) {
-        const bool selected = party->has_selectors_of(query_) || party->selection.matches(object);
-        if (selected && party->share.contains(object.meta.uid)) audience_.add(party->number);
+/// Evaluates all selections, except those that the server has applied.
+void SharedWatch::evaluate(const DecodedObject& object) {
+    current_views_.clear();
+    for (const SharedSelectionPtr& selection : selections_) {
+        const bool selected =
+            selection->has_selectors_of(query_) || selection->selectors.matches(object);
+        if (selected && selection->share.contains(object.meta.uid))
+            current_views_.add(selection->number);
     }
 }
 
-bool SharedWatch::is_wanted(std::string_view ns, const Audience& audience) const {
-    return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& cover) {
-        if (cover.party && !audience.has(cover.party->number)) return false;
-        return cover.namespaces.empty() ||
-               std::binary_search(cover.namespaces.begin(), cover.namespaces.end(), ns,
+bool SharedWatch::is_wanted(std::string_view ns, const ViewSet& views) const {
+    return std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+        if (matcher.selection && !views.has(matcher.selection->number)) return false;
+        return matcher.namespaces.empty() ||
+               std::binary_search(matcher.namespaces.begin(), matcher.namespaces.end(), ns,
                                   std::less<>());
     });
 }
 
-std::optional<std::uint16_t> SharedWatch::audience_of(const DecodedObject& object) {
-    look_at(object);
-    if (!is_wanted(object.meta.namespace_, audience_)) return std::nullopt;
-    const std::uint16_t id = owner_.audiences_.id_of(audience_);
-    if (id == ObjectAudience::apart && owner_.audiences_.crowded()) owner_.on_too_many_audiences();
+std::optional<std::uint16_t> SharedWatch::tag_of(const DecodedObject& object) {
+    evaluate(object);
+    if (!is_wanted(object.meta.namespace_, current_views_)) return std::nullopt;
+    const std::uint16_t id = owner_.matching_views_.id_of(current_views_);
+    if (id == ObjectTag::apart && owner_.matching_views_.crowded()) owner_.on_too_many_view_sets();
     return id;
 }
 
 void SharedWatch::keep_apart(const ObjectPtr& object) {
-    owner_.audiences_.keep_apart(object, audience_);
+    owner_.matching_views_.keep_apart(object, current_views_);
 }
 
 void SharedWatch::adopt_from(const KindView& view) {
@@ -180,7 +190,7 @@ void SharedWatch::on_synced() {
     if (std::exchange(known_, true)) return;
     for_each_active([](KindView& view) {
         --view.unsynced_;
-        view.told_ = true;
+        view.reported_ = true;
     });
 }
 
@@ -195,8 +205,10 @@ void SharedWatch::on_batch_end() {
 }
 
 bool SharedWatch::exceeds_a_need() const {
-    return std::any_of(seats_.begin(), seats_.end(),
-                       [this](const Seat& seat) { return seat.view && !seat.view->needs(query_); });
+    return std::any_of(subscribers_.begin(), subscribers_.end(),
+                       [this](const Subscriber& subscriber) {
+                           return subscriber.view && !subscriber.view->needs(query_);
+                       });
 }
 
 bool SharedWatch::makes_up_for(error_code failure) {

@@ -34,7 +34,7 @@ class SharedWatches {
     const std::shared_ptr<KindWatches>& for_hosts(Kind kind);
     /// The configuration was applied again: refusals may be void, and the kubeconfig may have
     /// changed.
-    void look_again();
+    void recheck();
     const std::shared_ptr<ApiClient>& client() const noexcept { return common_->client; }
 
     // Any thread.

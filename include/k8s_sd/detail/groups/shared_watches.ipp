@@ -38,9 +38,9 @@ const std::shared_ptr<KindWatches>& SharedWatches::of(Kind kind, LabelDialect di
     return watches;
 }
 
-void SharedWatches::look_again() {
-    client()->impl().look_at_kubeconfig();
-    for (const auto& [key, watches] : kinds_) watches->look_again();
+void SharedWatches::recheck() {
+    client()->impl().check_kubeconfig();
+    for (const auto& [key, watches] : kinds_) watches->recheck();
 }
 
 const std::shared_ptr<KindWatches>& SharedWatches::for_hosts(Kind kind) {

@@ -61,7 +61,7 @@ class K8S_SD_EXPORT ObjectWatch {
     }
     void set_status_callback(StatusCallback);
     /// Also delivers a change of server if the objects are the same. Call it before async_run().
-    void tell_moves();
+    void report_moves();
     /// Called on each contact of a watch with its server, until cancelled; on any thread, one call
     /// at a time. Set it before async_run().
     void set_contact_callback(std::function<void(TimePoint)>);

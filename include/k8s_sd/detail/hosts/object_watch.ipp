@@ -33,7 +33,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         contact_callback_ = std::move(callback);
     }
 
-    void tell_moves() { tells_moves_ = true; }
+    void report_moves() { reports_moves_ = true; }
 
     DiscovererStatus status() const override {
         std::vector<WatchStatus> watches;
@@ -114,7 +114,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         if (cancelled()) return;
         const std::unique_ptr<KindView> replaced = start_view(kind);
         if (!replaced) return;
-        if (known_) replaced->for_each([this](const ObjectPtr& object) { keep_told(object); });
+        if (known_) replaced->for_each([this](const ObjectPtr& object) { keep_delivered(object); });
         known_ = false;
     }
 
@@ -133,8 +133,9 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     }
 
     /// Remembers an object delivered in the previous version.
-    void keep_told(const ObjectPtr& object) {
-        told_.insert_or_assign({std::string(object->ns()), std::string(object->name())}, object);
+    void keep_delivered(const ObjectPtr& object) {
+        delivered_.insert_or_assign({std::string(object->ns()), std::string(object->name())},
+                                    object);
     }
 
     /// The server no longer has the resource as it was found; it may have another version.
@@ -152,7 +153,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         const std::lock_guard lock(mutex_);
         view.swap(view_);
         search_.reset();
-        told_.clear();
+        delivered_.clear();
         state_.reset();
         pending_ = {};
     }
@@ -161,7 +162,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         if (!known_) return;  // a part of the first state
         const std::lock_guard lock(mutex_);
         pending_.add(change, [this](const Object& before, const Object& after) {
-            return view_->tells_apart(before, after);
+            return view_->distinguishes(before, after);
         });
     }
 
@@ -171,7 +172,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         {
             const std::lock_guard lock(mutex_);
             if (is_first && std::exchange(has_begun_, true)) {
-                compare_with_told();
+                compare_with_delivered();
             } else if (is_first) {
                 state_.emplace();
                 view_->for_each([&](const ObjectPtr& object) {
@@ -192,16 +193,17 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     }
 
     /// Compares all objects, because another version may change every one of them.
-    void compare_with_told() {
+    void compare_with_delivered() {
         const auto differ = [this](const Object& before, const Object& after) {
-            return view_->tells_apart(before, after);
+            return view_->distinguishes(before, after);
         };
         view_->for_each([&](const ObjectPtr& object) {
-            auto told = told_.extract({std::string(object->ns()), std::string(object->name())});
-            pending_.add({told ? told.mapped() : nullptr, object}, differ);
+            auto previous =
+                delivered_.extract({std::string(object->ns()), std::string(object->name())});
+            pending_.add({previous ? previous.mapped() : nullptr, object}, differ);
         });
-        for (const auto& [name, object] : told_) pending_.add({object, nullptr}, differ);
-        told_.clear();
+        for (const auto& [name, object] : delivered_) pending_.add({object, nullptr}, differ);
+        delivered_.clear();
     }
 
     void on_status() override {
@@ -224,10 +226,10 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     // --- delivery -----------------------------------------------------------------------------
 
     bool has_news() const override { return state_ || !pending_.empty() || has_moved(); }
-    bool has_moved() const { return tells_moves_ && server_ && server_ != told_server_; }
+    bool has_moved() const { return reports_moves_ && server_ && server_ != delivered_server_; }
 
     News take_news() override {
-        if (server_) told_server_ = server_;
+        if (server_) delivered_server_ = server_;
         if (!state_) return {false, pending_.take(), server_};
         News first{true, std::move(*state_), server_};
         state_.reset();
@@ -241,7 +243,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     const WantedObjects wanted_;
     const Callback callback_;
     std::function<void(TimePoint)> contact_callback_;  // set before async_run()
-    bool tells_moves_ = false;                         // likewise
+    bool reports_moves_ = false;                       // likewise
     const std::shared_ptr<SharedWatches> watches_;
     // Used on the strand only.
     Kind watched_ = any_other_kind;      ///< by the view
@@ -250,7 +252,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     std::optional<TimePoint> searched_;  ///< when the last search began
     int searches_ = 0;                   ///< in a row, after the first one
     /// The objects delivered in another version of the resource, until this version is synced.
-    std::map<std::pair<std::string, std::string>, ObjectPtr> told_;
+    std::map<std::pair<std::string, std::string>, ObjectPtr> delivered_;
 
     // Guarded by the mutex; the first two are changed on the strand only.
     std::unique_ptr<KindView> view_;
@@ -258,7 +260,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     std::optional<std::vector<ObjectChange>> state_;  // until the host has received it
     PendingObjects pending_;                          // changes since the state was delivered
     std::optional<ServerIdentity> server_;            // see News
-    std::optional<ServerIdentity> told_server_;       // as last delivered to the host
+    std::optional<ServerIdentity> delivered_server_;  // as last delivered to the host
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,
@@ -284,7 +286,7 @@ void ObjectWatch::set_status_callback(StatusCallback callback) {
     impl_->set_status_callback(std::move(callback));
 }
 
-void ObjectWatch::tell_moves() { impl_->tell_moves(); }
+void ObjectWatch::report_moves() { impl_->report_moves(); }
 
 void ObjectWatch::set_contact_callback(std::function<void(TimePoint)> callback) {
     impl_->set_contact_callback(std::move(callback));

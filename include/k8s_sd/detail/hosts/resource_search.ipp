@@ -15,12 +15,12 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 constexpr Duration first_pause = std::chrono::seconds(1);
-constexpr Duration longest_pause = std::chrono::minutes(1);
-constexpr Duration longest_wait = std::chrono::seconds(10);
+constexpr Duration max_search_pause = std::chrono::minutes(1);
+constexpr Duration max_search_wait = std::chrono::seconds(10);
 /// Some groups have hundreds of resources.
-constexpr std::size_t longest_document = std::size_t{4} << 20U;
+constexpr std::size_t max_document_bytes = std::size_t{4} << 20U;
 /// Real groups have a few.
-constexpr std::size_t most_versions = 16;
+constexpr std::size_t max_versions = 16;
 
 std::string group_path(const std::string& group) {
     return group.empty() ? "/api" : "/apis/" + group;
@@ -45,8 +45,8 @@ void ResourceSearch::start(Handler found, std::function<void()> failed, Duration
     found_ = std::move(found);
     failed_ = std::move(failed);
     // Backoff draws from once to twice the pause: clients waiting for one resource spread out.
-    const Duration first = std::clamp(wait, first_pause, longest_pause);
-    backoff_.emplace(first / 2, longest_pause / 2, client_->impl().next_seed());
+    const Duration first = std::clamp(wait, first_pause, max_search_pause);
+    backoff_.emplace(first / 2, max_search_pause / 2, client_->impl().next_seed());
     wait == Duration() ? ask() : ask_later(backoff_->next());
 }
 
@@ -75,7 +75,7 @@ void ResourceSearch::ask() {
 
 void ResourceSearch::get(const std::string& path,
                          void (ResourceSearch::*then)(const ShortRequest::Answer&)) {
-    get_->start(path, longest_document, longest_wait,
+    get_->start(path, max_document_bytes, max_search_wait,
                 [weak = weak_from_this(), then](const ShortRequest::Answer& answer) {
                     if (const auto self = weak.lock()) ((*self).*then)(answer);
                 });
@@ -86,7 +86,7 @@ void ResourceSearch::on_group(const ShortRequest::Answer& answer) {
     if (answer.ec || answer.head.status != 200) return fail(answer);
     if (!is_usable(answer, "APIGroup", group_path(name_.group))) return;
     versions_ = read_group_versions(answer.body);
-    if (versions_.size() > most_versions) versions_.resize(most_versions);
+    if (versions_.size() > max_versions) versions_.resize(max_versions);
     ask_version(0);
 }
 

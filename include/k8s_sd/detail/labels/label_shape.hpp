@@ -48,7 +48,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
  public:
     /// `name` is empty if a later key has the same name: the value is not a label then. `present`,
     /// if not empty, is a second label with the value "true".
-    struct Entry {
+    struct ShapeEntry {
         std::string_view name;
         std::string_view present;
     };
@@ -75,17 +75,17 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
 
     /// Entries of another shape; the new shape copies their texts.
     struct OwnEntries {
-        std::span<const Entry> entries;
+        std::span<const ShapeEntry> entries;
     };
     explicit LabelShape(OwnEntries own) {
-        for (const Entry& entry : own.entries) (text_ += entry.name) += entry.present;
+        for (const ShapeEntry& entry : own.entries) (text_ += entry.name) += entry.present;
         std::size_t offset = 0;
         const auto next = [&](std::string_view text) {
             const std::string_view kept = std::string_view(text_).substr(offset, text.size());
             offset += text.size();
             return kept;
         };
-        for (const Entry& entry : own.entries) {
+        for (const ShapeEntry& entry : own.entries) {
             const std::string_view name = next(entry.name);
             entries_.push_back({name, next(entry.present)});
             if (!entry.name.empty()) count_ += entry.present.empty() ? 1U : 2U;
@@ -109,7 +109,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
         hide_collisions();
     }
 
-    std::span<const Entry> entries() const noexcept { return entries_; }
+    std::span<const ShapeEntry> entries() const noexcept { return entries_; }
     /// Number of labels, siblings included.
     std::size_t label_count() const noexcept { return count_; }
 
@@ -146,7 +146,7 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
     }
 
     std::string text_;  // storage of names other than literals
-    std::vector<Entry> entries_;
+    std::vector<ShapeEntry> entries_;
     std::size_t count_ = 0;
 };
 

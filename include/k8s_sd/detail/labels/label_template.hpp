@@ -15,7 +15,7 @@ namespace k8s_sd::inline v0::detail {
 /// The common part of many label sets: the names, and some of the values.
 class LabelTemplate {
  public:
-    struct Entry {
+    struct TemplateEntry {
         std::string_view name;
         std::string_view value;  ///< null data: each label set has its own
         /// The value equals an earlier own value; the number counts from 1.
@@ -25,10 +25,10 @@ class LabelTemplate {
     };
 
     /// \param entries  sorted by name; copied with their text
-    LabelTemplate(std::size_t hash, std::span<const Entry> entries)
+    LabelTemplate(std::size_t hash, std::span<const TemplateEntry> entries)
         : hash_(hash), entries_(entries.begin(), entries.end()) {
         std::size_t size = 0;
-        for (const Entry& entry : entries) size += entry.name.size() + entry.value.size();
+        for (const TemplateEntry& entry : entries) size += entry.name.size() + entry.value.size();
         text_ = std::make_unique<char[]>(size);
         char* next = text_.get();
         const auto move_in = [&](std::string_view& view) {
@@ -36,19 +36,19 @@ class LabelTemplate {
             view = {next, view.size()};
             next += view.size();
         };
-        for (Entry& entry : entries_) {
+        for (TemplateEntry& entry : entries_) {
             move_in(entry.name);
             if (entry.shared()) move_in(entry.value);
         }
     }
 
-    std::span<const Entry> entries() const noexcept { return entries_; }
+    std::span<const TemplateEntry> entries() const noexcept { return entries_; }
     /// Of the entries.
     std::size_t hash() const noexcept { return hash_; }
 
  private:
     const std::size_t hash_;
-    std::vector<Entry> entries_;
+    std::vector<TemplateEntry> entries_;
     std::unique_ptr<char[]> text_;
 };
 

@@ -11,9 +11,9 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-constexpr std::size_t most_own_targets = 1'000'000;
-constexpr std::size_t most_source_bytes = std::size_t{64} << 10;
-constexpr std::size_t most_label_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_own_targets = 1'000'000;
+constexpr std::size_t max_source_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_label_bytes = std::size_t{1} << 30;
 
 }  // namespace
 
@@ -37,11 +37,11 @@ class TargetGroupMaker::Impl {
  private:
     static void check(std::string_view source, std::size_t targets) {
         if (source.empty()) throw ConfigError("source", "is empty; each group needs one");
-        if (source.size() > most_source_bytes) {
+        if (source.size() > max_source_bytes) {
             throw ConfigError("source", "is longer than 64 KiB");
         }
         if (!detail::is_utf8(source)) throw ConfigError("source", "is not UTF-8");
-        if (targets > most_own_targets) {
+        if (targets > max_own_targets) {
             throw ConfigError("targets", "there are more than 1000000");
         }
     }
@@ -55,7 +55,7 @@ class TargetGroupMaker::Impl {
             const bool utf8 = detail::is_utf8(name) && detail::is_utf8(value);
             if (!utf8) throw ConfigError(where, "the name or value of a label is not UTF-8");
             bytes_ += name.size() + value.size();
-            if (bytes_ > most_label_bytes) {
+            if (bytes_ > max_label_bytes) {
                 throw ConfigError(where, "the labels of the group exceed 1 GiB");
             }
             names_.push_back(name);

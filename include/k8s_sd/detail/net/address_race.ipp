@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration attempt_delay = std::chrono::milliseconds(250);
 /// Bounds the descriptors for a name with many addresses.
-constexpr std::size_t most_addresses = 32;
+constexpr std::size_t max_addresses = 32;
 
 /// Opens a socket with close-on-exec, unlike Asio, so children of the host do not inherit it.
 error_code open_socket(asio::ip::tcp::socket& socket, const asio::ip::tcp& protocol) {
@@ -54,7 +54,7 @@ AddressRace::AddressRace(asio::any_io_executor executor, std::shared_ptr<Clock> 
 
 void AddressRace::start(const std::vector<asio::ip::address>& addresses, std::uint16_t port) {
     addresses_ = interleave_families(addresses);
-    if (addresses_.size() > most_addresses) addresses_.resize(most_addresses);
+    if (addresses_.size() > max_addresses) addresses_.resize(max_addresses);
     port_ = port;
     try_next();
 }

@@ -50,7 +50,7 @@ class ApiClientImpl {
     /// See Credentials::async_refresh(). Checks the kubeconfig for new credentials, too.
     void async_refresh_credentials(std::uint64_t refused, Credentials::RefreshHandler);
     /// Re-reads the kubeconfig, if there is one, and applies changes.
-    void look_at_kubeconfig();
+    void check_kubeconfig();
     /// The server was unreachable: it may have moved.
     void on_unreachable() noexcept;
     /// While there are users, the kubeconfig is re-read periodically, even without requests.

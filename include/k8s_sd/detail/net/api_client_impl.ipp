@@ -89,7 +89,7 @@ void ApiClientImpl::on_change(const ApiServerConfig& before, const ApiServerConf
 
 void ApiClientImpl::add_user(ServerUser& user) {
     users_.insert(&user);
-    if (reload_) reload_->keep_looking();
+    if (reload_) reload_->keep_checking();
 }
 
 void ApiClientImpl::remove_user(ServerUser& user) noexcept {
@@ -99,19 +99,19 @@ void ApiClientImpl::remove_user(ServerUser& user) noexcept {
 
 void ApiClientImpl::async_get_credentials(Credentials::GetHandler handler) {
     if (!reload_) return credentials.async_get(std::move(handler));
-    reload_->async_look([this, handler = std::move(handler)] { credentials.async_get(handler); });
+    reload_->async_check([this, handler = std::move(handler)] { credentials.async_get(handler); });
 }
 
 void ApiClientImpl::async_refresh_credentials(std::uint64_t refused,
                                               Credentials::RefreshHandler handler) {
     if (!reload_) return credentials.async_refresh(refused, std::move(handler));
-    reload_->async_look_at_once([this, refused, handler = std::move(handler)] {
+    reload_->async_check_now([this, refused, handler = std::move(handler)] {
         credentials.async_refresh(refused, handler);
     });
 }
 
-void ApiClientImpl::look_at_kubeconfig() {
-    if (reload_) reload_->async_look_at_once([] {});
+void ApiClientImpl::check_kubeconfig() {
+    if (reload_) reload_->async_check_now([] {});
 }
 
 void ApiClientImpl::on_unreachable() noexcept {

@@ -15,7 +15,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 // Longer than any real version name.
-constexpr std::size_t longest_version_name = 63;
+constexpr std::size_t max_version_name_size = 63;
 
 using Objects = std::vector<boost::json::object>;
 
@@ -112,7 +112,7 @@ std::string read_server_version(std::string_view json) {
     const auto document = read_json_object(json);
     if (!document) return {};
     const std::string_view version = json_text(*document, "gitVersion");
-    return version.size() <= longest_version_name ? printable(version) : std::string();
+    return version.size() <= max_version_name_size ? printable(version) : std::string();
 }
 
 }  // namespace k8s_sd::inline v0::detail

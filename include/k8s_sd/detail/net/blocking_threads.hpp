@@ -17,10 +17,10 @@ namespace k8s_sd::inline v0::detail {
 /// calls. A forked child of the host has its own threads. Thread-safe.
 class BlockingThreads {
  public:
-    /// \param most_threads  maximum number of threads
-    /// \param most_waiting  maximum number of queued calls
-    BlockingThreads(std::size_t most_threads, std::size_t most_waiting)
-        : most_threads_(most_threads), most_waiting_(most_waiting) {}
+    /// \param max_threads  maximum number of threads
+    /// \param max_waiting  maximum number of queued calls
+    BlockingThreads(std::size_t max_threads, std::size_t max_waiting)
+        : max_threads_(max_threads), max_waiting_(max_waiting) {}
     BlockingThreads(const BlockingThreads&) = delete;
     BlockingThreads& operator=(const BlockingThreads&) = delete;
 
@@ -38,8 +38,8 @@ class BlockingThreads {
     static bool start_thread(State&);
     static void work(State&) noexcept;
 
-    const std::size_t most_threads_;
-    const std::size_t most_waiting_;
+    const std::size_t max_threads_;
+    const std::size_t max_waiting_;
     PerProcess<State> state_;
 };
 

@@ -56,9 +56,9 @@ bool BlockingThreads::run(std::function<void()> call) {
     State& s = state_.get();
     std::function<void()> refused;  // destroyed without the mutex: it may run another call
     const std::lock_guard lock(s.mutex);
-    if (s.waiting.size() >= most_waiting_) return false;
+    if (s.waiting.size() >= max_waiting_) return false;
     s.waiting.push_back(std::move(call));
-    if (s.threads >= most_threads_ || start_thread(s) || s.threads > 0) return true;
+    if (s.threads >= max_threads_ || start_thread(s) || s.threads > 0) return true;
     refused.swap(s.waiting.back());
     s.waiting.pop_back();
     return false;

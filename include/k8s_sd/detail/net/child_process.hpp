@@ -16,7 +16,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// A program waiting longer than this for a thread is not started.
-constexpr Duration longest_program_queue = std::chrono::seconds(30);
+constexpr Duration max_program_queue_time = std::chrono::seconds(30);
 
 /// One run of a program. The thread in run() waits for it; any thread may kill it.
 class ChildProcess {
@@ -42,7 +42,7 @@ class ChildProcess {
     ProgramRunner::Result start(const std::string& path, const Pipe& output, const Pipe& errors);
     void supervise(Pipe& output, Pipe& errors, ProgramRunner::Result&);
     bool ended(ProgramRunner::Result&) noexcept;
-    bool look(siginfo_t&, int options) noexcept;
+    bool query_exit(siginfo_t&, int options) noexcept;
     void reap() noexcept;
 
     ProgramRunner::Program program_;

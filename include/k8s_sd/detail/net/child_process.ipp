@@ -24,14 +24,14 @@ namespace {
 
 using End = ProgramRunner::Result::End;
 
-constexpr std::size_t most_program_errors = 4096;
+constexpr std::size_t max_program_error_bytes = 4096;
 constexpr std::size_t program_chunk = 16 * 1024;
-constexpr int most_program_chunks = 64;  // more than the capacity of a pipe
+constexpr int max_program_chunks = 64;  // more than the capacity of a pipe
 /// Polling interval for the end of a program, if a descendant keeps its output open. The library
 /// installs no signal handler.
-constexpr int program_look_interval = 20;  // ms
+constexpr int program_poll_interval = 20;  // ms
 /// How long kill() waits for the PID of a starting program.
-constexpr std::chrono::milliseconds longest_start{500};
+constexpr std::chrono::milliseconds max_start_time{500};
 constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
 
 std::string errno_text(int number) {
@@ -154,7 +154,7 @@ class ChildProcess::Pipe {
     template <class Take>
     void drain(const Take& take) {
         CleansedBytes chunk(program_chunk);
-        for (int i = 0; i < most_program_chunks && ends_[0] >= 0; ++i) {
+        for (int i = 0; i < max_program_chunks && ends_[0] >= 0; ++i) {
             const ssize_t n = ::read(ends_[0], chunk.data(), chunk.size());
             if (n > 0) {
                 if (!take(std::string_view(chunk.data(), static_cast<std::size_t>(n)))) return;
@@ -286,15 +286,15 @@ void ChildProcess::supervise(Pipe& output, Pipe& errors, ProgramRunner::Result& 
     const auto deadline = Steady::now() + program_.timeout;
     bool too_much = false;
     const auto take_output = [&](std::string_view part) {
-        too_much = output_.size() + part.size() > program_.most_output;
+        too_much = output_.size() + part.size() > program_.max_output;
         if (!too_much) append(output_, part);
         return !too_much;
     };
     const auto take_errors = [&](std::string_view part) {
-        errors_ += part.substr(0, most_program_errors - errors_.size());
+        errors_ += part.substr(0, max_program_error_bytes - errors_.size());
         return true;
     };
-    for (int pause = 1;; pause = std::min(pause * 2, program_look_interval)) {
+    for (int pause = 1;; pause = std::min(pause * 2, program_poll_interval)) {
         const bool over = ended(result);  // its earlier output is in the pipe now
         output.drain(take_output);
         errors.drain(take_errors);
@@ -312,7 +312,7 @@ void ChildProcess::supervise(Pipe& output, Pipe& errors, ProgramRunner::Result& 
 /// Whether the child has ended. It stays a zombie, so its PID is not reused.
 bool ChildProcess::ended(ProgramRunner::Result& result) noexcept {
     siginfo_t info{};
-    if (!look(info, WNOHANG)) return true;
+    if (!query_exit(info, WNOHANG)) return true;
     if (info.si_pid == 0) return false;
     if (info.si_code != CLD_EXITED) result.end = End::killed;
     result.code = info.si_status;
@@ -323,7 +323,7 @@ bool ChildProcess::ended(ProgramRunner::Result& result) noexcept {
 /// children. The exit status is then unknown, and the output decides. The rest of the session is
 /// killed now: its process group ID may be reused, but not while a member exists, and not this
 /// soon.
-bool ChildProcess::look(siginfo_t& info, int options) noexcept {
+bool ChildProcess::query_exit(siginfo_t& info, int options) noexcept {
     for (;;) {
         const pid_t child = child_;  // only this thread changes it
         if (child == 0) return false;
@@ -342,7 +342,7 @@ void ChildProcess::reap() noexcept {
     // Also kills leftover processes of an ended program.
     kill();
     siginfo_t info{};
-    if (!look(info, 0)) return;  // without the lock: it may hang in the kernel
+    if (!query_exit(info, 0)) return;  // without the lock: it may hang in the kernel
     const std::lock_guard lock(mutex_);
     while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -354,7 +354,7 @@ void ChildProcess::kill() noexcept {
     std::unique_lock lock(mutex_);
     killed_ = true;
     // The host may exit now, together with the thread that starts and kills the program.
-    started_.wait_for(lock, longest_start, [this] { return !starting_; });
+    started_.wait_for(lock, max_start_time, [this] { return !starting_; });
     if (child_ > 0) ::kill(-child_, SIGKILL);
 }
 

@@ -68,7 +68,7 @@ class ConnectOp : public std::enable_shared_from_this<ConnectOp> {
     std::string rejection_;                ///< why the certificate was rejected
     std::shared_ptr<Talk> talk_;           ///< with the proxy
     std::weak_ptr<TlsFilesReader> files_;  ///< weak: its handler owns this object
-    Lookups::Ticket lookup_;
+    Lookups::WaiterHandle lookup_;
     std::weak_ptr<AddressRace> race_;  ///< weak: its handler owns this object
 };
 

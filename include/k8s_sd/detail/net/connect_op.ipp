@@ -226,19 +226,19 @@ void ConnectOp::finish(error_code ec, std::string text) {
 }
 
 void ConnectOp::fail_to_connect(const std::vector<FailedAddress>& failed) {
-    constexpr std::size_t most_named = 4;
+    constexpr std::size_t max_named = 4;
     const error_code ec = failed.back().ec;
     if (failed.size() == 1 && ec == asio::error::connection_refused) {
         return finish(ec, "connection refused by " + peer_);
     }
     std::string text = "cannot connect to " + peer_;
     if (failed.size() == 1) return finish(ec, text + ": " + in_words(ec));
-    for (std::size_t i = 0; i < std::min(failed.size(), most_named); ++i) {
+    for (std::size_t i = 0; i < std::min(failed.size(), max_named); ++i) {
         text +=
             (i == 0 ? ": " : "; ") + failed[i].address.to_string() + ": " + in_words(failed[i].ec);
     }
-    if (failed.size() > most_named) {
-        text += "; and " + std::to_string(failed.size() - most_named) + " more";
+    if (failed.size() > max_named) {
+        text += "; and " + std::to_string(failed.size() - max_named) + " more";
     }
     finish(ec, std::move(text));
 }

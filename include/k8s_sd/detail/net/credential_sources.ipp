@@ -15,8 +15,8 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 /// Starting a program is more expensive than a request to a service.
-constexpr Duration least_exec_pause = std::chrono::seconds(10);
-constexpr Duration least_token_pause = std::chrono::seconds(1);
+constexpr Duration min_exec_pause = std::chrono::seconds(10);
+constexpr Duration min_token_pause = std::chrono::seconds(1);
 
 /// Exactly the fields an issuer depends on: clients with other differences share it.
 ApiServerConfig issuer_config(const ApiServerConfig& server) {
@@ -45,7 +45,7 @@ std::unique_ptr<CredentialIssuer> make_issuer(const ApiServerConfig& config,
 
 RenewedCredentials::Options renewal_options(const AuthConfig& auth) {
     RenewedCredentials::Options options;
-    options.least_pause = auth.exec ? least_exec_pause : least_token_pause;
+    options.min_pause = auth.exec ? min_exec_pause : min_token_pause;
     // The scheme applies to tokens from the configuration and the host; other issuers set their
     // own.
     if (auth.token_source) options.scheme = auth.scheme;

@@ -58,27 +58,27 @@ constexpr const char* exec_remedy =
     "give it the command or the option that prints an ExecCredential in JSON (often --output json)";
 
 /// Describes output other than JSON, with advice, without repeating any of it.
-std::string looks_of_output(std::string_view output, const std::string& json_problem) {
+std::string describe_output(std::string_view output, const std::string& json_problem) {
     const auto has_line = [&](std::string_view start) {
         return output.starts_with(start) ||
                output.find('\n' + std::string(start)) != std::string_view::npos;
     };
-    const std::string looks = "it looks like ";
+    const std::string likely = "it looks like ";
     if (output.starts_with('{') || output.starts_with('[')) return json_problem;
     if (output.starts_with('<')) {
-        return looks + "a web page (HTML); the program may have got one from a proxy or a login";
+        return likely + "a web page (HTML); the program may have got one from a proxy or a login";
     }
     if (has_line("{")) {
         return "other text, such as a line of a log, comes before it; let the program write that "
                "to standard error";
     }
     if (has_line("apiVersion:") || has_line("kind:") || has_line("status:") || has_line("---")) {
-        return looks + "YAML; " + exec_remedy;
+        return likely + "YAML; " + exec_remedy;
     }
     if (output.find_first_of(" \t\r\n") == std::string_view::npos) {
-        return looks + "a bare token; " + exec_remedy;
+        return likely + "a bare token; " + exec_remedy;
     }
-    return looks + "text for people, such as a help or a log; " + exec_remedy;
+    return likely + "text for people, such as a help or a log; " + exec_remedy;
 }
 
 /// As in client-go, an object without a kind has the expected one.
@@ -157,7 +157,7 @@ IssuedCredentials read_exec_credential(std::string_view output, std::string_view
     CleansedJson json(text);
     if (!json.problem().empty()) {
         return bad_exec_credential("what it printed is not JSON: " +
-                                   looks_of_output(text, json.problem()));
+                                   describe_output(text, json.problem()));
     }
     const boost::json::object* object = json.value().if_object();
     if (!object) return bad_exec_credential("what it printed is no object of JSON");

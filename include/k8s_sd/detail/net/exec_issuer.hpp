@@ -39,7 +39,7 @@ class ExecIssuer final : public CredentialIssuer {
     std::shared_ptr<ProgramRunner> programs_;
     FileReader reader_;
     std::unique_ptr<Timer> timer_;  ///< deadline for a program that kill() cannot stop
-    LateAnswers::Ticket ticket_;
+    LateAnswers::PendingAnswer pending_answer_;
     std::shared_ptr<void> running_;
     std::vector<CleansedBytes> printed_;  ///< printed tokens and keys, for redaction of messages
     Handler handler_;

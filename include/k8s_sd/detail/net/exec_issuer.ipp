@@ -16,11 +16,11 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t most_exec_output = std::size_t{1} << 20;
+constexpr std::size_t max_exec_output = std::size_t{1} << 20;
 /// Additional time for the runner to kill the program and report it.
 constexpr Duration exec_grace = std::chrono::seconds(5);
 /// Shorter values are names and numbers, essential for readable messages.
-constexpr std::size_t least_exec_secret = 6;
+constexpr std::size_t min_exec_secret_size = 6;
 
 std::shared_ptr<const ProgramRunner::Result> cleansed_result(ProgramRunner::Result result) {
     return {new ProgramRunner::Result(std::move(result)), [](ProgramRunner::Result* last) {
@@ -31,7 +31,7 @@ std::shared_ptr<const ProgramRunner::Result> cleansed_result(ProgramRunner::Resu
 }
 
 void add_exec_secret(std::vector<CleansedBytes>& secrets, std::string_view value) {
-    if (value.size() >= least_exec_secret) append(secrets.emplace_back(), value);
+    if (value.size() >= min_exec_secret_size) append(secrets.emplace_back(), value);
 }
 
 /// The value of an option, such as x in "--password=x"; option names are no secrets.
@@ -66,7 +66,7 @@ void ExecIssuer::async_issue(bool, Handler handler) {
 
 void ExecIssuer::on_authority(const FileContent& content) {
     if (content.problem.empty()) return run(std::string(view(content.bytes)));
-    fail("ca_file " + server_.tls.ca_file + ", which it is to be told: " + content.problem);
+    fail("ca_file " + server_.tls.ca_file + ", which the program receives: " + content.problem);
 }
 
 void ExecIssuer::run(const std::string& ca) {
@@ -89,20 +89,20 @@ void ExecIssuer::run(const std::string& ca) {
         "KUBERNETES_EXEC_INFO",
         make_exec_info(config().api_version, config().provide_cluster_info ? &cluster : nullptr));
     program.timeout = config().timeout;
-    program.most_output = most_exec_output;
+    program.max_output = max_exec_output;
     using Answer = std::shared_ptr<const ProgramRunner::Result>;
-    const Duration longest = longest_program_queue + config().timeout + exec_grace;
+    const Duration longest = max_program_queue_time + config().timeout + exec_grace;
     timer_->expires_at(clock_->now() + longest, [this, longest] {
         give_up();
-        fail("nobody has told in " + seconds_text(longest) +
-             " how it ended; it cannot be killed, or too many other programs run");
+        fail("the program has not ended in " + seconds_text(longest) +
+             "; it cannot be killed, or too many other programs run");
     });
-    ticket_ = LateAnswers::async_ask<Answer>(
+    pending_answer_ = LateAnswers::async_ask<Answer>(
         strand_, nullptr,
-        [&](const std::function<void(Answer)>& land) {
+        [&](const std::function<void(Answer)>& complete) {
             running_ =
-                programs_->async_run(std::move(program), [land](ProgramRunner::Result result) {
-                    land(cleansed_result(std::move(result)));
+                programs_->async_run(std::move(program), [complete](ProgramRunner::Result result) {
+                    complete(cleansed_result(std::move(result)));
                 });
         },
         [](const std::string& problem) {
@@ -115,7 +115,7 @@ void ExecIssuer::run(const std::string& ca) {
 }
 
 void ExecIssuer::give_up() noexcept {
-    ticket_.cancel();
+    pending_answer_.cancel();
     timer_->cancel();
     running_.reset();
 }

@@ -8,7 +8,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration longest_file_read = std::chrono::seconds(10);
+constexpr Duration max_file_read_time = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -21,20 +21,20 @@ class FileReader::Reading : public std::enable_shared_from_this<Reading> {
           handler_(std::move(handler)) {}
 
     void start(const std::shared_ptr<FileCalls>& calls, const std::string& path, TimePoint now) {
-        auto [ticket, since] = FileReads::async_read(
+        auto [waiter, since] = FileReads::async_read(
             executor_, calls, path, now,
             [self = shared_from_this()](const std::shared_ptr<const FileContent>& content) {
                 self->finish(*content);
             });
-        ticket_ = std::move(ticket);
-        timer_->expires_at(since + longest_file_read, [weak = weak_from_this()] {
+        waiter_ = std::move(waiter);
+        timer_->expires_at(since + max_file_read_time, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) self->on_timer();
         });
     }
     void cancel() noexcept {
         handler_ = nullptr;
         timer_->cancel();
-        ticket_.cancel();
+        waiter_.cancel();
     }
 
  private:
@@ -56,7 +56,7 @@ class FileReader::Reading : public std::enable_shared_from_this<Reading> {
     asio::any_io_executor executor_;
     std::unique_ptr<Timer> timer_;
     Handler handler_;  ///< empty after completion
-    FileReads::Shared::Ticket ticket_;
+    FileReads::Shared::WaiterHandle waiter_;
 };
 
 FileReader::FileReader(asio::any_io_executor executor, std::shared_ptr<Clock> clock,

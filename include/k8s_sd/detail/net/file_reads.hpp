@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/detail/net/flights.hpp"
+#include "k8s_sd/detail/net/single_flight.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -31,10 +31,10 @@ struct FileRead {
 /// an abandoned one. Results are not cached. Thread-safe.
 class FileReads final : public asio::execution_context::service {
  public:
-    using Shared = Flights<FileRead, std::shared_ptr<const FileContent>>;
+    using Shared = SingleFlight<FileRead, std::shared_ptr<const FileContent>>;
     using Handler = Shared::Handler;
     struct Begun {
-        Shared::Ticket ticket;
+        Shared::WaiterHandle waiter;
         TimePoint since;  ///< earlier than now for a read already pending
     };
 

@@ -30,7 +30,7 @@ void read_for(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t num
     try {
         const bool begun = read.calls->run([weak = std::weak_ptr(reads), number, path = read.path] {
             const auto content = read_content(path);
-            if (const auto self = weak.lock()) self->land(number, content);
+            if (const auto self = weak.lock()) self->complete(number, content);
         });
         if (begun) return;
         problem = "too many files are being read";
@@ -38,7 +38,7 @@ void read_for(const std::shared_ptr<FileReads::Shared>& reads, std::uint64_t num
         problem = in_words(error);
     } catch (...) {
     }
-    reads->land(number, failed_content(problem));
+    reads->complete(number, failed_content(problem));
 }
 
 }  // namespace
@@ -53,9 +53,9 @@ FileReads::Begun FileReads::async_read(const asio::any_io_executor& executor,
                                        const std::string& path, TimePoint now, Handler handler) {
     auto& context = asio::query(executor, asio::execution::context);
     const auto reads = asio::use_service<FileReads>(context).reads_;
-    const auto seat = reads->join({calls, path, now}, executor, std::move(handler));
-    if (seat.first) read_for(reads, seat.flight, seat.call);
-    return {seat.ticket, seat.call.since};
+    const auto joined = reads->join({calls, path, now}, executor, std::move(handler));
+    if (joined.first) read_for(reads, joined.number, joined.call);
+    return {joined.waiter, joined.call.since};
 }
 
 void FileReads::shutdown() { reads_->clear(); }

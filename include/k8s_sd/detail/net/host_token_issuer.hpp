@@ -28,7 +28,7 @@ class HostTokenIssuer final : public CredentialIssuer {
     const asio::any_io_executor strand_;
     std::shared_ptr<Clock> clock_;
     std::unique_ptr<Timer> timer_;
-    LateAnswers::Ticket ticket_;
+    LateAnswers::PendingAnswer pending_answer_;
     Handler handler_;
 };
 

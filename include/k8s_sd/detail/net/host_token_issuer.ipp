@@ -43,7 +43,7 @@ HostTokenIssuer::HostTokenIssuer(std::shared_ptr<TokenSource> source, asio::any_
       timer_(clock_->make_timer(strand_)) {}
 
 HostTokenIssuer::~HostTokenIssuer() {
-    ticket_.cancel();
+    pending_answer_.cancel();
     timer_->cancel();
 }
 
@@ -52,14 +52,14 @@ void HostTokenIssuer::async_issue(bool refused, Handler handler) {
     handler_ = std::move(handler);
     timer_->expires_at(clock_->now() + host_token_timeout,
                        [this] { finish(no_host_token("it did not answer in 60 s")); });
-    ticket_ = LateAnswers::async_ask<Answer>(
+    pending_answer_ = LateAnswers::async_ask<Answer>(
         strand_, source_,
-        [&](const std::function<void(Answer)>& land) {
-            source_->async_get_token(
-                refused, [land](error_code ec, const std::string& words, TokenSource::Token token) {
-                    land(std::make_shared<const IssuedCredentials>(
-                        issued_by_host(ec, words, std::move(token))));
-                });
+        [&](const std::function<void(Answer)>& complete) {
+            source_->async_get_token(refused, [complete](error_code ec, const std::string& words,
+                                                         TokenSource::Token token) {
+                complete(std::make_shared<const IssuedCredentials>(
+                    issued_by_host(ec, words, std::move(token))));
+            });
         },
         [](const std::string& problem) {
             return std::make_shared<const IssuedCredentials>(no_host_token(problem));
@@ -68,7 +68,7 @@ void HostTokenIssuer::async_issue(bool refused, Handler handler) {
 }
 
 void HostTokenIssuer::finish(IssuedCredentials issued) {
-    ticket_.cancel();
+    pending_answer_.cancel();
     timer_->cancel();
     std::exchange(handler_, nullptr)(std::move(issued));
 }

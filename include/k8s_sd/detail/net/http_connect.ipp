@@ -14,8 +14,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t longest_connect_head = 64 * 1024;
-constexpr int most_interim_answers = 16;
+constexpr std::size_t max_connect_head_size = 64 * 1024;
+constexpr int max_interim_answers = 16;
 
 /// Whether the configured header is sent. As in Go, credentials of the URL take precedence.
 bool is_own_header(const HttpHeader& header, bool with_credentials) {
@@ -129,12 +129,12 @@ void HttpConnect::feed(std::string_view bytes) {
         const std::string_view rest = all.substr(i + 1);
         const std::size_t blank = rest.starts_with("\n") ? 1 : rest.starts_with("\r\n") ? 2 : 0;
         if (blank == 0) continue;
-        if (i > longest_connect_head) break;
+        if (i > max_connect_head_size) break;
         return read_head(all.substr(0, i), rest.substr(blank));
     }
     // The end marker may have arrived in part.
     searched_ = all.size() > 2 ? all.size() - 2 : 0;
-    if (all.size() > longest_connect_head) fail("sent a head larger than 64 KiB");
+    if (all.size() > max_connect_head_size) fail("sent a head larger than 64 KiB");
 }
 
 void HttpConnect::read_head(std::string_view head, std::string_view rest) {
@@ -148,7 +148,7 @@ void HttpConnect::read_head(std::string_view head, std::string_view rest) {
     if (status >= 200 || status == 101) {
         return judge(static_cast<unsigned>(status), head, rest);
     }
-    if (++interim_heads_ > most_interim_answers) return fail("announces its answer for ever");
+    if (++interim_heads_ > max_interim_answers) return fail("announces its answer for ever");
     const CleansedBytes next(rest.begin(), rest.end());
     received_.clear();
     searched_ = 0;
@@ -178,13 +178,13 @@ void HttpConnect::judge(unsigned status, std::string_view head, std::string_view
 
 std::string HttpConnect::credentials_problem(unsigned status, std::string_view head) const {
     const std::string code = " (" + std::to_string(status) + ")";
-    constexpr std::size_t most_schemes = 5;
+    constexpr std::size_t max_schemes = 5;
     std::vector<std::string> schemes;
     bool basic = false;
     for (const std::string_view value : fields_of(head, "proxy-authenticate")) {
         const std::string_view scheme = value.substr(0, value.find_first_of(" ,"));
         basic = basic || lower_case(scheme) == "basic";
-        if (!scheme.empty() && schemes.size() < most_schemes) {
+        if (!scheme.empty() && schemes.size() < max_schemes) {
             schemes.push_back(quoted_part(scheme, 20));
         }
     }

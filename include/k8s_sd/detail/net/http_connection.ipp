@@ -75,9 +75,9 @@ ResponseHead read_head(const http::response_header<>& header) {
 }
 
 constexpr std::size_t header_limit = 64 * 1024;
-constexpr std::size_t least_buffer = 1024;
-constexpr std::size_t most_buffer = 256 * 1024;
-constexpr int most_interim_heads = 16;
+constexpr std::size_t min_buffer = 1024;
+constexpr std::size_t max_buffer = 256 * 1024;
+constexpr int max_interim_heads = 16;
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration very_late = std::chrono::seconds(1);
 
@@ -159,7 +159,7 @@ struct HttpExchange {
         request.text.clear();
     }
     asio::mutable_buffer room() {
-        if (buffer.size() - buffered < least_buffer / 2) buffer.resize(buffered + least_buffer);
+        if (buffer.size() - buffered < min_buffer / 2) buffer.resize(buffered + min_buffer);
         return asio::buffer(buffer.data() + buffered, buffer.size() - buffered);
     }
     void consume(std::size_t used) {
@@ -170,11 +170,10 @@ struct HttpExchange {
     // Large during bulk transfers, small for an idle watch, because there may be one watch per
     // object.
     void adapt_buffer(bool filled, std::size_t n) {
-        if (filled && buffer.size() < most_buffer) {
+        if (filled && buffer.size() < max_buffer) {
             buffer.resize(buffer.size() * 2);
-        } else if (n < buffer.size() / 16 && buffered < least_buffer &&
-                   buffer.size() > least_buffer) {
-            buffer.resize(std::max(buffer.size() / 2, least_buffer));
+        } else if (n < buffer.size() / 16 && buffered < min_buffer && buffer.size() > min_buffer) {
+            buffer.resize(std::max(buffer.size() / 2, min_buffer));
             buffer.shrink_to_fit();
         }
     }
@@ -320,7 +319,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
             // or empty.
             if (parser->is_header_done() && !parser->eager()) {
                 if (e.head_is_interim()) {
-                    if (++e.interim_heads > most_interim_heads) ec = http::error::bad_status;
+                    if (++e.interim_heads > max_interim_heads) ec = http::error::bad_status;
                     if (ec) break;
                     e.expect_head();
                     continue;
@@ -428,9 +427,9 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
     void watch_silence() {
         if (allowed() <= Duration{}) return timer_->cancel();
-        look_again(last_activity_ + allowed());
+        check_again_at(last_activity_ + allowed());
     }
-    void look_again(TimePoint at) {
+    void check_again_at(TimePoint at) {
         due_ = at;
         timer_->expires_at(due_, guarded(&State::on_timer));
     }
@@ -438,7 +437,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         const TimePoint now = clock_->now();
         if (now < last_activity_ + allowed()) return watch_silence();
         // A busy executor delays the read: process the buffered bytes first.
-        if (now - due_ > very_late) return look_again(now + very_late);
+        if (now - due_ > very_late) return check_again_at(now + very_late);
         std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
         const std::string waits_for =
             limit_error_ == errc::connect_timeout && stream_ ? stream_->waits_for() : "";

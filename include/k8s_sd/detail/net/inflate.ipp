@@ -15,7 +15,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 // Deflate compresses by at most 1032. Repeated bytes come close to it, objects do not.
-constexpr std::uint64_t most_growth = 1000;
+constexpr std::uint64_t max_growth = 1000;
 constexpr std::uint64_t counts_from = 1024 * 1024;
 constexpr int gzip_only = 15 + 16;  // and the largest window
 
@@ -63,7 +63,7 @@ struct Inflater::State {
         return {room.data(), size};
     }
     bool grows_too_much() const noexcept {
-        return unpacked > counts_from && unpacked / most_growth > packed;
+        return unpacked > counts_from && unpacked / max_growth > packed;
     }
 
     z_stream stream{};

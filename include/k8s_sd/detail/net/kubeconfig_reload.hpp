@@ -23,7 +23,7 @@ class KubeconfigReload {
         std::function<void(const ApiServerConfig& before, const ApiServerConfig& now)>;
     /// Called from the requesting call or later, but not after destruction; may destroy this
     /// object.
-    using LookHandler = std::function<void()>;
+    using CheckHandler = std::function<void()>;
 
     /// \param logger  logs changes, a file's first error, and its recovery
     KubeconfigReload(ApiServerConfig present, const asio::any_io_executor& strand,
@@ -32,11 +32,11 @@ class KubeconfigReload {
     KubeconfigReload& operator=(const KubeconfigReload&) = delete;
 
     /// Checks the files if the last check is 60 s old. Concurrent callers share a check.
-    void async_look(LookHandler);
+    void async_check(CheckHandler);
     /// Checks immediately: the server has refused the credentials.
-    void async_look_at_once(LookHandler);
+    void async_check_now(CheckHandler);
     /// Checks every 60 s from now on, until rest().
-    void keep_looking();
+    void keep_checking();
     void rest() noexcept;
     /// The server was unreachable: the next check follows 5 s, not 60 s, after the last.
     void doubt() noexcept;
@@ -57,10 +57,10 @@ class KubeconfigReload {
     ChangeHandler changed_;
     FileReader reader_;
     std::unique_ptr<Timer> timer_;
-    TimePoint looked_at_;
+    TimePoint checked_at_;
     TimePoint due_;
-    bool looking_ = false;                 ///< see keep_looking()
-    std::vector<LookHandler> waiting_;     ///< not empty: a check is pending
+    bool checking_ = false;                ///< see keep_checking()
+    std::vector<CheckHandler> waiting_;    ///< not empty: a check is pending
     std::vector<CleansedBytes> contents_;  ///< read by the current check
     std::optional<std::size_t> parsed_;    ///< hash of the last parsed contents
     std::string parse_problem_;            ///< their error

@@ -13,8 +13,8 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration between_looks = std::chrono::seconds(60);
-constexpr Duration between_looks_in_doubt = std::chrono::seconds(5);
+constexpr Duration kubeconfig_check_interval = std::chrono::seconds(60);
+constexpr Duration kubeconfig_check_interval_in_doubt = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -27,36 +27,36 @@ KubeconfigReload::KubeconfigReload(ApiServerConfig present, const asio::any_io_e
       changed_(std::move(changed)),
       reader_(strand, clock_, std::move(calls)),
       timer_(clock_->make_timer(strand)),
-      looked_at_(clock_->now()),
-      due_(looked_at_ + between_looks) {}
+      checked_at_(clock_->now()),
+      due_(checked_at_ + kubeconfig_check_interval) {}
 
-void KubeconfigReload::async_look(LookHandler handler) {
+void KubeconfigReload::async_check(CheckHandler handler) {
     if (waiting_.empty() && clock_->now() < due_) return handler();
-    async_look_at_once(std::move(handler));
+    async_check_now(std::move(handler));
 }
 
-void KubeconfigReload::async_look_at_once(LookHandler handler) {
+void KubeconfigReload::async_check_now(CheckHandler handler) {
     waiting_.push_back(std::move(handler));
     if (waiting_.size() > 1) return;
     contents_.clear();
     read_next();
 }
 
-void KubeconfigReload::keep_looking() {
-    if (!std::exchange(looking_, true)) set_timer();
+void KubeconfigReload::keep_checking() {
+    if (!std::exchange(checking_, true)) set_timer();
 }
 
 void KubeconfigReload::rest() noexcept {
-    looking_ = false;
+    checking_ = false;
     timer_->cancel();
 }
 
 void KubeconfigReload::set_timer() {
-    if (looking_) timer_->expires_at(due_, [this] { async_look([] {}); });
+    if (checking_) timer_->expires_at(due_, [this] { async_check([] {}); });
 }
 
 void KubeconfigReload::doubt() noexcept {
-    due_ = std::min(due_, looked_at_ + between_looks_in_doubt);
+    due_ = std::min(due_, checked_at_ + kubeconfig_check_interval_in_doubt);
 }
 
 void KubeconfigReload::read_next() {
@@ -70,14 +70,15 @@ void KubeconfigReload::read_next() {
 
 void KubeconfigReload::finish(const std::string& read_problem) {
     const std::weak_ptr<bool> alive = alive_;
-    looked_at_ = clock_->now();
-    due_ = looked_at_ + (read_problem.empty() ? between_looks : between_looks_in_doubt);
+    checked_at_ = clock_->now();
+    due_ = checked_at_ +
+           (read_problem.empty() ? kubeconfig_check_interval : kubeconfig_check_interval_in_doubt);
     set_timer();
     if (read_problem.empty()) evaluate();
     if (alive.expired()) return;  // the change handler has destroyed this object
     contents_.clear();
     report(read_problem.empty() ? parse_problem_ : read_problem);
-    for (const LookHandler& handler : std::exchange(waiting_, {})) {
+    for (const CheckHandler& handler : std::exchange(waiting_, {})) {
         if (!alive.expired()) handler();
     }
 }

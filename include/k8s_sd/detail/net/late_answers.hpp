@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/detail/net/flights.hpp"
+#include "k8s_sd/detail/net/single_flight.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
@@ -17,32 +17,32 @@ namespace k8s_sd::inline v0::detail {
 class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service {
  public:
     /// A pending operation; equal keys mean the same operation. Without a key it is unshared, and
-    /// dropped with its ticket.
-    struct Question {
-        bool is(const Question& other) const noexcept { return key && key == other.key; }
+    /// dropped with its PendingAnswer.
+    struct PendingOperation {
+        bool is(const PendingOperation& other) const noexcept { return key && key == other.key; }
         std::shared_ptr<const void> key;
     };
-    using Shared = Flights<Question, std::shared_ptr<const void>>;
+    using Shared = SingleFlight<PendingOperation, std::shared_ptr<const void>>;
 
     /// A waiter on the handler's strand, and owner of the handler. After cancellation or
     /// destruction the handler is not called, even if already posted.
-    class Ticket {
+    class PendingAnswer {
      public:
-        Ticket() = default;
-        Ticket(Shared::Ticket seat, std::shared_ptr<void> handler)
-            : seat_(std::move(seat)), handler_(std::move(handler)) {}
+        PendingAnswer() = default;
+        PendingAnswer(Shared::WaiterHandle waiter, std::shared_ptr<void> handler)
+            : waiter_(std::move(waiter)), handler_(std::move(handler)) {}
         void cancel() noexcept {
-            seat_.cancel();
+            waiter_.cancel();
             handler_.reset();
         }
 
      private:
-        Shared::Ticket seat_;
+        Shared::WaiterHandle waiter_;
         std::shared_ptr<void> handler_;
     };
 
     template <class Answer>
-    using Ask = std::function<void(std::function<void(Answer)> land)>;
+    using Ask = std::function<void(std::function<void(Answer)> complete)>;
     /// Converts an exception of `ask` into an answer.
     template <class Answer>
     using Failed = std::function<Answer(const std::string& problem)>;
@@ -55,27 +55,29 @@ class K8S_SD_EXPORT LateAnswers final : public asio::execution_context::service 
     ///                 for the answer
     /// \param handler  posted with the answer to `executor`, a strand
     template <class Answer>
-    static Ticket async_ask(const asio::any_io_executor& executor, std::shared_ptr<const void> key,
-                            const Ask<Answer>& ask, const Failed<Answer>& failed,
-                            std::function<void(const Answer&)> handler) {
+    static PendingAnswer async_ask(const asio::any_io_executor& executor,
+                                   std::shared_ptr<const void> key, const Ask<Answer>& ask,
+                                   const Failed<Answer>& failed,
+                                   std::function<void(const Answer&)> handler) {
         using Handler = std::function<void(const Answer&)>;
         const auto shared = of(executor);
         const auto kept = std::make_shared<Handler>(std::move(handler));
-        const auto seat =
+        const auto joined =
             shared->join({std::move(key)}, executor,
                          [weak = std::weak_ptr(kept)](const std::shared_ptr<const void>& answer) {
                              if (const auto self = weak.lock())
                                  (*self)(*static_cast<const Answer*>(answer.get()));
                          });
-        if (seat.first) {
-            const auto land = [weak = std::weak_ptr(shared), number = seat.flight](Answer answer) {
+        if (joined.first) {
+            const auto complete = [weak = std::weak_ptr(shared),
+                                   number = joined.number](Answer answer) {
                 if (const auto self = weak.lock())
-                    self->land(number, std::make_shared<const Answer>(std::move(answer)));
+                    self->complete(number, std::make_shared<const Answer>(std::move(answer)));
             };
-            const std::string problem = problem_of([&] { ask(land); });
-            if (!problem.empty()) land(failed(problem));
+            const std::string problem = problem_of([&] { ask(complete); });
+            if (!problem.empty()) complete(failed(problem));
         }
-        return {seat.ticket, kept};
+        return {joined.waiter, kept};
     }
 
  private:

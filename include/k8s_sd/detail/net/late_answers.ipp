@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 /// Limits pending calls to a host without answers.
-constexpr unsigned most_unanswered = 8;
+constexpr unsigned max_unanswered = 8;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ asio::execution_context::id LateAnswers::id;
 
 LateAnswers::LateAnswers(asio::execution_context& context)
     : asio::execution_context::service(context),
-      shared_(std::make_shared<Shared>(most_unanswered)) {}
+      shared_(std::make_shared<Shared>(max_unanswered)) {}
 
 std::string LateAnswers::problem_of(const std::function<void()>& call) {
     std::string problem;

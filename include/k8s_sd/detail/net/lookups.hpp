@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/net/flights.hpp"
+#include "k8s_sd/detail/net/single_flight.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,17 +26,19 @@ struct NameLookup {
 class Lookups final : public asio::execution_context::service {
  public:
     /// The text is that of a resolver's exception.
-    using Shared = Flights<NameLookup, error_code, std::string, std::vector<asio::ip::address>>;
+    using Shared =
+        SingleFlight<NameLookup, error_code, std::string, std::vector<asio::ip::address>>;
     using Handler = Shared::Handler;
-    using Ticket = Shared::Ticket;
+    using WaiterHandle = Shared::WaiterHandle;
 
     static asio::execution_context::id id;
 
     explicit Lookups(asio::execution_context& context);
 
     /// Posts the handler to `executor`; its context determines the shared lookups.
-    static Ticket async_resolve(const asio::any_io_executor& executor,
-                                const std::shared_ptr<Resolver>&, const std::string& host, Handler);
+    static WaiterHandle async_resolve(const asio::any_io_executor& executor,
+                                      const std::shared_ptr<Resolver>&, const std::string& host,
+                                      Handler);
 
  private:
     void shutdown() override;

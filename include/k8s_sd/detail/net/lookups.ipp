@@ -11,7 +11,7 @@ namespace {
 
 /// Per name. A lookup may block one of the few threads of the process forever; the second one
 /// detects a recovered resolver.
-constexpr unsigned most_lookups = 2;
+constexpr unsigned max_lookups = 2;
 
 void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t number,
                  const NameLookup& lookup) {
@@ -20,13 +20,13 @@ void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t 
         return lookup.resolver->async_resolve(
             lookup.host, [weak = std::weak_ptr(lookups),
                           number](error_code ec, const std::vector<asio::ip::address>& addresses) {
-                if (const auto self = weak.lock()) self->land(number, ec, {}, addresses);
+                if (const auto self = weak.lock()) self->complete(number, ec, {}, addresses);
             });
     } catch (const std::exception& error) {
         problem = in_words(error);
     } catch (...) {
     }
-    lookups->land(number, errc::connector_failed, problem, {});
+    lookups->complete(number, errc::connector_failed, problem, {});
 }
 
 }  // namespace
@@ -34,16 +34,16 @@ void look_up_for(const std::shared_ptr<Lookups::Shared>& lookups, std::uint64_t 
 asio::execution_context::id Lookups::id;
 
 Lookups::Lookups(asio::execution_context& context)
-    : asio::execution_context::service(context), lookups_(std::make_shared<Shared>(most_lookups)) {}
+    : asio::execution_context::service(context), lookups_(std::make_shared<Shared>(max_lookups)) {}
 
-Lookups::Ticket Lookups::async_resolve(const asio::any_io_executor& executor,
-                                       const std::shared_ptr<Resolver>& resolver,
-                                       const std::string& host, Handler handler) {
+Lookups::WaiterHandle Lookups::async_resolve(const asio::any_io_executor& executor,
+                                             const std::shared_ptr<Resolver>& resolver,
+                                             const std::string& host, Handler handler) {
     auto& context = asio::query(executor, asio::execution::context);
     const auto lookups = asio::use_service<Lookups>(context).lookups_;
-    const auto seat = lookups->join({resolver, host}, executor, std::move(handler));
-    if (seat.first) look_up_for(lookups, seat.flight, seat.call);
-    return seat.ticket;
+    const auto joined = lookups->join({resolver, host}, executor, std::move(handler));
+    if (joined.first) look_up_for(lookups, joined.number, joined.call);
+    return joined.waiter;
 }
 
 void Lookups::shutdown() { lookups_->clear(); }

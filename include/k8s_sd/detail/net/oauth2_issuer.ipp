@@ -22,7 +22,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::size_t most_token_answer = std::size_t{1} << 20;
+constexpr std::size_t max_token_answer_bytes = std::size_t{1} << 20;
 constexpr Duration token_service_timeout = std::chrono::seconds(30);
 
 /// A number, or a string with a number; nullopt: missing, or infinite.
@@ -88,7 +88,7 @@ void OAuth2Issuer::post(Style style) {
     request.connect_timeout = request.idle_timeout = token_service_timeout;
     request.idle_error = errc::response_timeout;
     request.secret_body = true;
-    response_.emplace(most_token_answer);
+    response_.emplace(max_token_answer_bytes);
     // Between such rare requests the service closes the connection.
     connection_.close();
     connection_.async_send(

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t part_size = 12;
 /// A shorter secret occurs inside ordinary words, so only whole words match it.
-constexpr std::size_t least_substring = 8;
-constexpr std::size_t longest_redacted = 64 * 1024;
+constexpr std::size_t min_substring_size = 8;
+constexpr std::size_t max_redacted_size = 64 * 1024;
 
 using Positions = std::vector<std::uint32_t>;
 
@@ -152,7 +152,7 @@ class Echoes {
         };
         for (std::size_t i = text.find(secret); i != std::string_view::npos;
              i = text.find(secret, i + 1)) {
-            if (secret.size() >= least_substring || is_word(i)) mark(words_, i, secret.size());
+            if (secret.size() >= min_substring_size || is_word(i)) mark(words_, i, secret.size());
         }
     }
     void find_parts(std::string_view secret) {
@@ -183,13 +183,13 @@ bool is_of_token(char c) noexcept {
 
 /// Words with dots and slashes may also be names or paths.
 bool holds_token(std::string_view word) {
-    constexpr std::size_t least_mixed = 20;
-    constexpr std::size_t least_any = 32;
+    constexpr std::size_t min_mixed_size = 20;
+    constexpr std::size_t min_any_size = 32;
     while (!word.empty()) {
         const std::size_t end = std::min(word.find_first_of("./"), word.size());
         const std::string_view part = word.substr(0, end);
         const bool digits = std::any_of(part.begin(), part.end(), is_digit);
-        if (part.size() >= (digits ? least_mixed : least_any)) return true;
+        if (part.size() >= (digits ? min_mixed_size : min_any_size)) return true;
         word.remove_prefix(std::min(end + 1, word.size()));
     }
     return false;
@@ -202,7 +202,7 @@ std::vector<CleansedBytes> secrets_of(const CleansedBytes& authorization) {
     const auto add = [&](std::string_view secret) {
         if (!secret.empty()) append(secrets.emplace_back(), secret);
     };
-    std::string_view value = view(authorization).substr(0, longest_redacted);
+    std::string_view value = view(authorization).substr(0, max_redacted_size);
     const std::string_view scheme = value.substr(0, value.find(' '));
     if (scheme.size() < value.size()) value.remove_prefix(scheme.size() + 1);
     add(value);
@@ -228,7 +228,7 @@ std::vector<CleansedBytes> secrets_of_headers(const CleansedBytes& lines) {
         const std::string_view value =
             trim(line.substr(std::min(line.find(':'), line.size() - 1) + 1));
         if (!is_secret_header(value)) continue;
-        append(secrets.emplace_back(), value.substr(0, longest_redacted));
+        append(secrets.emplace_back(), value.substr(0, max_redacted_size));
     }
     return secrets;
 }
@@ -250,7 +250,7 @@ std::string redact_tokens(std::string_view text) {
 
 std::string redact(std::string text, const std::vector<CleansedBytes>& secrets) {
     if (secrets.empty() || text.empty()) return text;
-    const std::string_view kept = std::string_view(text).substr(0, longest_redacted);
+    const std::string_view kept = std::string_view(text).substr(0, max_redacted_size);
     Echoes echoes(kept);
     for (const CleansedBytes& secret : secrets) {
         // An apparently escaped secret is compared with the unescaped text as well.

@@ -25,8 +25,8 @@ class RenewedCredentials {
     using WallClock = std::function<std::chrono::system_clock::time_point()>;
 
     struct Options {
-        std::string name;      ///< the configuration field of the issuer, for the log
-        Duration least_pause;  ///< between two issues
+        std::string name;    ///< the configuration field of the issuer, for the log
+        Duration min_pause;  ///< between two issues
         std::string scheme = "Bearer";
         WallClock wall_clock = [] { return std::chrono::system_clock::now(); };
     };

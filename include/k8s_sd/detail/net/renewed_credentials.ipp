@@ -11,11 +11,11 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration most_pause = std::chrono::seconds(60);
+constexpr Duration max_issue_pause = std::chrono::seconds(60);
 /// Credentials refused within this time after their issue were never valid.
-constexpr Duration least_good_time = std::chrono::minutes(2);
+constexpr Duration min_good_time = std::chrono::minutes(2);
 /// Bounds lifetimes to the range of the clock.
-constexpr std::chrono::seconds longest_lifetime = std::chrono::hours(24 * 366);
+constexpr std::chrono::seconds max_lifetime = std::chrono::hours(24 * 366);
 
 /// Margin for the duration of a renewal, and for clock skew.
 Duration renewal_margin(Duration lifetime) {
@@ -81,7 +81,7 @@ void RenewedCredentials::on_issued(IssuedCredentials issued) {
 
 void RenewedCredentials::accept(IssuedCredentials issued) {
     const TimePoint now = clock_->now();
-    const bool in_vain = std::exchange(refused_, false) && now - issued_at_ < least_good_time;
+    const bool in_vain = std::exchange(refused_, false) && now - issued_at_ < min_good_time;
     RequestCredentials fresh;
     if (!issued.token.empty()) {
         append(fresh.value, options_.scheme);
@@ -94,9 +94,9 @@ void RenewedCredentials::accept(IssuedCredentials issued) {
     }
     issued_at_ = now;
     renewal_ = expiry_ = std::nullopt;
-    const auto told = lifetime_of(issued);
-    if (!told) return pause(in_vain);
-    const std::chrono::seconds lifetime = std::min(*told, longest_lifetime);
+    const auto stated = lifetime_of(issued);
+    if (!stated) return pause(in_vain);
+    const std::chrono::seconds lifetime = std::min(*stated, max_lifetime);
     if (lifetime.count() <= 0) {
         problem_ = options_.name +
                    ": the credentials had expired before they came; is the clock of this machine "
@@ -113,12 +113,12 @@ std::optional<std::chrono::seconds> RenewedCredentials::lifetime_of(
     if (!issued.expiry) return issued.lifetime;
     const auto wall = std::chrono::floor<std::chrono::seconds>(options_.wall_clock());
     // The difference of extreme external times would overflow.
-    return std::clamp(*issued.expiry, wall - longest_lifetime, wall + longest_lifetime) - wall;
+    return std::clamp(*issued.expiry, wall - max_lifetime, wall + max_lifetime) - wall;
 }
 
 void RenewedCredentials::pause(bool in_vain) {
-    const Duration longer = std::min(std::max(pause_ * 2, options_.least_pause), most_pause);
-    pause_ = in_vain ? longer : options_.least_pause;
+    const Duration longer = std::min(std::max(pause_ * 2, options_.min_pause), max_issue_pause);
+    pause_ = in_vain ? longer : options_.min_pause;
     next_issue_ = clock_->now() + pause_;
     if (!in_vain) pause_ = Duration{};
 }

@@ -42,7 +42,7 @@ class ServedVersions {
     void forget();
 
  private:
-    struct Question {
+    struct VersionQuery {
         std::string_view older;
         Answer answer = Answer::none;
         std::optional<TimePoint> asked_at;
@@ -51,12 +51,12 @@ class ServedVersions {
         std::shared_ptr<ShortRequest> get;  ///< null: no query so far
     };
 
-    void ask(Kind, Question&);
-    void ask_for(Kind, std::string_view version, Question&);
-    static void finish(Question&, Answer);
+    void ask(Kind, VersionQuery&);
+    void ask_for(Kind, std::string_view version, VersionQuery&);
+    static void finish(VersionQuery&, Answer);
 
     ApiClientImpl& api_;
-    std::map<Kind, Question> questions_;
+    std::map<Kind, VersionQuery> queries_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -10,9 +10,9 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr Duration least_pause_of_questions = std::chrono::seconds(5);
-constexpr Duration longest_pause_of_questions = std::chrono::minutes(5);
-constexpr Duration longest_wait_for_versions = std::chrono::seconds(10);
+constexpr Duration min_version_query_pause = std::chrono::seconds(5);
+constexpr Duration max_version_query_pause = std::chrono::minutes(5);
+constexpr Duration max_version_wait = std::chrono::seconds(10);
 
 /// Whether the server has the kind in the requested version; nullopt: unknown.
 std::optional<bool> has_kind(const ShortRequest::Answer& answer, Kind kind) {
@@ -25,54 +25,53 @@ std::optional<bool> has_kind(const ShortRequest::Answer& answer, Kind kind) {
 }  // namespace
 
 void ServedVersions::async_get(Kind kind, std::string_view older, Handler handler) {
-    Question& question = questions_[kind];
-    question.older = older;
+    VersionQuery& query = queries_[kind];
+    query.older = older;
     const TimePoint now = api_.environment.clock->now();
-    const bool asking = !question.waiting.empty();
-    if (!asking && question.asked_at && now - *question.asked_at < question.pause)
-        return handler(question.answer);
-    question.waiting.push_back(std::move(handler));
-    if (!asking) ask(kind, question);
+    const bool asking = !query.waiting.empty();
+    if (!asking && query.asked_at && now - *query.asked_at < query.pause)
+        return handler(query.answer);
+    query.waiting.push_back(std::move(handler));
+    if (!asking) ask(kind, query);
 }
 
 void ServedVersions::forget() {
-    for (auto& [kind, question] : questions_) question.asked_at.reset();
+    for (auto& [kind, query] : queries_) query.asked_at.reset();
 }
 
-void ServedVersions::ask(Kind kind, Question& question) {
+void ServedVersions::ask(Kind kind, VersionQuery& query) {
     const TimePoint now = api_.environment.clock->now();
     // Consecutive queries double the pause.
-    const bool in_a_row =
-        question.asked_at && now - *question.asked_at < 2 * longest_pause_of_questions;
-    question.pause = in_a_row ? std::min(2 * question.pause, longest_pause_of_questions)
-                              : least_pause_of_questions;
-    question.asked_at = now;
-    if (!question.get) question.get = std::make_shared<ShortRequest>(api_);
-    ask_for(kind, resource_of(kind).version, question);
+    const bool in_a_row = query.asked_at && now - *query.asked_at < 2 * max_version_query_pause;
+    query.pause =
+        in_a_row ? std::min(2 * query.pause, max_version_query_pause) : min_version_query_pause;
+    query.asked_at = now;
+    if (!query.get) query.get = std::make_shared<ShortRequest>(api_);
+    ask_for(kind, resource_of(kind).version, query);
 }
 
 /// The older version is queried only if the current one is missing.
-void ServedVersions::ask_for(Kind kind, std::string_view version, Question& question) {
+void ServedVersions::ask_for(Kind kind, std::string_view version, VersionQuery& query) {
     const Resource& resource = resource_of(kind);
     const TimePoint now = api_.environment.clock->now();
-    const Duration left = question.asked_at.value_or(now) + longest_wait_for_versions - now;
+    const Duration left = query.asked_at.value_or(now) + max_version_wait - now;
     const std::string path = "/apis/" + std::string(resource.group) + "/" + std::string(version);
-    question.get->start(path, ShortRequest::short_body, left,
-                        [this, kind, version, &question](const ShortRequest::Answer& answer) {
-                            const bool asked_for_older = version == question.older;
-                            const std::optional<bool> has = has_kind(answer, kind);
-                            if (has == false && !asked_for_older)
-                                return ask_for(kind, question.older, question);
-                            finish(question, !has.value_or(false) ? Answer::none
-                                             : asked_for_older    ? Answer::older
-                                                                  : Answer::present);
-                        });
+    query.get->start(path, ShortRequest::short_body, left,
+                     [this, kind, version, &query](const ShortRequest::Answer& answer) {
+                         const bool asked_for_older = version == query.older;
+                         const std::optional<bool> has = has_kind(answer, kind);
+                         if (has == false && !asked_for_older)
+                             return ask_for(kind, query.older, query);
+                         finish(query, !has.value_or(false) ? Answer::none
+                                       : asked_for_older    ? Answer::older
+                                                            : Answer::present);
+                     });
 }
 
-void ServedVersions::finish(Question& question, Answer answer) {
-    question.answer = answer;
+void ServedVersions::finish(VersionQuery& query, Answer answer) {
+    query.answer = answer;
     // Any handler may destroy this object.
-    for (const Handler& handler : std::exchange(question.waiting, {})) handler(answer);
+    for (const Handler& handler : std::exchange(query.waiting, {})) handler(answer);
 }
 
 }  // namespace k8s_sd::inline v0::detail

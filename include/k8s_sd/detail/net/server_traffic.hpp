@@ -29,18 +29,18 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
 
  public:
     /// A permit for a running list or an open watch. Returned on destruction, on any thread.
-    class Place {
+    class Permit {
      public:
-        Place() = default;
-        Place(Place&&) noexcept = default;
-        Place& operator=(Place&& other) noexcept;
-        ~Place() { reset(); }
+        Permit() = default;
+        Permit(Permit&&) noexcept = default;
+        Permit& operator=(Permit&& other) noexcept;
+        ~Permit() { reset(); }
         void reset() noexcept;
         explicit operator bool() const noexcept { return traffic_ != nullptr; }
 
      private:
         friend class ServerTraffic;
-        Place(std::shared_ptr<ServerTraffic> traffic, Use use)
+        Permit(std::shared_ptr<ServerTraffic> traffic, Use use)
             : traffic_(std::move(traffic)), use_(use) {}
 
         std::shared_ptr<ServerTraffic> traffic_;  ///< null: no permit
@@ -48,43 +48,43 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     };
 
     /// Owns a request. Its destruction withdraws the request; a permit granted meanwhile goes to
-    /// the next request. If the ticket is destroyed on the handler's executor, the handler is not
+    /// the next request. If the handle is destroyed on the handler's executor, the handler is not
     /// called afterwards.
-    class Ticket {
+    class RequestHandle {
      public:
-        Ticket() = default;
-        Ticket(Ticket&&) noexcept = default;
-        Ticket& operator=(Ticket&& other) noexcept;
-        ~Ticket() { reset(); }
+        RequestHandle() = default;
+        RequestHandle(RequestHandle&&) noexcept = default;
+        RequestHandle& operator=(RequestHandle&& other) noexcept;
+        ~RequestHandle() { reset(); }
         void reset() noexcept;
 
      private:
         friend class ServerTraffic;
-        Ticket(std::shared_ptr<ServerTraffic> traffic, std::shared_ptr<Request> request)
+        RequestHandle(std::shared_ptr<ServerTraffic> traffic, std::shared_ptr<Request> request)
             : traffic_(std::move(traffic)), request_(std::move(request)) {}
 
         std::shared_ptr<ServerTraffic> traffic_;
         std::shared_ptr<Request> request_;
     };
 
-    using PlaceHandler = std::function<void(Place)>;
+    using PermitHandler = std::function<void(Permit)>;
     using RecoveryHandler = std::function<void()>;
 
     ServerTraffic(const ServerLimits&, std::shared_ptr<Metrics>);
 
     /// Grants a list permit once one is available, first come, first served.
-    [[nodiscard]] Ticket async_list_place(asio::any_io_executor, PlaceHandler);
+    [[nodiscard]] RequestHandle async_list_permit(asio::any_io_executor, PermitHandler);
     /// A list permit if one is available and no request waits; else an empty one.
-    Place try_list_place();
+    Permit try_list_permit();
     /// A watch permit; an empty one while ServerLimits::watches are open.
-    Place try_watch_place();
+    Permit try_watch_permit();
 
     /// The server has answered a request properly.
     void on_success();
     /// A request failed because of the server or the network.
     void on_failure();
     /// Calls the handler once, at the next success after a failure.
-    [[nodiscard]] Ticket async_recovery(asio::any_io_executor, RecoveryHandler);
+    [[nodiscard]] RequestHandle async_recovery(asio::any_io_executor, RecoveryHandler);
     /// The number of successes after a failure.
     std::uint64_t recoveries() const;
 
@@ -94,8 +94,8 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     ServerShards shards;
 
  private:
-    bool has_list_place() const noexcept;
-    Ticket enqueue(Requests&, asio::any_io_executor, PlaceHandler);
+    bool has_list_permit() const noexcept;
+    RequestHandle enqueue(Requests&, asio::any_io_executor, PermitHandler);
     void hand_out() noexcept;
     void give_back(Use) noexcept;
     void post(const std::shared_ptr<Request>&);

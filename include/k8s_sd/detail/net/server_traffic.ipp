@@ -8,8 +8,8 @@ namespace k8s_sd::inline v0::detail {
 /// or destroy it.
 struct ServerTraffic::Request {
     asio::any_io_executor executor;
-    PlaceHandler handler;
-    Place granted;
+    PermitHandler handler;
+    Permit granted;
     Requests* queue = nullptr;  ///< null: no longer queued
     Requests::iterator position;
 };
@@ -19,22 +19,22 @@ ServerTraffic::ServerTraffic(const ServerLimits& limits, std::shared_ptr<Metrics
 
 // --- permits -------------------------------------------------------------------------------------
 
-ServerTraffic::Ticket ServerTraffic::async_list_place(asio::any_io_executor executor,
-                                                      PlaceHandler handler) {
-    Ticket ticket = enqueue(waiting_, std::move(executor), std::move(handler));
+ServerTraffic::RequestHandle ServerTraffic::async_list_permit(asio::any_io_executor executor,
+                                                              PermitHandler handler) {
+    RequestHandle handle = enqueue(waiting_, std::move(executor), std::move(handler));
     hand_out();
-    return ticket;
+    return handle;
 }
 
-ServerTraffic::Place ServerTraffic::try_list_place() {
+ServerTraffic::Permit ServerTraffic::try_list_permit() {
     const std::lock_guard lock(mutex_);
-    if (!waiting_.empty() || !has_list_place()) return {};
+    if (!waiting_.empty() || !has_list_permit()) return {};
     ++lists_;
     ++metrics_->lists_running;
     return {shared_from_this(), Use::list};
 }
 
-ServerTraffic::Place ServerTraffic::try_watch_place() {
+ServerTraffic::Permit ServerTraffic::try_watch_permit() {
     const std::lock_guard lock(mutex_);
     if (limits_.watches != 0 && watches_ >= limits_.watches) return {};
     ++watches_;
@@ -42,7 +42,7 @@ ServerTraffic::Place ServerTraffic::try_watch_place() {
     return {shared_from_this(), Use::watch};
 }
 
-bool ServerTraffic::has_list_place() const noexcept {
+bool ServerTraffic::has_list_permit() const noexcept {
     return limits_.concurrent_lists == 0 || lists_ < limits_.concurrent_lists;
 }
 
@@ -51,14 +51,14 @@ bool ServerTraffic::has_list_place() const noexcept {
 void ServerTraffic::hand_out() noexcept {
     std::unique_lock lock(mutex_);
     if (std::exchange(handing_out_, true)) return;
-    while (!waiting_.empty() && has_list_place()) {
+    while (!waiting_.empty() && has_list_permit()) {
         std::shared_ptr<Request> next = std::move(waiting_.front());
         waiting_.pop_front();
         ++lists_;
         --metrics_->lists_waiting;
         ++metrics_->lists_running;
         next->queue = nullptr;
-        next->granted = Place(shared_from_this(), Use::list);
+        next->granted = Permit(shared_from_this(), Use::list);
         lock.unlock();
         post(next);
         next.reset();
@@ -76,12 +76,12 @@ void ServerTraffic::give_back(Use use) noexcept {
     if (use == Use::list) hand_out();
 }
 
-void ServerTraffic::Place::reset() noexcept {
+void ServerTraffic::Permit::reset() noexcept {
     if (const auto traffic = std::exchange(traffic_, nullptr)) traffic->give_back(use_);
 }
 
-ServerTraffic::Place& ServerTraffic::Place::operator=(Place&& other) noexcept {
-    const Place before = std::move(*this);
+ServerTraffic::Permit& ServerTraffic::Permit::operator=(Permit&& other) noexcept {
+    const Permit before = std::move(*this);
     traffic_ = std::move(other.traffic_);
     use_ = other.use_;
     return *this;
@@ -111,16 +111,16 @@ std::uint64_t ServerTraffic::recoveries() const {
     return recoveries_;
 }
 
-ServerTraffic::Ticket ServerTraffic::async_recovery(asio::any_io_executor executor,
-                                                    RecoveryHandler handler) {
+ServerTraffic::RequestHandle ServerTraffic::async_recovery(asio::any_io_executor executor,
+                                                           RecoveryHandler handler) {
     return enqueue(recovering_, std::move(executor),
-                   [handler = std::move(handler)](const Place&) { handler(); });
+                   [handler = std::move(handler)](const Permit&) { handler(); });
 }
 
 // --- requests ------------------------------------------------------------------------------------
 
-ServerTraffic::Ticket ServerTraffic::enqueue(Requests& queue, asio::any_io_executor executor,
-                                             PlaceHandler handler) {
+ServerTraffic::RequestHandle ServerTraffic::enqueue(Requests& queue, asio::any_io_executor executor,
+                                                    PermitHandler handler) {
     const auto request = std::make_shared<Request>();
     request->executor = std::move(executor);
     request->handler = std::move(handler);
@@ -136,35 +136,36 @@ void ServerTraffic::post(const std::shared_ptr<Request>& request) {
 }
 
 void ServerTraffic::run(Request& request) {
-    PlaceHandler handler;
-    Place place;
+    PermitHandler handler;
+    Permit permit;
     {
         const std::lock_guard lock(mutex_);
         handler.swap(request.handler);
-        std::swap(place, request.granted);
+        std::swap(permit, request.granted);
     }
-    if (handler) handler(std::move(place));
+    if (handler) handler(std::move(permit));
 }
 
 void ServerTraffic::withdraw(Request& request) noexcept {
-    PlaceHandler handler;
-    Place place;
+    PermitHandler handler;
+    Permit permit;
     const std::lock_guard lock(mutex_);
     handler.swap(request.handler);
-    std::swap(place, request.granted);
+    std::swap(permit, request.granted);
     if (request.queue == nullptr) return;
     if (request.queue == &waiting_) --metrics_->lists_waiting;
     std::exchange(request.queue, nullptr)->erase(request.position);
 }
 
-void ServerTraffic::Ticket::reset() noexcept {
+void ServerTraffic::RequestHandle::reset() noexcept {
     const auto request = std::exchange(request_, nullptr);
     const auto traffic = std::exchange(traffic_, nullptr);
     if (request) traffic->withdraw(*request);
 }
 
-ServerTraffic::Ticket& ServerTraffic::Ticket::operator=(Ticket&& other) noexcept {
-    const Ticket before = std::move(*this);
+ServerTraffic::RequestHandle& ServerTraffic::RequestHandle::operator=(
+    RequestHandle&& other) noexcept {
+    const RequestHandle before = std::move(*this);
     request_ = std::move(other.request_);
     traffic_ = std::move(other.traffic_);
     return *this;

@@ -16,7 +16,7 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Renewed credentials on their own strand.
-struct CredentialDesk {
+struct StrandCredentials {
     asio::any_io_executor strand;
     std::unique_ptr<RenewedCredentials> credentials;
 };
@@ -42,11 +42,11 @@ class SharedCredentials final : public asio::execution_context::service {
 
  private:
     void shutdown() override {}
-    std::shared_ptr<CredentialDesk> acquire(const asio::any_io_executor&, const Issuer&,
-                                            const Make&);
+    std::shared_ptr<StrandCredentials> acquire(const asio::any_io_executor&, const Issuer&,
+                                               const Make&);
 
     std::mutex mutex_;  // serializes source(), so equal issuers are created once
-    WeakMap<Issuer, CredentialDesk> desks_;
+    WeakMap<Issuer, StrandCredentials> issuers_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -39,9 +39,9 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
 
     /// The handler is called once, unless the request is cancelled or destroyed before.
     /// \param path  with query, without the server's prefix
-    /// \param most  maximum size of the body for status 200
+    /// \param max_body  maximum size of the body for status 200
     /// \param timeout  for the whole request
-    void start(std::string_view path, std::size_t most, Duration timeout, Handler);
+    void start(std::string_view path, std::size_t max_body, Duration timeout, Handler);
     /// The same for a write request.
     /// \param method  "POST" or "PUT"
     /// \param body  JSON
@@ -68,13 +68,13 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
     std::string method_;  ///< empty: GET
     std::string path_;
     std::string body_;
-    std::size_t most_ = short_body;
+    std::size_t max_body_ = short_body;
     Duration timeout_{};
     std::uint64_t sent_with_ = 0;  ///< revision of the credentials
     bool renewed_ = false;         ///< this is the second attempt
     Answer answer_;
-    Handler handler_;              ///< empty: idle
-    std::uint64_t questions_ = 0;  ///< identifies the request, to ignore late credentials
+    Handler handler_;                   ///< empty: idle
+    std::uint64_t request_number_ = 0;  ///< identifies the request, to ignore late credentials
 };
 
 }  // namespace k8s_sd::inline v0::detail

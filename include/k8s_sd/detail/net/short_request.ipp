@@ -14,18 +14,20 @@ ShortRequest::ShortRequest(ApiClientImpl& api)
 
 template <class Method>
 auto ShortRequest::guarded(Method method) {
-    return [weak = weak_from_this(), question = questions_, method](const auto&... results) {
+    return [weak = weak_from_this(), request_number = request_number_,
+            method](const auto&... results) {
         const auto self = weak.lock();
-        if (self && self->handler_ && self->questions_ == question) ((*self).*method)(results...);
+        if (self && self->handler_ && self->request_number_ == request_number)
+            ((*self).*method)(results...);
     };
 }
 
-void ShortRequest::start(std::string_view path, std::size_t most, Duration timeout,
+void ShortRequest::start(std::string_view path, std::size_t max_body, Duration timeout,
                          Handler handler) {
     cancel();
     method_.clear();
     path_ = path;
-    most_ = most;
+    max_body_ = max_body;
     begin(timeout, std::move(handler));
 }
 
@@ -35,12 +37,12 @@ void ShortRequest::start_write(std::string_view method, std::string_view path, s
     method_ = method;
     path_ = path;
     body_ = std::move(body);
-    most_ = short_body;
+    max_body_ = short_body;
     begin(timeout, std::move(handler));
 }
 
 void ShortRequest::begin(Duration timeout, Handler handler) {
-    ++questions_;
+    ++request_number_;
     timeout_ = timeout;
     renewed_ = false;
     handler_ = std::move(handler);
@@ -82,13 +84,13 @@ void ShortRequest::on_renewed(bool changed) { changed ? ask() : finish({}, {}); 
 
 void ShortRequest::on_head(const ResponseHead& head) {
     answer_.head = head;
-    if (head.status == 200 && most_ == no_body) finish({}, {});
+    if (head.status == 200 && max_body_ == no_body) finish({}, {});
 }
 
 error_code ShortRequest::on_body(std::string_view bytes) {
-    const std::size_t most = answer_.head.status == 200 ? most_ : short_body;
-    answer_.cut = bytes.size() > most - answer_.body.size();
-    answer_.body += bytes.substr(0, most - answer_.body.size());
+    const std::size_t max_body = answer_.head.status == 200 ? max_body_ : short_body;
+    answer_.cut = bytes.size() > max_body - answer_.body.size();
+    answer_.body += bytes.substr(0, max_body - answer_.body.size());
     if (!answer_.cut) return {};
     on_end({}, {});  // the handler may destroy this object
     return asio::error::operation_aborted;

@@ -17,7 +17,7 @@ constexpr unsigned char login_version = 1;
 constexpr unsigned char no_login = 0;
 constexpr unsigned char with_login = 2;
 constexpr unsigned char no_method = 0xff;
-constexpr std::size_t longest_socks_text = 255;
+constexpr std::size_t max_socks_text_size = 255;
 
 enum SocksAddress : unsigned char { socks_ipv4 = 1, socks_name = 3, socks_ipv6 = 4 };
 
@@ -67,14 +67,15 @@ CleansedBytes connect_message(const std::string& host, std::uint16_t port) {
 }
 
 /// Why the values do not fit into the messages; empty: they fit.
-std::string why_not_told(const ProxyTarget& proxy, const std::string& host,
+std::string why_not_sent(const ProxyTarget& proxy, const std::string& host,
                          const std::string& port) {
     if (!port_number(port)) return "is not asked: not a port number: " + in_quotes(printable(port));
-    if (host.empty() || host.size() > longest_socks_text) {
+    if (host.empty() || host.size() > max_socks_text_size) {
         return "cannot be asked for a name that is empty or longer than 255 bytes";
     }
-    if (proxy.username.size() > longest_socks_text || proxy.password.size() > longest_socks_text) {
-        return "cannot be told a user or password longer than 255 bytes";
+    if (proxy.username.size() > max_socks_text_size ||
+        proxy.password.size() > max_socks_text_size) {
+        return "cannot take a user or password longer than 255 bytes";
     }
     return {};
 }
@@ -83,7 +84,7 @@ std::string why_not_told(const ProxyTarget& proxy, const std::string& host,
 
 Socks5::Socks5(const ProxyTarget& proxy, const std::string& host, const std::string& port)
     : server_(join_host_port(host, port)) {
-    std::string problem = why_not_told(proxy, host, port);
+    std::string problem = why_not_sent(proxy, host, port);
     if (!problem.empty()) {
         fail(std::move(problem));
         return;

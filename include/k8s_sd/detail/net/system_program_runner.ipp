@@ -24,7 +24,7 @@ ProgramRunner::Result not_started(std::string why) {
 }
 
 ProgramRunner::Result run_program(detail::ChildProcess& child, Steady::time_point asked) try {
-    if (Steady::now() - asked > detail::longest_program_queue) {
+    if (Steady::now() - asked > detail::max_program_queue_time) {
         return not_started("the programs that were asked for before it ran for too long");
     }
     const detail::BlockingCall waits;

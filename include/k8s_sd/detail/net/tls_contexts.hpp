@@ -55,10 +55,10 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
                                             Handler handler, TrustStore = TrustStore::configured);
 
  private:
-    struct Entry {
+    struct CachedContext {
         Context context;
         Sha256 contents{};  ///< of the files
-        TimePoint looked_at;
+        TimePoint checked_at;
         TimePoint used_at;
         std::string problem;  ///< the logged problem
         std::string warning;  ///< about the context
@@ -66,7 +66,8 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
 
     /// Hashed, so the cache keeps no copies of inline keys.
     static Sha256 key_of(const TlsConfig&, TrustStore);
-    static void renew(Entry&, const TlsConfig&, TrustStore, const ForTlsFiles<FileContent>&);
+    static void renew(CachedContext&, const TlsConfig&, TrustStore,
+                      const ForTlsFiles<FileContent>&);
 
     Context known(const TlsConfig&, TrustStore);
     Context renewed(const TlsConfig&, TrustStore, const ForTlsFiles<FileContent>&);
@@ -76,7 +77,7 @@ class TlsContexts : public std::enable_shared_from_this<TlsContexts> {
     const std::shared_ptr<FileCalls> calls_;
     const Logger logger_;
     std::mutex mutex_;
-    std::map<Sha256, Entry> entries_;
+    std::map<Sha256, CachedContext> entries_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

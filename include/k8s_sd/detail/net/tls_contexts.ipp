@@ -86,7 +86,7 @@ void TlsContexts::finish(const TlsConfig& config, TrustStore trust,
 
 /// The context to use without a check of the files; null: a check is due.
 TlsContexts::Context TlsContexts::known(const TlsConfig& config, TrustStore trust) {
-    constexpr Duration look_interval = std::chrono::seconds(1);
+    constexpr Duration check_interval = std::chrono::seconds(1);
     constexpr Duration keep_unused = std::chrono::hours(1);
     const Sha256 key = key_of(config, trust);
     const TimePoint now = clock_->now();
@@ -94,10 +94,10 @@ TlsContexts::Context TlsContexts::known(const TlsConfig& config, TrustStore trus
     std::erase_if(entries_, [&](const auto& e) { return now - e.second.used_at > keep_unused; });
     const auto position = entries_.find(key);
     if (position == entries_.end()) return nullptr;
-    Entry& entry = position->second;
+    CachedContext& entry = position->second;
     entry.used_at = now;
-    if (now - entry.looked_at < look_interval) return entry.context;
-    entry.looked_at = now;
+    if (now - entry.checked_at < check_interval) return entry.context;
+    entry.checked_at = now;
     return nullptr;
 }
 
@@ -111,12 +111,12 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
         const std::lock_guard lock(mutex_);
         auto position = entries_.find(key);
         if (position == entries_.end()) {
-            Entry entry{{}, {}, now, now, {}, {}};
+            CachedContext entry{{}, {}, now, now, {}, {}};
             renew(entry, config, trust, contents);
             warning = entry.warning;
             position = entries_.emplace(key, std::move(entry)).first;
         }
-        Entry& entry = position->second;
+        CachedContext& entry = position->second;
         const Context old = entry.context;
         before = std::exchange(entry.problem, {});
         try {
@@ -135,7 +135,7 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
     return context;
 }
 
-void TlsContexts::renew(Entry& entry, const TlsConfig& config, TrustStore trust,
+void TlsContexts::renew(CachedContext& entry, const TlsConfig& config, TrustStore trust,
                         const ForTlsFiles<FileContent>& contents) {
     const Sha256 digest =
         sha256({view(contents.ca.bytes), view(contents.cert.bytes), view(contents.key.bytes)});

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/seeded_hash.hpp"
-#include "k8s_sd/detail/objects/object_audience.hpp"
+#include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -154,9 +154,9 @@ class ObjectStore {
 
  private:
     static bool is_equal(const Object& a, const Object& b) noexcept {
-        return a.same_uid(b) && ObjectAudience::of(a) == ObjectAudience::of(b) &&
+        return a.same_uid(b) && ObjectTag::of(a) == ObjectTag::of(b) &&
                a.has_labels() == b.has_labels() && a.has_api_object() == b.has_api_object() &&
-               a.same_content(b) && ObjectAudience::of(a) != ObjectAudience::apart;
+               a.same_content(b) && ObjectTag::of(a) != ObjectTag::apart;
     }
 
     Objects objects_;

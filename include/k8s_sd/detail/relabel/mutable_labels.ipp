@@ -9,9 +9,9 @@ namespace k8s_sd::inline v0 {
 namespace {
 
 // Capacity kept by clear(), ample for most targets.
-constexpr std::size_t most_kept_labels = 512;
-constexpr std::size_t most_kept_texts = 64;
-constexpr std::size_t longest_kept_text = 1024;
+constexpr std::size_t max_kept_labels = 512;
+constexpr std::size_t max_kept_texts = 64;
+constexpr std::size_t max_kept_text_size = 1024;
 
 /// Up to this size, a linear search is fast.
 constexpr std::size_t small_set = 64;
@@ -49,11 +49,11 @@ MutableLabels& MutableLabels::operator=(MutableLabels&& other) noexcept {
 void MutableLabels::clear() noexcept {
     forget_places();
     labels_.clear();
-    if (labels_.capacity() > most_kept_labels) std::vector<Label>().swap(labels_);
-    while (texts_.size() > most_kept_texts) texts_.pop_back();
+    if (labels_.capacity() > max_kept_labels) std::vector<Label>().swap(labels_);
+    while (texts_.size() > max_kept_texts) texts_.pop_back();
     const auto used = static_cast<std::ptrdiff_t>(std::min(texts_in_use_, texts_.size()));
     std::for_each(texts_.begin(), texts_.begin() + used, [](std::string& text) {
-        if (text.capacity() > longest_kept_text) std::string().swap(text);
+        if (text.capacity() > max_kept_text_size) std::string().swap(text);
     });
     texts_in_use_ = 0;
 }

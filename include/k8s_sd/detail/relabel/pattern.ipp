@@ -232,14 +232,14 @@ class PatternTable {
  private:
     void sweep() {
         boost::unordered::erase_if(patterns_, [](const auto& p) { return p.second.expired(); });
-        next_sweep_ = std::max(least_sweep, 2 * patterns_.size());
+        next_sweep_ = std::max(min_sweep, 2 * patterns_.size());
     }
 
-    static constexpr std::size_t least_sweep = 64;
+    static constexpr std::size_t min_sweep = 64;
 
     std::mutex mutex_;
     boost::unordered_flat_map<std::string, std::weak_ptr<const Pattern>, SeededHash> patterns_;
-    std::size_t next_sweep_ = least_sweep;
+    std::size_t next_sweep_ = min_sweep;
 };
 
 }  // namespace
@@ -262,7 +262,7 @@ std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern:
 namespace {
 
 /// Minimum charge of a pattern, for its memory besides the program.
-constexpr std::size_t least_instructions = 128;
+constexpr std::size_t min_instructions = 128;
 /// RE2 reserves a quarter of its memory for the program.
 constexpr std::size_t bytes_of_an_instruction = 64;
 
@@ -282,7 +282,7 @@ std::shared_ptr<const Pattern> PatternBudget::pattern(const std::string& regex,
     }
     const std::size_t instructions = pattern->instructions();
     if (instructions > 1 && patterns_.insert(pattern).second) {
-        spend(std::max(least_instructions, regex.size() + instructions));
+        spend(std::max(min_instructions, regex.size() + instructions));
     }
     return pattern;
 }

@@ -43,15 +43,15 @@ class RelabelBudget {
     }
     /// Call before matching texts against a pattern.
     /// \param count  number of texts
-    void look(const Pattern& pattern, std::size_t bytes, std::size_t count = 1) {
-        steps_ += std::uint64_t{pattern.instructions()} * (bytes + count * bytes_of_a_look);
+    void charge_match(const Pattern& pattern, std::size_t bytes, std::size_t count = 1) {
+        steps_ += std::uint64_t{pattern.instructions()} * (bytes + count * bytes_per_match);
         if (steps_ > limits_.regex_steps) [[unlikely]]
             fail_steps();
     }
 
  private:
     /// Fixed cost per text.
-    static constexpr std::size_t bytes_of_a_look = 16;
+    static constexpr std::size_t bytes_per_match = 16;
 
     [[noreturn]] void fail_steps() const;
     [[noreturn]] void fail_text() const;

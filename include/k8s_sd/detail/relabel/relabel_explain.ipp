@@ -113,7 +113,7 @@ std::string CompiledRule::account_of(MutableLabels& labels, RelabelBudget& budge
         if (!applies(labels, budget)) return "no selector of `if` matches";
         return matching_selector(labels, budget) + comparison(labels, budget);
     } catch (const RelabelLimitReached&) {
-        return "too long to be told";
+        return "too long to be shown";
     }
 }
 
@@ -168,7 +168,7 @@ std::string CompiledRule::source_and(MutableLabels& labels, RelabelBudget& budge
 }
 
 std::string CompiledRule::match(std::string_view text, RelabelBudget& budget) const {
-    budget.look(*pattern_, text.size());
+    budget.charge_match(*pattern_, text.size());
     return ", which `" + cut(rule_->regex) + "`" +
            (pattern_->matches(text) ? " matches" : " does not match");
 }
@@ -186,7 +186,7 @@ std::string CompiledRule::replace_comparison(MutableLabels& labels, RelabelBudge
 }
 
 std::string CompiledRule::matching_names(const MutableLabels& labels, RelabelBudget& budget) const {
-    look_at_names(labels, budget);
+    charge_names(labels, budget);
     const std::vector<Label> all = snapshot(labels);
     const auto count = std::count_if(
         all.begin(), all.end(), [&](const Label& label) { return pattern_->matches(label.name); });

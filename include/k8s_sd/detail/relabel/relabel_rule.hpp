@@ -56,7 +56,7 @@ class CompiledRule {
     void append_replaced(std::string&, std::string_view text, const MutableLabels&,
                          RelabelBudget&) const;
     /// Charges a match of the regex against all names.
-    void look_at_names(const MutableLabels&, RelabelBudget&) const;
+    void charge_names(const MutableLabels&, RelabelBudget&) const;
 
     void replace(MutableLabels&, RelabelBudget&) const;
     void replace_all(MutableLabels&, RelabelBudget&) const;

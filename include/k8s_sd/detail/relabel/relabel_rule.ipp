@@ -124,11 +124,11 @@ bool CompiledRule::act(MutableLabels& labels, RelabelBudget& budget) const {
         case RelabelAction::uppercase: change_case(labels, budget); return true;
         case RelabelAction::labelmap: labelmap(labels, budget); return true;
         case RelabelAction::labeldrop:
-            look_at_names(labels, budget);
+            charge_names(labels, budget);
             labels.erase_if(name_matches);
             return true;
         case RelabelAction::labelkeep:
-            look_at_names(labels, budget);
+            charge_names(labels, budget);
             labels.erase_if(std::not_fn(name_matches));
             return true;
         case RelabelAction::replace_all: replace_all(labels, budget); return true;
@@ -164,23 +164,23 @@ std::string_view CompiledRule::source(MutableLabels& labels, RelabelBudget& budg
 
 bool CompiledRule::matches_source(MutableLabels& labels, RelabelBudget& budget) const {
     const std::string_view text = source(labels, budget);
-    budget.look(*pattern_, text.size());
+    budget.charge_match(*pattern_, text.size());
     return pattern_->matches(text);
 }
 
-void CompiledRule::look_at_names(const MutableLabels& labels, RelabelBudget& budget) const {
+void CompiledRule::charge_names(const MutableLabels& labels, RelabelBudget& budget) const {
     const std::span<const MutableLabels::Label> all = labels.labels();
     const std::size_t bytes =
         std::accumulate(all.begin(), all.end(), std::size_t{0},
                         [](std::size_t sum, const auto& label) { return sum + label.name.size(); });
-    budget.look(*pattern_, bytes, all.size());
+    budget.charge_match(*pattern_, bytes, all.size());
 }
 
 void CompiledRule::replace(MutableLabels& labels, RelabelBudget& budget) const {
     Groups groups(group_count_);
     const std::span<std::string_view> all(groups.data(), groups.size());
     const std::string_view text = source(labels, budget);
-    budget.look(*pattern_, text.size());
+    budget.charge_match(*pattern_, text.size());
     if (!pattern_->match(text, all)) return;
     std::string_view name = rule_->target_label;
     if (target_) {
@@ -197,7 +197,7 @@ void CompiledRule::append_replaced(std::string& result, std::string_view text,
         replacement_.append_to(to, groups, labels, budget);
         // The next search may scan the rest of the text.
         const auto at = static_cast<std::size_t>(groups[0].data() - text.data());
-        budget.look(*pattern_, text.size() - at);
+        budget.charge_match(*pattern_, text.size() - at);
     };
     pattern_->replace_all(text, group_count_, append, result);
     budget.make(result.size());
@@ -206,7 +206,7 @@ void CompiledRule::append_replaced(std::string& result, std::string_view text,
 void CompiledRule::replace_all(MutableLabels& labels, RelabelBudget& budget) const {
     const std::string_view before = source(labels, budget);
     std::string& after = labels.new_text();
-    budget.look(*pattern_, before.size());
+    budget.charge_match(*pattern_, before.size());
     append_replaced(after, before, labels, budget);
     if (after != before) budget.set(labels, rule_->target_label, after);
 }
@@ -241,7 +241,7 @@ void CompiledRule::labelmap(MutableLabels& labels, RelabelBudget& budget) const 
     boost::container::small_vector<Copy, 32> copies;
     Groups groups(std::max<std::size_t>(group_count_, 1));
     const std::span<std::string_view> all(groups.data(), groups.size());
-    look_at_names(labels, budget);
+    charge_names(labels, budget);
     for (const auto& [name, value] : labels.labels()) {
         if ((value.empty() && !copies_empty_) || !pattern_->match(name, all)) continue;
         std::string_view to;
@@ -263,7 +263,7 @@ void CompiledRule::labelmap_all(MutableLabels& labels, RelabelBudget& budget) co
     };
     std::vector<Renamed> all;
     boost::unordered_flat_map<std::string_view, std::string_view, SeededHash> values;
-    look_at_names(labels, budget);
+    charge_names(labels, budget);
     for (const auto& [name, value] : labels.labels()) {
         std::string& text = labels.new_text();
         append_replaced(text, name, labels, budget);

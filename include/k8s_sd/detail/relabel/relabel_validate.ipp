@@ -27,7 +27,7 @@ enum Field : Fields {
 struct ActionRule {
     RelabelAction action;
     std::string_view name;
-    std::size_t least_sources = 0;
+    std::size_t min_sources = 0;
     bool wants_source = false;  ///< exactly one, if DialectRules::needs_source_labels
     bool if_will_do = false;    ///< `if` may replace that source
     Fields required = 0;
@@ -73,25 +73,25 @@ constexpr std::array<ActionRule, 17> action_rules{{
      .unused = source_labels | target_label | modulus | separator | replacement},
     {.action = RelabelAction::replace_all,
      .name = "replace_all",
-     .least_sources = 1,
+     .min_sources = 1,
      .required = target_label},
     {.action = RelabelAction::labelmap_all, .name = "labelmap_all"},
     {.action = RelabelAction::keep_if_equal,
      .name = "keep_if_equal",
-     .least_sources = 2,
+     .min_sources = 2,
      .refused = target_label | regex},
     {.action = RelabelAction::drop_if_equal,
      .name = "drop_if_equal",
-     .least_sources = 2,
+     .min_sources = 2,
      .refused = target_label | regex},
     {.action = RelabelAction::keep_if_contains,
      .name = "keep_if_contains",
-     .least_sources = 1,
+     .min_sources = 1,
      .required = target_label,
      .refused = regex},
     {.action = RelabelAction::drop_if_contains,
      .name = "drop_if_contains",
-     .least_sources = 1,
+     .min_sources = 1,
      .required = target_label,
      .refused = regex},
 }};
@@ -139,16 +139,16 @@ class Validator {
         if ((action_.required & modulus) && rule_.modulus == 0) {
             fail("modulus", "must be 1 or more; action hashmod needs it");
         }
-        if (rule_.source_labels.size() < least_sources()) {
+        if (rule_.source_labels.size() < min_sources()) {
             fail("source_labels", "action " + std::string(action_.name) + " needs " +
-                                      (action_.least_sources == 2 ? "two or more" : "one or more"));
+                                      (action_.min_sources == 2 ? "two or more" : "one or more"));
         }
     }
 
-    std::size_t least_sources() const {
+    std::size_t min_sources() const {
         const bool wants_one = action_.wants_source && dialect_.needs_source_labels &&
                                !(action_.if_will_do && !rule_.if_.empty());
-        return wants_one ? 1 : action_.least_sources;
+        return wants_one ? 1 : action_.min_sources;
     }
 
     void check_absence() const {

@@ -23,10 +23,10 @@ std::string_view leading_name(std::string_view text) {
 
 /// nullopt: a name, which includes indexes with leading zeros and absurdly large ones.
 std::optional<std::size_t> group_index(std::string_view name) {
-    constexpr std::size_t most_digits = 9;
+    constexpr std::size_t max_digits = 9;
     const bool number = std::all_of(name.begin(), name.end(), is_digit);
     const bool leading_zero = name.size() > 1 && name[0] == '0';
-    if (!number || leading_zero || name.size() > most_digits) return std::nullopt;
+    if (!number || leading_zero || name.size() > max_digits) return std::nullopt;
     std::size_t index = 0;
     std::from_chars(name.data(), name.data() + name.size(), index);
     return index;

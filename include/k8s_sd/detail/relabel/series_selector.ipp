@@ -250,7 +250,7 @@ bool is_equal(const Condition& condition, const MutableLabels& labels) {
 bool pattern_matches(const Condition& condition, const MutableLabels& labels,
                      RelabelBudget& budget) {
     const std::string_view value = labels.get(condition.label);
-    budget.look(*condition.pattern, value.size());
+    budget.charge_match(*condition.pattern, value.size());
     return condition.pattern->matches(value);
 }
 

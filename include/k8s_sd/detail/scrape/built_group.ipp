@@ -62,9 +62,10 @@ class BuiltGroup::MovingTargets {
             entries_.push_back({target->get(), place.until});
         }
         // Of equal targets the first one counts.
-        std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-            return a.target->hash() < b.target->hash();
-        });
+        std::stable_sort(entries_.begin(), entries_.end(),
+                         [](const MovingTarget& a, const MovingTarget& b) {
+                             return a.target->hash() < b.target->hash();
+                         });
     }
 
     /// Continues the handover of a target still equal in a new version of its group.
@@ -81,14 +82,14 @@ class BuiltGroup::MovingTargets {
     }
 
  private:
-    struct Entry {
+    struct MovingTarget {
         const ScrapeTarget* target;
         TimePoint until;
     };
 
     /// The end of a target's handover; nullopt: not moving.
     std::optional<TimePoint> until_of(const ScrapeTarget& target) const {
-        const auto has_less = [](const Entry& entry, std::uint64_t hash) {
+        const auto has_less = [](const MovingTarget& entry, std::uint64_t hash) {
             return entry.target->hash() < hash;
         };
         auto it = std::lower_bound(entries_.begin(), entries_.end(), target.hash(), has_less);
@@ -98,7 +99,7 @@ class BuiltGroup::MovingTargets {
         return std::nullopt;
     }
 
-    std::vector<Entry> entries_;  ///< sorted by hash
+    std::vector<MovingTarget> entries_;  ///< sorted by hash
 };
 
 namespace {

@@ -59,7 +59,7 @@ class EqualTargets {
 
     void insert(const ScrapeTargetPtr&, TargetSteps&) noexcept;
     void erase(const TargetTransition::Leaving&, TargetSteps&) noexcept;
-    void tell_displaced(TargetSteps&, TargetId last_known) const noexcept;
+    void report_displaced(TargetSteps&, TargetId last_known) const noexcept;
     void correct_started(TargetSteps&) const noexcept;
 
     TargetSet active_;

@@ -20,7 +20,7 @@ void EqualTargets::apply(const TargetTransition& transition, TargetSteps& steps)
     const TargetId last_known = last_id_;
     for (const ScrapeTargetPtr& target : transition.coming) insert(target, steps);
     for (const auto& leaving : transition.leaving) erase(leaving, steps);
-    tell_displaced(steps, last_known);
+    report_displaced(steps, last_known);
 }
 
 void EqualTargets::insert(const ScrapeTargetPtr& target, TargetSteps& steps) noexcept {
@@ -58,7 +58,7 @@ void EqualTargets::erase(const TargetTransition::Leaving& leaving, TargetSteps& 
 }
 
 /// Splits the candidates into targets to stop, and targets replaced by an equal one.
-void EqualTargets::tell_displaced(TargetSteps& steps, TargetId last_known) const noexcept {
+void EqualTargets::report_displaced(TargetSteps& steps, TargetId last_known) const noexcept {
     const auto by_id = [](const Step& a, const Step& b) { return a.id < b.id; };
     const auto same_id = [](const Step& a, const Step& b) { return a.id == b.id; };
     // The first one with an ID is the one known to the scraper.

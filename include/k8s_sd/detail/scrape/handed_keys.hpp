@@ -45,7 +45,7 @@ class KeyHandover {
     std::vector<ConfigNote>& notes_;
     /// Limits the searches for similar names, because a hostile file may contain many different
     /// keys.
-    static constexpr std::size_t most_looked_up = 1'000;
+    static constexpr std::size_t max_looked_up = 1'000;
     /// Whether a key resembles a known one: for other keys, and for keys of discovery.
     std::map<std::pair<const KnownKeys*, std::string>, bool> looked_up_[2];
     std::size_t refused_ = 0;

@@ -151,7 +151,7 @@ void KeyHandover::check_unknown(std::string_view key, const YamlValue& value,
     // A key similar to a known one is a typo; any other may belong to a newer program.
     const bool refused = options_.strict && !is_discovery;
     if (!is_misspelt(key, known, is_discovery) && !refused) return;
-    if (++refused_ > most_looked_up) value.fail("unknown key");
+    if (++refused_ > max_looked_up) value.fail("unknown key");
     value.fail_unknown_key(key, names_of(known), known.used);
 }
 
@@ -160,17 +160,17 @@ bool KeyHandover::is_misspelt(std::string_view key, const KnownKeys& known, bool
     const std::pair<const KnownKeys*, std::string> entry(&known, key);
     const auto found = looked_up.find(entry);
     if (found != looked_up.end()) return found->second;
-    if (looked_up.size() == most_looked_up) return false;
+    if (looked_up.size() == max_looked_up) return false;
     const bool misspelt = !did_you_mean(key, is_discovery ? known.used : names_of(known)).empty();
     looked_up.emplace(entry, misspelt);
     return misspelt;
 }
 
 void KeyHandover::note(const YamlValue& value, ConfigNoteKind kind) {
-    constexpr std::size_t most_notes = 10'000;
+    constexpr std::size_t max_notes = 10'000;
     const std::string text = text_of(kind);
     if (options_.strict) value.fail(text + ", which strict mode refuses");
-    if (notes_.size() < most_notes) notes_.push_back({value.where(), text, kind});
+    if (notes_.size() < max_notes) notes_.push_back({value.where(), text, kind});
 }
 
 std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
@@ -182,7 +182,7 @@ std::string KeyHandover::json_of(const YamlValue& value, KeyShape shape) {
                        shape == KeyShape::size || shape == KeyShape::duration;
     // The size of the result is bounded by the document's; see YamlDocument::spend().
     constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
-    return to_json(value, {.most_values = any, .most_bytes = any, .scalars_are_texts = texts});
+    return to_json(value, {.max_values = any, .max_bytes = any, .scalars_are_texts = texts});
 }
 
 std::size_t inherit_settings(const ConfigValues& global, ConfigValues& job) {

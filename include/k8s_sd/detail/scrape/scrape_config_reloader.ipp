@@ -78,13 +78,13 @@ class KnownJobs {
 };
 
 /// The result of one scan of a configuration's files.
-struct ConfigLook {
+struct ConfigScan {
     std::shared_ptr<const ConfigFiles> files;  ///< as found
     /// nullopt: unchanged.
     std::optional<ScrapeConfigUpdate> update;
     /// The host's jobs after the update; set with `update->config`.
     std::shared_ptr<const KnownJobs> jobs{};
-    bool needs_second_look = false;  ///< the update would take something from the host's jobs
+    bool needs_confirmation = false;  ///< the update would take something from the host's jobs
 };
 
 }  // namespace detail
@@ -98,8 +98,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
           parser_(parser),
           clock_(detail::ContextEnvironment::of(strand_).clock()),
           file_calls_(detail::ContextEnvironment::of(strand_).file_calls()),
-          question_{
-              std::make_shared<const Question>(Question{std::move(path), std::move(options)})},
+          input_{std::make_shared<const ScanInput>(ScanInput{std::move(path), std::move(options)})},
           interval_(interval),
           callback_(std::move(callback)) {}
 
@@ -114,10 +113,10 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         asio::post(strand_, [self = shared_from_this()] {
             if (self->timer_ || self->cancelled_) return;
             self->timer_ = self->clock_->make_timer(self->strand_);
-            self->patience_ = self->clock_->make_timer(self->strand_);
-            self->second_look_ = self->clock_->make_timer(self->strand_);
-            self->look_later();
-            self->look();
+            self->scan_timeout_ = self->clock_->make_timer(self->strand_);
+            self->confirmation_timer_ = self->clock_->make_timer(self->strand_);
+            self->scan_later();
+            self->scan();
         });
     }
     // Any thread.
@@ -128,8 +127,8 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
             if (!self->timer_) return;
             self->known_.reset();
             self->failure_.clear();
-            self->look_again_ = self->looking_;
-            self->look();
+            self->scan_again_ = self->scanning_;
+            self->scan();
         });
         return number;
     }
@@ -138,222 +137,222 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         if (cancelled_.exchange(true)) return;
         asio::post(strand_, [self = shared_from_this()] {
             self->timer_.reset();
-            self->patience_.reset();
-            self->second_look_.reset();
-            self->look_ticket_.cancel();
+            self->scan_timeout_.reset();
+            self->confirmation_timer_.reset();
+            self->pending_scan_.cancel();
         });
     }
 
  private:
     using Files = std::shared_ptr<const detail::ConfigFiles>;
-    using Look = detail::ConfigLook;
+    using Scan = detail::ConfigScan;
 
     /// The input of a scan, shared with the thread performing it.
-    struct Question {
+    struct ScanInput {
         std::string path;
         ScrapeConfigOptions options;
     };
 
-    void look_later() {
+    void scan_later() {
         if (interval_ <= Duration{}) return;
         timer_->expires_at(detail::due_after(clock_->now(), interval_), [weak = weak_from_this()] {
             const auto self = weak.lock();
             if (!self || self->cancelled_) return;
-            self->look_later();
-            self->look();
+            self->scan_later();
+            self->scan();
         });
     }
 
-    void look() {
-        if (cancelled_ || looking_) return;
-        looking_ = true;
-        checks_of_look_ = checks_;
-        look_began_ = clock_->now();
-        patience_->expires_at(detail::due_after(clock_->now(), longest_look),
-                              [weak = weak_from_this()] {
-                                  if (const auto self = weak.lock()) self->tell_of_long_look();
-                              });
-        look_ticket_ = detail::LateAnswers::async_ask<Look>(
+    void scan() {
+        if (cancelled_ || scanning_) return;
+        scanning_ = true;
+        checks_of_scan_ = checks_;
+        scan_began_ = clock_->now();
+        scan_timeout_->expires_at(detail::due_after(clock_->now(), max_scan_time),
+                                  [weak = weak_from_this()] {
+                                      if (const auto self = weak.lock()) self->report_long_scan();
+                                  });
+        pending_scan_ = detail::LateAnswers::async_ask<Scan>(
             strand_, nullptr,
-            [this](const std::function<void(Look)>& land) {
-                start_look([land, question = question_,
+            [this](const std::function<void(Scan)>& complete) {
+                start_scan([complete, input = input_,
                             known = unconfirmed_ ? unconfirmed_->files : known_,
-                            jobs = jobs_] { land(look_at(*question, known, *jobs)); });
+                            jobs = jobs_] { complete(scan_file(*input, known, *jobs)); });
             },
-            [path = question_->path](const std::string& problem) {
-                return Look{nullptr, failed(path, problem)};
+            [path = input_->path](const std::string& problem) {
+                return Scan{nullptr, failed(path, problem)};
             },
-            [weak = weak_from_this()](const Look& look) {
-                if (const auto self = weak.lock()) self->take(look);
+            [weak = weak_from_this()](const Scan& scan) {
+                if (const auto self = weak.lock()) self->take(scan);
             });
     }
 
-    void start_look(std::function<void()> call) const {
+    void start_scan(std::function<void()> call) const {
         if (parser_) return asio::post(parser_, std::move(call));
         if (!file_calls_->run(std::move(call))) {
             throw std::runtime_error("too many files are being read");
         }
     }
 
-    void take(const Look& look) {
-        looking_ = false;
+    void take(const Scan& scan) {
+        scanning_ = false;
         if (cancelled_) return;
-        patience_->cancel();
-        if (unconfirmed_ && !look.update) return take_same_bytes();
+        scan_timeout_->cancel();
+        if (unconfirmed_ && !scan.update) return take_same_bytes();
         unconfirmed_.reset();
-        second_look_->cancel();
+        confirmation_timer_->cancel();
         // Unchanged files must be reported once in any case, so they have to be read.
-        const bool untold = !look.update && !known_;
-        const bool again = std::exchange(look_again_, false);
-        const std::string failure = look.files ? "" : look.update->error->what();
+        const bool undelivered = !scan.update && !known_;
+        const bool again = std::exchange(scan_again_, false);
+        const std::string failure = scan.files ? "" : scan.update->error->what();
         const bool repeated = !failure.empty() && failure == failure_;
         // check() was called meanwhile: report the next result in any case.
-        if (look.update && !again) known_ = look.files;
+        if (scan.update && !again) known_ = scan.files;
         failure_ = again ? "" : failure;
-        const std::uint64_t checks = checks_of_look_;
-        std::optional<ScrapeConfigUpdate> update = look.update;
-        if (look.needs_second_look) {
-            update = hold_back(look);
-        } else if (look.jobs) {
-            jobs_ = look.jobs;
+        const std::uint64_t checks = checks_of_scan_;
+        std::optional<ScrapeConfigUpdate> update = scan.update;
+        if (scan.needs_confirmation) {
+            update = hold_back(scan);
+        } else if (scan.jobs) {
+            jobs_ = scan.jobs;
         }
         // Start it first, because the callback may throw or cancel.
-        if (again || untold) this->look();
-        if (!repeated) tell(std::move(update), checks);
+        if (again || undelivered) this->scan();
+        if (!repeated) deliver(std::move(update), checks);
     }
 
     /// \returns the update to report meanwhile
-    std::optional<ScrapeConfigUpdate> hold_back(const Look& look) {
-        unconfirmed_ = look;
-        confirmed_from_ = look_began_ + until_second_look();
-        wait_for_second_look();
-        if (look.update->removed.empty()) return std::nullopt;
-        return unconfirmed_removals(*look.update);
+    std::optional<ScrapeConfigUpdate> hold_back(const Scan& scan) {
+        unconfirmed_ = scan;
+        confirmed_from_ = scan_began_ + until_confirmation();
+        wait_for_confirmation();
+        if (scan.update->removed.empty()) return std::nullopt;
+        return unconfirmed_removals(*scan.update);
     }
 
     /// Shortens the delay for a pending check().
-    Duration until_second_look() const {
-        if (interval_ <= Duration{}) return second_look_when_asked;
-        const bool asked = checks_ > checks_told_ || !told_;
-        return asked ? std::min<Duration>(interval_, second_look_when_asked) : interval_;
+    Duration until_confirmation() const {
+        if (interval_ <= Duration{}) return confirmation_delay_when_asked;
+        const bool asked = checks_ > checks_answered_ || !delivered_;
+        return asked ? std::min<Duration>(interval_, confirmation_delay_when_asked) : interval_;
     }
 
-    void wait_for_second_look() {
-        second_look_->expires_at(confirmed_from_, [weak = weak_from_this()] {
+    void wait_for_confirmation() {
+        confirmation_timer_->expires_at(confirmed_from_, [weak = weak_from_this()] {
             const auto self = weak.lock();
-            if (self && !self->cancelled_) self->look();
+            if (self && !self->cancelled_) self->scan();
         });
     }
 
     /// A second scan has found the same bytes as the first one.
     void take_same_bytes() {
-        const bool again = std::exchange(look_again_, false);
-        if (look_began_ < confirmed_from_) {
-            confirmed_from_ = std::min(confirmed_from_, look_began_ + until_second_look());
-            return wait_for_second_look();
+        const bool again = std::exchange(scan_again_, false);
+        if (scan_began_ < confirmed_from_) {
+            confirmed_from_ = std::min(confirmed_from_, scan_began_ + until_confirmation());
+            return wait_for_confirmation();
         }
-        const Look confirmed = *std::exchange(unconfirmed_, std::nullopt);
-        second_look_->cancel();
+        const Scan confirmed = *std::exchange(unconfirmed_, std::nullopt);
+        confirmation_timer_->cancel();
         known_ = again ? nullptr : confirmed.files;
         jobs_ = confirmed.jobs;
-        const std::uint64_t checks = checks_of_look_;
-        if (again) look();
-        tell(confirmed.update, checks);
+        const std::uint64_t checks = checks_of_scan_;
+        if (again) scan();
+        deliver(confirmed.update, checks);
     }
 
     ScrapeConfigUpdate unconfirmed_removals(const ScrapeConfigUpdate& update) const {
         std::vector<ScrapeConfigFailure> failures = update.config->failures;
         for (const std::string& name : update.removed) {
-            failures.push_back({name, question_->path,
+            failures.push_back({name, input_->path,
                                 "job " + detail::printable(name) +
-                                    " is missing; it is removed when a second look at the file "
+                                    " is missing; it is removed when a second read of the file "
                                     "finds the same"});
         }
         return {.error = ScrapeConfigError(std::move(failures)), .removed = update.removed};
     }
 
-    void tell_of_long_look() {
+    void report_long_scan() {
         if (cancelled_) return;
         // Report the final result even if the files are unchanged.
         known_.reset();
-        tell(failed(question_->path, "has not been read in 10 s; it is still being waited for"),
-             checks_of_look_);
+        deliver(failed(input_->path, "has not been read in 10 s; it is still being waited for"),
+                checks_of_scan_);
     }
 
-    void tell(std::optional<ScrapeConfigUpdate> update, std::uint64_t checks) {
+    void deliver(std::optional<ScrapeConfigUpdate> update, std::uint64_t checks) {
         if (!update) return;
         const auto self = shared_from_this();
         const bool waits = !update->config && !update->removed.empty();
-        update->checks = waits ? checks_told_ : checks;
-        checks_told_ = update->checks;
-        told_ = told_ || update->config;
+        update->checks = waits ? checks_answered_ : checks;
+        checks_answered_ = update->checks;
+        delivered_ = delivered_ || update->config;
         callback_(*update);
     }
 
     // Any thread, without this object. Does not throw.
-    static Look look_at(const Question& question, const Files& known,
-                        const detail::KnownJobs& jobs) {
+    static Scan scan_file(const ScanInput& input, const Files& known,
+                          const detail::KnownJobs& jobs) {
         try {
             if (known && !known->changed()) return {known, std::nullopt};
-            const auto files = std::make_shared<detail::ConfigFiles>(question.options.max_bytes);
-            return judged({files, update_of(question, *files)}, jobs, question.path);
+            const auto files = std::make_shared<detail::ConfigFiles>(input.options.max_bytes);
+            return judged({files, update_of(input, *files)}, jobs, input.path);
         } catch (const std::exception& e) {
-            return {nullptr, failed(question.path, in_words(e))};
+            return {nullptr, failed(input.path, in_words(e))};
         } catch (...) {
-            return {nullptr, failed(question.path, "unknown exception")};
+            return {nullptr, failed(input.path, "unknown exception")};
         }
     }
-    static ScrapeConfigUpdate update_of(const Question& question, detail::ConfigFiles& files) {
+    static ScrapeConfigUpdate update_of(const ScanInput& input, detail::ConfigFiles& files) {
         try {
-            return {.config = detail::read_scrape_configs(question.path, question.options, files)};
+            return {.config = detail::read_scrape_configs(input.path, input.options, files)};
         } catch (const ScrapeConfigError& e) {
             return {.error = e};
         }
     }
     /// Adds the effects of the update on the host's jobs.
-    static Look judged(Look look, const detail::KnownJobs& jobs, const std::string& path) {
-        if (!look.update->config) return look;
-        const ScrapeConfigFile& file = *look.update->config;
+    static Scan judged(Scan scan, const detail::KnownJobs& jobs, const std::string& path) {
+        if (!scan.update->config) return scan;
+        const ScrapeConfigFile& file = *scan.update->config;
         if (!file.lists_jobs && !jobs.empty()) {
-            look.update = failed(path, "lists no jobs, so it may be cut; if there are to be none, "
+            scan.update = failed(path, "lists no jobs, so it may be cut; if there are to be none, "
                                        "write scrape_configs: []");
-            return look;
+            return scan;
         }
-        look.update->removed = jobs.missing_in(file);
-        look.needs_second_look = !look.update->removed.empty() || jobs.differ_in(file);
-        look.jobs = std::make_shared<const detail::KnownJobs>(jobs.after(file));
-        return look;
+        scan.update->removed = jobs.missing_in(file);
+        scan.needs_confirmation = !scan.update->removed.empty() || jobs.differ_in(file);
+        scan.jobs = std::make_shared<const detail::KnownJobs>(jobs.after(file));
+        return scan;
     }
     static ScrapeConfigUpdate failed(const std::string& path, const std::string& problem) {
         return {.error = ScrapeConfigError({{"", path, problem}})};
     }
 
-    static constexpr std::chrono::seconds longest_look{10};
-    static constexpr std::chrono::seconds second_look_when_asked{1};
+    static constexpr std::chrono::seconds max_scan_time{10};
+    static constexpr std::chrono::seconds confirmation_delay_when_asked{1};
 
     asio::strand<asio::any_io_executor> strand_;
     asio::any_io_executor parser_;  // may be empty
     std::shared_ptr<Clock> clock_;
     std::shared_ptr<FileCalls> file_calls_;
-    std::shared_ptr<const Question> question_;
+    std::shared_ptr<const ScanInput> input_;
     Duration interval_;
     Callback callback_;
     std::atomic<bool> cancelled_ = false;
-    std::unique_ptr<Timer> timer_;        // null: not started, or cancelled
-    std::unique_ptr<Timer> patience_;     // the same
-    std::unique_ptr<Timer> second_look_;  // the same
-    detail::LateAnswers::Ticket look_ticket_;
-    bool looking_ = false;
-    bool look_again_ = false;               // after the current scan
+    std::unique_ptr<Timer> timer_;               // null: not started, or cancelled
+    std::unique_ptr<Timer> scan_timeout_;        // the same
+    std::unique_ptr<Timer> confirmation_timer_;  // the same
+    detail::LateAnswers::PendingAnswer pending_scan_;
+    bool scanning_ = false;
+    bool scan_again_ = false;               // after the current scan
     std::atomic<std::uint64_t> asked_ = 0;  // calls of check()
     std::uint64_t checks_ = 0;              // of these, those received on the strand
-    std::uint64_t checks_of_look_ = 0;      // those received before the current scan
-    std::uint64_t checks_told_ = 0;         // those answered by an update
-    TimePoint look_began_{};                // of the current scan, or the last one
-    bool told_ = false;                     // the host has a configuration
+    std::uint64_t checks_of_scan_ = 0;      // those received before the current scan
+    std::uint64_t checks_answered_ = 0;     // those answered by an update
+    TimePoint scan_began_{};                // of the current scan, or the last one
+    bool delivered_ = false;                // the host has a configuration
     /// The jobs of the host. Not null.
     std::shared_ptr<const detail::KnownJobs> jobs_ = std::make_shared<const detail::KnownJobs>();
-    std::optional<Look> unconfirmed_;  // waits for a second scan of the same bytes
+    std::optional<Scan> unconfirmed_;  // waits for a second scan of the same bytes
     TimePoint confirmed_from_{};       // by a scan started then or later
     Files known_;                      // null: report the next result in any case
     std::string failure_;              // of the last scan, if it found no files

@@ -206,7 +206,7 @@ class ScrapeConfigReader {
         std::vector<ScrapeConfigFailure> of_jobs = std::exchange(file_.failures, {});
         add_failures("", mistakes);
         file_.failures.insert(file_.failures.end(), of_jobs.begin(), of_jobs.end());
-        tell_of_more(file_name);
+        report_more(file_name);
         const bool refused = !mistakes.none() || (options_.strict && !file_.failures.empty());
         if (refused) throw ScrapeConfigError(std::move(file_.failures));
         return std::move(file_);
@@ -330,7 +330,7 @@ class ScrapeConfigReader {
             return;
         }
         job.discovery.name = job.scrape.job_name;
-        if (copied_ > most_copied_) value.fail("global says too much for so many jobs");
+        if (copied_ > max_copied_) value.fail("global says too much for so many jobs");
         handover_.hand_over(value, job_keys_, job.settings, mistakes);
         copied_ += detail::inherit_settings(file_.global, job.settings);
         SharedReader(value, job.scrape, mistakes).read();
@@ -423,22 +423,22 @@ class ScrapeConfigReader {
     }
 
     void add_failures(const std::string& job, const Mistakes& mistakes) {
-        constexpr std::size_t most_failures = 10'000;
-        std::size_t untold = mistakes.count() - mistakes.list().size();
+        constexpr std::size_t max_failures = 10'000;
+        std::size_t unreported = mistakes.count() - mistakes.list().size();
         for (const ConfigError& error : mistakes.list()) {
-            if (file_.failures.size() == most_failures) {
-                ++untold;
+            if (file_.failures.size() == max_failures) {
+                ++unreported;
             } else {
                 file_.failures.push_back({job, error.where(), error.problem()});
             }
         }
-        untold_ += untold;
+        unreported_ += unreported;
     }
 
-    void tell_of_more(const std::string& file_name) {
-        if (untold_ == 0) return;
+    void report_more(const std::string& file_name) {
+        if (unreported_ == 0) return;
         file_.failures.push_back(
-            {"", file_name, "there are " + std::to_string(untold_) + " more mistakes"});
+            {"", file_name, "there are " + std::to_string(unreported_) + " more mistakes"});
     }
 
     static constexpr milliseconds default_timeout = std::chrono::seconds(10);
@@ -455,10 +455,10 @@ class ScrapeConfigReader {
     detail::RelabelRuleReader rule_reader_;
     std::set<std::string> names_;
     ScrapeConfigFile file_;
-    std::size_t untold_ = 0;
+    std::size_t unreported_ = 0;
     /// Bytes of `global` copied to jobs. Bounded, because a tiny job copies all of `global`.
     std::size_t copied_ = 0;
-    const std::size_t most_copied_ = std::max(64 * mib, 16 * options_.max_bytes);
+    const std::size_t max_copied_ = std::max(64 * mib, 16 * options_.max_bytes);
     detail::KeyHandover handover_{options_, file_.notes};
 };
 
@@ -476,7 +476,7 @@ std::string one_a_line(const std::vector<ScrapeConfigFailure>& failures) {
 ScrapeConfigError::ScrapeConfigError(std::vector<ScrapeConfigFailure> failures)
     : ConfigError(failures.front().where, failures.front().message) {
     std::string text = one_a_line(failures);
-    told_ = std::make_shared<const Told>(Told{std::move(failures), std::move(text)});
+    content_ = std::make_shared<const Content>(Content{std::move(failures), std::move(text)});
 }
 
 std::vector<Job> ScrapeConfigFile::discovery_jobs() const {

@@ -32,15 +32,15 @@ class TargetPacker {
     std::size_t shape_count() const noexcept { return shapes_.size(); }
     /// Memory cached for the next target, without the shapes.
     std::size_t kept_bytes() const noexcept {
-        return entries_.capacity() * sizeof(Entry) + packed_.capacity();
+        return entries_.capacity() * sizeof(TemplateEntry) + packed_.capacity();
     }
 
  private:
-    using Entry = TargetShape::Entry;
+    using TemplateEntry = TargetShape::TemplateEntry;
     /// Lookup key of a shape.
     struct Key {
         std::size_t hash;
-        std::span<const Entry> entries;
+        std::span<const TemplateEntry> entries;
         std::chrono::milliseconds interval;
         std::chrono::milliseconds timeout;
     };
@@ -60,7 +60,7 @@ class TargetPacker {
         }
     };
 
-    const Entry& add(const MutableLabels::Label&);
+    const TemplateEntry& add(const MutableLabels::Label&);
     bool is_of_job(const MutableLabels::Label&) const;
     TargetShapePtr shape_of(const Key&);
     void forget_unused();
@@ -71,7 +71,7 @@ class TargetPacker {
     std::size_t shape_entries_ = 0;  // total of all shapes
     std::size_t enough_entries_ = 0;
     // Of the current target.
-    std::vector<Entry> entries_;
+    std::vector<TemplateEntry> entries_;
     std::string packed_;
     std::uint32_t own_values_ = 0;
     std::uint32_t address_ = 0;  // index of the address among them

@@ -12,8 +12,8 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 // Capacity kept for the next target, ample for most.
-constexpr std::size_t most_kept_entries = 512;
-constexpr std::size_t most_kept_value_bytes = 32 * 1024;
+constexpr std::size_t max_kept_entries = 512;
+constexpr std::size_t max_kept_value_bytes = 32 * 1024;
 
 /// Below this size, no search for unused shapes.
 constexpr std::size_t few_entries = 1024;
@@ -33,7 +33,7 @@ ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
         const std::uint64_t name_hash = xxh64(label.name);
         const std::uint64_t value_hash = xxh64(label.value);
         hash = (hash * 31 + name_hash) * 31 + value_hash;
-        const Entry& entry = add(label);
+        const TemplateEntry& entry = add(label);
         shape_hash = shape_hash * 31 + name_hash;
         if (entry.shared()) shape_hash = shape_hash * 31 + value_hash;
     }
@@ -48,7 +48,7 @@ ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
 ScrapeTargetPtr TargetPacker::repack(const ScrapeTarget& target, const TargetGroupPtr& group,
                                      std::size_t index) {
     const char* end = target.values();
-    for (const Entry& entry : target.shape_->entries()) {
+    for (const TemplateEntry& entry : target.shape_->entries()) {
         if (entry.own()) unpack_value(end);
     }
     const auto size = static_cast<std::size_t>(end - target.values());
@@ -58,8 +58,8 @@ ScrapeTargetPtr TargetPacker::repack(const ScrapeTarget& target, const TargetGro
     return copy;
 }
 
-const TargetPacker::Entry& TargetPacker::add(const MutableLabels::Label& label) {
-    Entry& entry = entries_.emplace_back(Entry{label.name, {}});
+const TargetPacker::TemplateEntry& TargetPacker::add(const MutableLabels::Label& label) {
+    TemplateEntry& entry = entries_.emplace_back(TemplateEntry{label.name, {}});
     if (is_of_job(label)) {
         entry.value = label.value;
     } else if (label.name == instance_label && address_ != 0 && label.value == address_text_) {
@@ -84,7 +84,7 @@ bool TargetPacker::is_of_job(const MutableLabels::Label& label) const {
 }
 
 bool TargetPacker::Equal::operator()(const Key& key, const TargetShapePtr& shape) const noexcept {
-    const auto same = [](const Entry& a, const Entry& b) {
+    const auto same = [](const TemplateEntry& a, const TemplateEntry& b) {
         return a.name == b.name && a.value == b.value && a.shared() == b.shared() &&
                a.repeats == b.repeats;
     };
@@ -117,8 +117,8 @@ void TargetPacker::forget_unused() {
 }
 
 void TargetPacker::give_back_memory() noexcept {
-    if (entries_.capacity() > most_kept_entries) std::vector<Entry>().swap(entries_);
-    if (packed_.capacity() > most_kept_value_bytes) std::string().swap(packed_);
+    if (entries_.capacity() > max_kept_entries) std::vector<TemplateEntry>().swap(entries_);
+    if (packed_.capacity() > max_kept_value_bytes) std::string().swap(packed_);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -54,7 +54,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             const bool concerned =
                 !present || std::find(present->begin(), present->end(), id) != present->end();
             if (!concerned || provider.builder == plan.builder) continue;
-            Provider& whole = plan.whole[id];
+            BuiltProvider& whole = plan.whole[id];
             whole.builder = plan.builder;
             whole.unconfirmed = provider.unconfirmed;
             whole.groups.reserve(provider.groups.size());
@@ -174,24 +174,24 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     using TargetTransition = detail::TargetTransition;
     using Groups = boost::unordered_flat_set<BuiltGroup, detail::GroupHash, detail::SameSource>;
 
-    struct Provider {
+    struct BuiltProvider {
         std::shared_ptr<TargetBuilder> builder;  // of its groups
         Groups groups;
         bool unconfirmed = false;  // see TargetGroupDiff
     };
     /// Changed and removed groups of a provider.
     struct Update {
-        Provider* provider;
+        BuiltProvider* provider;
         std::vector<BuiltGroup> built;
         const std::vector<TargetGroupPtr>* removed;
         bool confirms;
     };
     struct Plan {
-        bool full = false;                       // drop everything missing in `whole`
-        std::map<ProviderId, Provider> whole;    // replace the previous state
-        std::vector<Update> updates;             // of other providers
-        std::vector<ProviderId> ended;           // removed last
-        std::shared_ptr<TargetBuilder> builder;  // the replacement; null: no change
+        bool full = false;                          // drop everything missing in `whole`
+        std::map<ProviderId, BuiltProvider> whole;  // replace the previous state
+        std::vector<Update> updates;                // of other providers
+        std::vector<ProviderId> ended;              // removed last
+        std::shared_ptr<TargetBuilder> builder;     // the replacement; null: no change
     };
 
     /// Replacements of groups with a different share only.
@@ -230,7 +230,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         if (known != providers_.end() && !plan.full && !diff.full) {
             return add_update(plan, known->second, diff);
         }
-        Provider& whole = plan.whole[id];
+        BuiltProvider& whole = plan.whole[id];
         whole.builder = known == providers_.end() || plan.full ? builder_ : known->second.builder;
         whole.unconfirmed = diff.unconfirmed;
         whole.groups.reserve(diff.updated.size());
@@ -245,7 +245,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             if (it != whole.groups.end()) whole.groups.erase(it);
         }
     }
-    void add_update(Plan& plan, Provider& provider, const TargetGroupDiff& diff) const {
+    void add_update(Plan& plan, BuiltProvider& provider, const TargetGroupDiff& diff) const {
         Update& update = plan.updates.emplace_back();
         update.provider = &provider;
         update.removed = &diff.removed;
@@ -259,7 +259,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         detail::make_room(provider.groups, update.built.size());
     }
     /// \returns null if there is none
-    static const BuiltGroup* find(const Provider& provider, std::string_view source) {
+    static const BuiltGroup* find(const BuiltProvider& provider, std::string_view source) {
         const auto it = provider.groups.find(source);
         return it == provider.groups.end() ? nullptr : &*it;
     }
@@ -279,13 +279,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         return std::any_of(targets.begin(), targets.end(),
                            [&](const ScrapeTargetPtr& other) { return other->same_as(target); });
     }
-    void put(Provider& provider, const TargetGroupPtr& group, const BuiltGroup* before) const {
+    void put(BuiltProvider& provider, const TargetGroupPtr& group, const BuiltGroup* before) const {
         BuiltGroup built(*provider.builder, group, share_, nullptr, before);
         const auto [it, is_new] = provider.groups.insert(std::move(built));
         if (!is_new) replace(*it, std::move(built));
     }
     /// Upper bounds for removed and added targets.
-    static void count_targets(const Plan& plan, const std::map<ProviderId, Provider>& providers,
+    static void count_targets(const Plan& plan,
+                              const std::map<ProviderId, BuiltProvider>& providers,
                               std::size_t& leaving, std::size_t& coming) {
         for (const auto& [id, provider] : plan.whole) coming += target_count(provider.groups);
         for (const Update& update : plan.updates) {
@@ -329,7 +330,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         std::list<News> news(1);
         news.front().steps = targets_.prepare(leaving, coming);
         commit(plan, transition, news);
-        tell();
+        deliver();
     }
     template <class Count>
     void carry_out(Replacements& plan, Count count_moved) {
@@ -343,7 +344,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
         count_moved();
         finish(transition, news, builder_);
-        tell();
+        deliver();
     }
     void commit(Plan& plan, TargetTransition& transition, std::list<News>& news) noexcept {
         const std::shared_ptr<TargetBuilder> before = builder_;
@@ -400,8 +401,9 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     static void append(List& list, const List& more) {
         list.insert(list.end(), more.begin(), more.end());
     }
-    std::map<ProviderId, Provider>::iterator end(std::map<ProviderId, Provider>::iterator provider,
-                                                 TargetTransition& transition) noexcept {
+    std::map<ProviderId, BuiltProvider>::iterator end(
+        std::map<ProviderId, BuiltProvider>::iterator provider,
+        TargetTransition& transition) noexcept {
         for (const BuiltGroup& built : provider->second.groups) take_out(built, transition);
         return providers_.erase(provider);
     }
@@ -431,26 +433,26 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         add(moving_, built.moving().size());
     }
 
-    void tell() noexcept {
-        if (std::exchange(telling_, true)) return;
+    void deliver() noexcept {
+        if (std::exchange(delivering_, true)) return;
         const auto self = this->shared_from_this();  // the handler may destroy the pool
         while (!news_.empty() && !ended_) {
             std::list<News> next;
             next.splice(next.end(), news_, news_.begin());
-            tell(next.front());
+            deliver(next.front());
         }
-        telling_ = false;
+        delivering_ = false;
     }
-    void tell(const News& news) noexcept {
+    void deliver(const News& news) noexcept {
         const bool reconfigured = news.before != news.now;
         if (reconfigured && !(news.before->config() == news.now->config())) {
             handler_->reconfigure(news.before->config(), news.now->config());
         }
-        tell_each(news.steps.stop,
+        call_each(news.steps.stop,
                   [this](const auto& stop) { handler_->stop(stop.id, stop.target, stop.reason); });
-        tell_each(news.steps.keep,
+        call_each(news.steps.keep,
                   [this](const auto& kept) { handler_->keep(kept.id, kept.target); });
-        tell_each(news.steps.start,
+        call_each(news.steps.start,
                   [this](const auto& started) { handler_->start(started.id, started.target); });
         if (ended_) return;
         if (std::exchange(over_limit_, news.over_limit) != news.over_limit) {
@@ -458,7 +460,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
     }
     template <class List, class Call>
-    void tell_each(const List& list, const Call& call) const noexcept {
+    void call_each(const List& list, const Call& call) const noexcept {
         for (const auto& item : list) {
             if (ended_) return;
             call(item);
@@ -474,12 +476,12 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             before = now;
         };
         set(metrics_->fleet_targets_moving, published_moving_, moving);
-        set(metrics_->fleet_targets_others, published_others_, others);
+        set(metrics_->fleet_foreign_targets, published_others_, others);
     }
 
     std::shared_ptr<TargetBuilder> builder_;  // for new groups
     TargetHandler* handler_;
-    std::map<ProviderId, Provider> providers_;
+    std::map<ProviderId, BuiltProvider> providers_;
     detail::EqualTargets targets_;
     std::size_t dropped_count_ = 0;
     std::size_t failed_count_ = 0;
@@ -493,7 +495,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     std::size_t published_others_ = 0;
     bool over_limit_ = false;
     std::list<News> news_;  // pending notifications
-    bool telling_ = false;
+    bool delivering_ = false;
     bool ended_ = false;
 };
 

@@ -17,7 +17,7 @@ namespace k8s_sd::inline v0::detail {
 /// the durations expressed by such values.
 class TargetShape final : public LabelTemplate, public boost::intrusive_ref_counter<TargetShape> {
  public:
-    TargetShape(std::size_t hash, std::span<const Entry> entries,
+    TargetShape(std::size_t hash, std::span<const TemplateEntry> entries,
                 std::shared_ptr<const PreparedJob> job, std::chrono::milliseconds interval,
                 std::chrono::milliseconds timeout)
         : LabelTemplate(hash, entries),

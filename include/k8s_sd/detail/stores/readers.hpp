@@ -21,7 +21,7 @@ class Readers {
     class Mark {
      public:
         explicit Mark(const Readers& readers) noexcept
-            : count_(readers.places_[this_thread()].readers[readers.side_]) {
+            : count_(readers.slots_[this_thread()].readers[readers.side_]) {
             ++count_;
         }
         ~Mark() { count_.fetch_sub(1, std::memory_order_release); }
@@ -40,26 +40,26 @@ class Readers {
     void change_side() noexcept { side_ = side_ ^ 1U; }
     /// Whether each counter of a side was 0 at the time of its check.
     bool none(unsigned side) const noexcept {
-        for (const Place& place : places_) {
-            if (place.readers[side] != 0) return false;
+        for (const Slot& slot : slots_) {
+            if (slot.readers[side] != 0) return false;
         }
         return true;
     }
 
  private:
-    static constexpr unsigned most_places = 16;
+    static constexpr unsigned max_slots = 16;
     /// Counters of one thread, or of several if there are many.
-    struct alignas(64) Place {
+    struct alignas(64) Slot {
         mutable std::array<std::atomic<std::uint32_t>, 2> readers{};
     };
     static unsigned this_thread() noexcept {
         static std::atomic<unsigned> threads = 0;
-        thread_local const unsigned place =
-            threads.fetch_add(1, std::memory_order_relaxed) % most_places;
-        return place;
+        thread_local const unsigned slot =
+            threads.fetch_add(1, std::memory_order_relaxed) % max_slots;
+        return slot;
     }
 
-    std::array<Place, most_places> places_{};
+    std::array<Slot, max_slots> slots_{};
     alignas(64) std::atomic<unsigned> side_ = 0;
 };
 

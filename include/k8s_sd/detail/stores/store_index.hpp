@@ -32,12 +32,12 @@ class StoreIndex {
 
     /// One of the objects of a key, or null.
     const Ptr* find(std::string_view key) const noexcept {
-        const Entry* entry = entries_.find(key);
+        const IndexEntry* entry = entries_.find(key);
         return entry ? &entry->first : nullptr;
     }
     template <class Visitor>
     void for_each(std::string_view key, Visitor&& visit) const {
-        const Entry* entry = entries_.find(key);
+        const IndexEntry* entry = entries_.find(key);
         if (!entry) return;
         visit(entry->first);
         entry->others.for_each([&](const KeyedObject<T>& other) { visit(other.object); });
@@ -56,22 +56,22 @@ class StoreIndex {
 
  private:
     /// Optimized for keys with one object.
-    struct Entry {
+    struct IndexEntry {
         std::string_view key;  ///< a view of `first`
         Ptr first;
         Trie<ObjectsByKey<T>> others;
     };
     struct Entries {
-        using Element = Entry;
+        using Element = IndexEntry;
         using Key = std::string_view;
-        static Key key(const Entry& entry) noexcept { return entry.key; }
+        static Key key(const IndexEntry& entry) noexcept { return entry.key; }
         static std::uint64_t hash(Key key, unsigned round) noexcept {
             return hash_of_key(key, round);
         }
     };
 
     void put(std::string_view key, const Ptr& object) {
-        Entry* entry = entries_.edit(key);
+        IndexEntry* entry = entries_.edit(key);
         if (!entry) {
             entries_.insert({key, object, {}});
         } else if (key_of(*entry->first) == key_of(*object)) {
@@ -82,7 +82,7 @@ class StoreIndex {
         }
     }
     void remove(std::string_view key, const T& object, const IndexFunction<T>& function) {
-        Entry* entry = entries_.edit(key);
+        IndexEntry* entry = entries_.edit(key);
         if (!entry) return;
         if (key_of(*entry->first) != key_of(object)) return entry->others.remove(key_of(object));
         while (!entry->others.empty()) {
@@ -93,7 +93,7 @@ class StoreIndex {
         entries_.remove(key);
     }
     /// Makes the object the entry's first one, and uses its view of the key.
-    static bool give(Entry& entry, const Ptr& object, const IndexFunction<T>& function) {
+    static bool give(IndexEntry& entry, const Ptr& object, const IndexFunction<T>& function) {
         const auto keys = keys_of(object.get(), function);
         const auto it = std::lower_bound(keys.begin(), keys.end(), entry.key);
         if (it == keys.end() || *it != entry.key) return false;

@@ -67,12 +67,12 @@ class EncodingChoice {
         if (plain_ || !has_other()) return false;
         plain_ = true;
         plain_until_ = now + pause_;
-        pause_ = std::min(2 * pause_, longest_pause);
+        pause_ = std::min(2 * pause_, max_pause);
         return true;
     }
     /// A list is complete.
     void on_list() noexcept {
-        if (!plain_) pause_ = shortest_pause;
+        if (!plain_) pause_ = min_pause;
     }
     /// A list succeeded in the other encoding after the usual one had failed.
     void take_other(TimePoint now) noexcept {
@@ -85,18 +85,18 @@ class EncodingChoice {
     /// The API server has changed.
     void forget() noexcept {
         plain_ = false;
-        pause_ = shortest_pause;
+        pause_ = min_pause;
     }
 
  private:
-    static constexpr Duration shortest_pause = std::chrono::hours(1);
-    static constexpr Duration longest_pause = std::chrono::hours(24);
+    static constexpr Duration min_pause = std::chrono::hours(1);
+    static constexpr Duration max_pause = std::chrono::hours(24);
 
     bool protobuf_;
     bool metadata_only_;
     bool plain_ = false;  ///< plain JSON replaces the first choice
     TimePoint plain_until_{};
-    Duration pause_ = shortest_pause;
+    Duration pause_ = min_pause;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -13,15 +13,15 @@ namespace k8s_sd::inline v0::detail {
 /// LIST works better there, so the limits are tight: a limit on silence, and half a minute in total
 /// plus a little for each object. The silence distinguishes the two cases: new objects arrive one
 /// by one, objects of a list in a row.
-class InitialEventsPatience {
+class InitialEventsTimeout {
  public:
-    explicit InitialEventsPatience(const WatchOptions& options)
+    explicit InitialEventsTimeout(const WatchOptions& options)
         : response_timeout_(options.response_timeout) {}
 
     /// The response head has arrived.
     /// \param hasty  another form of the list may be faster
     void begin(TimePoint now, bool hasty = true) noexcept {
-        quiet_ = hasty ? hasty_quiet : most_quiet;
+        quiet_ = hasty ? hasty_quiet : max_quiet;
         if (response_timeout_ > Duration{}) quiet_ = std::min(quiet_, response_timeout_);
         began_ = last_ = now;
         objects_ = 0;
@@ -52,7 +52,7 @@ class InitialEventsPatience {
  private:
     // An API server checks every second whether the list is complete.
     static constexpr Duration hasty_quiet = std::chrono::seconds(10);
-    static constexpr Duration most_quiet = std::chrono::seconds(30);
+    static constexpr Duration max_quiet = std::chrono::seconds(30);
     static constexpr Duration base = std::chrono::seconds(30);
     static constexpr Duration for_each = std::chrono::milliseconds(100);
     static constexpr Duration longest = std::chrono::minutes(10);

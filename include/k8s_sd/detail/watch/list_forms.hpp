@@ -108,7 +108,7 @@ class ListForms {
     }
 
  private:
-    static constexpr std::size_t most_forms = 6;
+    static constexpr std::size_t max_forms = 6;
 
     void add(ListForm form, bool wanted = true) noexcept {
         if (wanted) forms_[size_++] = form;
@@ -131,8 +131,8 @@ class ListForms {
         return false;
     }
 
-    std::array<ListForm, most_forms> forms_{};
-    std::array<bool, most_forms> failed_{};
+    std::array<ListForm, max_forms> forms_{};
+    std::array<bool, max_forms> failed_{};
     std::size_t size_ = 0;
     std::size_t index_ = 0;
     std::size_t leading_ = 0;  // the first form that is served

@@ -40,7 +40,7 @@ struct Exchange {
     std::uint64_t events = 0;     ///< including bookmarks
     bool advanced = false;        ///< an event had a new version
     std::size_t items = 0;        ///< items of a list
-    bool shrunken = false;        ///< the streamed list is complete, but suspicious
+    bool suspicious = false;      ///< the streamed list is complete; confirm it
     bool doubted = false;         ///< an object is older than the start version of the watch
     std::string old_version{};    ///< of a bookmark older than the start version
     std::string early_version{};  ///< of a probe with several objects: nothing more to read
@@ -49,8 +49,8 @@ struct Exchange {
     bool watching() const noexcept { return purpose == Purpose::watch; }
     bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
     /// Whether the outcome is final, so the rest of the body can be skipped.
-    bool has_told_all() const noexcept {
-        return shrunken || !old_version.empty() || !early_version.empty();
+    bool has_verdict() const noexcept {
+        return suspicious || !old_version.empty() || !early_version.empty();
     }
     /// Collects a part of an unreadable body.
     /// \returns an error once there is enough
@@ -62,7 +62,7 @@ struct ExchangeEnd {
     Failure failure{};                ///< of the connection or the decoder; none: complete
     WatchMachine::PageListed page{};  ///< of a complete list
     error_code page_problem{};        ///< why the page cannot belong to a finite list
-    bool shrunken = false;            ///< this page completes a suspicious list
+    bool suspicious = false;          ///< this page completes a suspicious list
     Duration life{};                  ///< since the response head
     bool in_time = false;             ///< the watch ended at its requested timeout
 };

@@ -19,7 +19,7 @@ using FailureCause = WatchMachine::Cause;
 
 constexpr std::size_t error_text_limit = 16 * 1024;
 // Bounds the delay a faulty or hostile server can impose.
-constexpr Duration longest_retry_after = std::chrono::hours(1);
+constexpr Duration max_retry_after = std::chrono::hours(1);
 
 /// The Status in the body, or one derived from the response head. The HTTP status takes precedence
 /// over the code in the body.
@@ -42,7 +42,7 @@ std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus
     std::optional<Duration> wait = head.retry_after;
     if (!wait && status.retry_after_seconds != 0)
         wait = std::chrono::seconds(status.retry_after_seconds);
-    if (wait) wait = std::min(*wait, longest_retry_after);
+    if (wait) wait = std::min(*wait, max_retry_after);
     return wait;
 }
 
@@ -180,7 +180,7 @@ Verdict judge_list(ExchangeEnd end) {
                 {end.page_problem, end.page_problem.message()},
                 true};
     }
-    if (end.shrunken) return {WatchMachine::Shrunken{}};
+    if (end.suspicious) return {WatchMachine::Suspicious{}};
     return {std::move(end.page)};
 }
 
@@ -230,7 +230,7 @@ Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     if (!exchange.early_version.empty()) return {WatchMachine::Probed{exchange.early_version}};
     if (!exchange.old_version.empty()) return {WatchMachine::WentBack{exchange.old_version}};
     if (exchange.doubted) return {WatchMachine::Doubted{}};
-    if (exchange.shrunken) return {WatchMachine::Shrunken{}};
+    if (exchange.suspicious) return {WatchMachine::Suspicious{}};
     const bool is_event = exchange.error_event.has_value();
     if ((head.status != 0 && head.status != 200) || is_event) {
         const ServerStatus status =

@@ -5,13 +5,13 @@
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/net/api_client_impl.hpp"
 #include "k8s_sd/detail/net/inflate.hpp"
-#include "k8s_sd/detail/objects/object_audience.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
-#include "k8s_sd/detail/watch/bookmark_patience.hpp"
+#include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
 #include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/share_choice.hpp"
+#include "k8s_sd/detail/watch/watch_idle_timeout.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
@@ -97,7 +97,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_object_of_other_share();
     void on_probed_object();
     bool wants(std::string_view ns, std::string_view name);
-    std::optional<std::uint16_t> audience_of(EventType, const DecodedObject&);
+    std::optional<std::uint16_t> tag_of(EventType, const DecodedObject&);
     bool is_one_too_many(EventType, bool kept, const api::ObjectMeta&);
     void on_initial_event(EventType);
     void wait_for_initial_events(TimePoint until);
@@ -152,16 +152,16 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     WatchMachine machine_;
     ShareChoice share_;
     Random random_;
-    BookmarkPatience patience_;
-    InitialEventsPatience initial_events_;
+    WatchIdleTimeout idle_timeout_;
+    InitialEventsTimeout initial_events_;
     WatchReport report_;
     std::unique_ptr<HttpConnection> connection_;
     std::unique_ptr<Timer> timer_;
     std::unique_ptr<Timer> leaving_;  ///< delays the server change; null: there was none
 
-    ServerTraffic::Ticket ticket_;  ///< of a pending permit or wake-up
-    ServerTraffic::Place list_place_;
-    ServerTraffic::Place watch_place_;
+    ServerTraffic::RequestHandle request_handle_;  ///< of a pending permit or wake-up
+    ServerTraffic::Permit list_permit_;
+    ServerTraffic::Permit watch_permit_;
 
     Exchange exchange_;              ///< the current one
     std::uint64_t credentials_ = 0;  ///< revision of the credentials sent
@@ -185,7 +185,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     bool asking_ = false;                  ///< for API versions
     std::optional<TimePoint> retried_at_;  ///< immediate retry with new credentials
     bool woken_ = false;                   ///< by the server's recovery, before the pause ended
-    bool regression_told_ = false;         // since a list was complete
+    bool regression_reported_ = false;     // since a list was complete
     bool adopted_ = false;                 ///< objects from another watch
     bool started_ = false;
     bool stopped_ = false;

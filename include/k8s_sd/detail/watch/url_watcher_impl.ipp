@@ -17,12 +17,12 @@ constexpr Duration proof_of_life = std::chrono::seconds(1);
 /// The recovery of a server wakes all waiting watches: spread over this time, and none of them
 /// sooner than this pause after its own failure.
 constexpr Duration recovery_jitter = std::chrono::seconds(1);
-constexpr Duration least_pause = std::chrono::seconds(4);
+constexpr Duration min_recovery_pause = std::chrono::seconds(4);
 /// Watches leave a server removed from the kubeconfig spread over this time.
 constexpr Duration leaving_jitter = std::chrono::seconds(5);
-constexpr Duration longest_wait_for_place = std::chrono::minutes(2);
+constexpr Duration max_permit_wait = std::chrono::minutes(2);
 /// More objects than a server returns for a list with limit 1.
-constexpr std::size_t most_probed = 100;
+constexpr std::size_t max_probed = 100;
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration late_timer = std::chrono::seconds(1);
 
@@ -72,7 +72,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
       encoding_(options.protobuf && !schema_.json_only, schema_.metadata_only),
       machine_(options, api_.next_seed(), encoding_.has_other()),
       random_(api_.next_seed()),
-      patience_(traffic_->bookmarks),
+      idle_timeout_(traffic_->bookmarks),
       initial_events_(options),
       report_(
           query_, api_.url(), api_.environment.metrics->of(query_.kind), api_.environment.logger,
@@ -97,9 +97,9 @@ void URLWatcherImpl::stop() noexcept {
     connection_->close();
     timer_->cancel();
     if (leaving_) leaving_->cancel();
-    ticket_.reset();
-    list_place_.reset();
-    watch_place_.reset();
+    request_handle_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     report_.end();
 }
 
@@ -138,24 +138,24 @@ void URLWatcherImpl::perform(const WatchMachine::Step& step) {
 
 // A list holds its permit from the first to the last page unless interrupted.
 void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
-    if (!list_place_) list_place_ = traffic_->try_list_place();
-    if (list_place_) return list(wanted);
+    if (!list_permit_) list_permit_ = traffic_->try_list_permit();
+    if (list_permit_) return list(wanted);
     wait(Waiting::list_budget);
     connection_->close();
-    ticket_ = traffic_->async_list_place(
-        api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Place place) {
+    request_handle_ = traffic_->async_list_permit(
+        api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Permit permit) {
             const auto self = weak.lock();
             if (!self || self->stopped_) return;
             self->timer_->cancel();
-            self->list_place_ = std::move(place);
+            self->list_permit_ = std::move(permit);
             self->list(wanted);
             if (!self->stopped_) self->observer_.on_status();
         });
     // A stalled list must not block the others indefinitely.
-    timer_->expires_at(now() + longest_wait_for_place, [weak = weak_from_this(), wanted] {
+    timer_->expires_at(now() + max_permit_wait, [weak = weak_from_this(), wanted] {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
-        self->ticket_.reset();
+        self->request_handle_.reset();
         self->list(wanted);
         if (!self->stopped_) self->observer_.on_status();
     });
@@ -184,8 +184,8 @@ void URLWatcherImpl::begin_encoding(const WatchMachine::List& wanted) {
 
 /// The list keeps its permit until it is complete; its watch takes one now.
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
-    watch_place_ = traffic_->try_watch_place();
-    if (!watch_place_) return go_on(WatchMachine::NotStreamed{false});
+    watch_permit_ = traffic_->try_watch_permit();
+    if (!watch_permit_) return go_on(WatchMachine::NotStreamed{false});
     watch_timeout_ = draw_watch_timeout(options_, random_);
     reader_.expect(Document::watch);
     begin(streamed_list_request(query_to_send(), options_, wanted, watch_timeout_), Purpose::list,
@@ -224,8 +224,8 @@ void URLWatcherImpl::perform(const WatchMachine::Probe&) {
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
-    list_place_.reset();
-    watch_place_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     if (api_version_.empty()) return open_watch(watch);
     wait(Waiting::watch);
     ask_for_versions(false, [this, watch](bool, bool moved) {
@@ -234,20 +234,20 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
 }
 
 void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
-    watch_place_ = traffic_->try_watch_place();
-    if (!watch_place_) {
+    watch_permit_ = traffic_->try_watch_permit();
+    if (!watch_permit_) {
         exchange_ = {};
         exchange_.purpose = Purpose::watch;
-        return conclude({WatchMachine::NoPlace{},
+        return conclude({WatchMachine::NoPermit{},
                          {errc::too_many_watches,
                           "the limit (ServerLimits::watches) of open watches is reached"},
                          true});
     }
     const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
     WatchRequest request = watch_request(query_to_send(), watch, timeout, api_version_);
-    patience_.begin_watch(silence_of_watch(timeout));
-    request.idle_timeout = patience_.allowed();
-    if (machine_.is_suspect()) request.idle_timeout = patience_.allowed_if_suspect();
+    idle_timeout_.begin_watch(silence_of_watch(timeout));
+    request.idle_timeout = idle_timeout_.allowed();
+    if (machine_.is_suspect()) request.idle_timeout = idle_timeout_.allowed_if_suspect();
     reader_.expect(Document::watch);
     watch_timeout_ = timeout;
     begin(std::move(request), Purpose::watch, Waiting::watch);
@@ -255,8 +255,8 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     if (is_of_other_server()) return go_to_other_server();
-    list_place_.reset();
-    watch_place_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     // The next connection resolves the address again, which spreads clients over replicas, and no
     // idle connection needs keep-alives.
     connection_->close();
@@ -270,13 +270,14 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
 /// Ends the pause early when another request to the server succeeds.
 void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
     const TimePoint end = now() + sleep.delay;
-    const TimePoint earliest = now() + least_pause;
+    const TimePoint earliest = now() + min_recovery_pause;
     // The recovery may have happened while this watch waited for its response.
     if (traffic_->recoveries() != recoveries_) return wake(earliest, end);
-    ticket_ = traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
-        const auto self = weak.lock();
-        if (self && !self->stopped_) self->wake(earliest, end);
-    });
+    request_handle_ =
+        traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
+            const auto self = weak.lock();
+            if (self && !self->stopped_) self->wake(earliest, end);
+        });
 }
 
 void URLWatcherImpl::wake(TimePoint earliest, TimePoint end) {
@@ -292,7 +293,7 @@ Duration URLWatcherImpl::draw_jitter(Duration most) {
 }
 
 void URLWatcherImpl::on_slept() {
-    ticket_.reset();
+    request_handle_.reset();
     go_on(WatchMachine::Slept{});
     if (!stopped_) observer_.on_status();
 }
@@ -374,16 +375,16 @@ void URLWatcherImpl::take_server() {
     server_ = api_.server_revision;
     if (traffic_ == api_.traffic) return;
     traffic_ = api_.traffic;
-    patience_ = BookmarkPatience(traffic_->bookmarks);
+    idle_timeout_ = WatchIdleTimeout(traffic_->bookmarks);
 }
 
 /// Discards the state of the old server.
 void URLWatcherImpl::go_to_other_server() {
     connection_->close();
     timer_->cancel();
-    ticket_.reset();
-    list_place_.reset();
-    watch_place_.reset();
+    request_handle_.reset();
+    list_permit_.reset();
+    watch_permit_.reset();
     reader_.release();
     held_.clear();
     encoding_.forget();
@@ -474,7 +475,7 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
     const error_code ec = reader_.feed(bytes);
     if (stopped_) return asio::error::operation_aborted;
     if (ec) return ec;
-    if (exchange_.has_told_all() || exchange_.doubted) return asio::error::operation_aborted;
+    if (exchange_.has_verdict() || exchange_.doubted) return asio::error::operation_aborted;
     if (too_many_) return errc::too_many_objects;
     // An ERROR event ends the stream.
     return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
@@ -482,10 +483,10 @@ error_code URLWatcherImpl::read(std::string_view bytes) {
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const api::ObjectMeta& meta = decoded.meta;
-    if (stopped_ || exchange_.has_told_all()) return;
+    if (stopped_ || exchange_.has_verdict()) return;
     if (exchange_.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
-    const std::optional<std::uint16_t> audience = audience_of(type, decoded);
-    if (stopped_ || is_one_too_many(type, audience.has_value(), meta)) return;
+    const std::optional<std::uint16_t> tag = tag_of(type, decoded);
+    if (stopped_ || is_one_too_many(type, tag.has_value(), meta)) return;
     if (exchange_.purpose == Purpose::probe) return on_probed_object();
     if (exchange_.streams_list()) on_initial_event(type);
     if (exchange_.watching()) {
@@ -499,10 +500,10 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     }
     if (!wants(meta.namespace_, meta.name)) return;
     report_.on_read(meta.namespace_, meta.name);
-    if (!audience) return on_change(store_.remove(meta.namespace_, meta.name));
+    if (!tag) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded, form_.get());
-    ObjectAudience::set(*object, *audience);
-    if (*audience == ObjectAudience::apart) observer_.keep_apart(object);
+    ObjectTag::set(*object, *tag);
+    if (*tag == ObjectTag::apart) observer_.keep_apart(object);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange_.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));
@@ -525,12 +526,11 @@ void URLWatcherImpl::on_object_of_other_share() {
 }
 
 /// The tag to store the object with; nullopt drops the object.
-std::optional<std::uint16_t> URLWatcherImpl::audience_of(EventType type,
-                                                         const DecodedObject& decoded) {
+std::optional<std::uint16_t> URLWatcherImpl::tag_of(EventType type, const DecodedObject& decoded) {
     if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
     if (!wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
     if (!query_.share.contains(decoded.meta.uid)) return std::nullopt;
-    return observer_.audience_of(decoded);
+    return observer_.tag_of(decoded);
 }
 
 /// Counts all objects of a list or probe, wanted or not, so none is endless; a list may bring new
@@ -545,12 +545,12 @@ bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const api::Objec
     const bool is_probe = exchange_.purpose == Purpose::probe;
     const bool no_room = exchange_.watching() && kept && store_.size() >= options_.max_objects &&
                          !store_.find(meta.namespace_, meta.name);
-    too_many_ = no_room || exchange_.items > (is_probe ? most_probed : options_.max_objects);
+    too_many_ = no_room || exchange_.items > (is_probe ? max_probed : options_.max_objects);
     return too_many_;
 }
 
 void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
-    if (stopped_ || exchange_.has_told_all() || too_many_) return;
+    if (stopped_ || exchange_.has_verdict() || too_many_) return;
     report_.on_bookmark(batch_at_);
     if (exchange_.streams_list()) {
         if (list_ends && !version.empty()) on_list_streamed(version);
@@ -563,8 +563,8 @@ void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
     machine_.on_bookmark();
     on_progress(version);
     if (stopped_) return;
-    patience_.on_bookmark(batch_at_);
-    connection_->set_idle_timeout(patience_.allowed(), errc::idle_timeout);
+    idle_timeout_.on_bookmark(batch_at_);
+    connection_->set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
 }
 
 // --- a list as the first events of a watch ------------------------------------------------------
@@ -599,27 +599,27 @@ void URLWatcherImpl::on_initial_events_late() {
 /// All known state came over this stream, and the stream continues.
 void URLWatcherImpl::on_list_streamed(std::string_view version) {
     if (has_lost_much()) {
-        exchange_.shrunken = true;
+        exchange_.suspicious = true;
         return;
     }
     if (exchange_.sharded && shows_shard(query_.share.fraction(), exchange_.items))
         report_share(true);
     timer_->cancel();
-    list_place_.reset();
+    list_permit_.reset();
     traffic_->lists.add(listed_bytes_, listed_wait_, now());
     finish_list(std::string(version));
     if (stopped_) return;
     machine_.on_list_streamed({std::string(version), {}, exchange_.items}, now());
     exchange_.purpose = Purpose::watch;
-    patience_.begin_watch(silence_of_watch(watch_timeout_));
-    connection_->set_idle_timeout(patience_.allowed(), errc::idle_timeout);
+    idle_timeout_.begin_watch(silence_of_watch(watch_timeout_));
+    connection_->set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
     on_watching();
 }
 
 /// Whether the list is suspicious. Truncated lists before the first sync do not count: no observer
 /// has seen them as a state.
 bool URLWatcherImpl::has_lost_much() const {
-    return (synced() || adopted_) && options_.confirm_shrunken_lists && !machine_.confirming() &&
+    return (synced() || adopted_) && options_.confirm_suspicious_lists && !machine_.confirming() &&
            store_.missing() * 2 > store_.known_before_list();
 }
 
@@ -628,7 +628,7 @@ bool URLWatcherImpl::has_lost_much() const {
 void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
 
 void URLWatcherImpl::on_bad_object(const BadObject& bad) {
-    if (stopped_ || too_many_ || exchange_.has_told_all()) return;
+    if (stopped_ || too_many_ || exchange_.has_verdict()) return;
     if (!exchange_.watching()) {
         too_many_ = ++exchange_.items > options_.max_objects;
         if (exchange_.purpose == Purpose::probe) return on_probed_object();
@@ -685,7 +685,7 @@ void URLWatcherImpl::on_change(const ObjectChange& change) {
 void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped_) return;
     timer_->cancel();
-    watch_place_.reset();
+    watch_permit_.reset();
     const std::unique_ptr<Inflater> inflater = std::exchange(inflater_, nullptr);
     if (!ec && inflater) ec = inflater->finish();
     if (ec) {
@@ -711,7 +711,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     ExchangeEnd end = end_of_exchange({ec, std::move(why)});
     if (exchange_.head.status != 404 || schema_.older_version.empty())
         return decide(std::move(end));
-    list_place_.reset();
+    list_permit_.reset();
     ask_for_versions(true, [this, end = std::move(end)](bool served, bool moved) {
         exchange_.served = served;
         if (!moved) decide(end);
@@ -798,13 +798,13 @@ ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
     end.in_time = watch_timeout_ > margin && open >= watch_timeout_ - margin;
     if (exchange_.purpose != Purpose::list || exchange_.streamed || end.failure.ec) return end;
     end.page_problem = machine_.problem_of(end.page);
-    end.shrunken = end.page.continue_token.empty() && has_lost_much();
+    end.suspicious = end.page.continue_token.empty() && has_lost_much();
     return end;
 }
 
 void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
     wait(Waiting::credentials);
-    list_place_.reset();
+    list_permit_.reset();
     api_.async_refresh_credentials(credentials_, [weak = weak_from_this(), verdict](bool changed) {
         const auto self = weak.lock();
         if (!self || self->stopped_) return;
@@ -828,7 +828,7 @@ void URLWatcherImpl::conclude(const Verdict& verdict) {
 
 void URLWatcherImpl::report(const Verdict& verdict) {
     if (std::holds_alternative<WatchMachine::Silent>(verdict.outcome)) {
-        patience_.on_silence();
+        idle_timeout_.on_silence();
         report_.on_silence();
     }
     if (verdict.failed) {
@@ -852,14 +852,14 @@ void URLWatcherImpl::report(const Verdict& verdict) {
         // A proxy or server may close idle watches on its own schedule.
         const bool lived = watching_since_ && now() - *watching_since_ >= std::chrono::seconds(30);
         if (end->clean && (end->in_time || lived)) recover();
-    } else if (std::holds_alternative<WatchMachine::Shrunken>(verdict.outcome)) {
-        report_.on_shrunken_list(store_.missing(), store_.known_before_list());
+    } else if (std::holds_alternative<WatchMachine::Suspicious>(verdict.outcome)) {
+        report_.on_suspicious_list(store_.missing(), store_.known_before_list());
     }
 }
 
 void URLWatcherImpl::report_regression(const std::string& version) {
     const bool regressed = is_older_version(version, machine_.greatest_version());
-    if (regressed && !std::exchange(regression_told_, true))
+    if (regressed && !std::exchange(regression_reported_, true))
         report_.on_version_regression(version, machine_.greatest_version());
 }
 
@@ -890,7 +890,7 @@ void URLWatcherImpl::report_share(bool by_server) {
 
 void URLWatcherImpl::finish_list(const std::string& version) {
     report_regression(version);
-    regression_told_ = false;
+    regression_reported_ = false;
     listed_server_ = server_;
     for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
     if (stopped_) return;

@@ -54,7 +54,7 @@ class WatchMachine {
 
     using PageListed = ListPlan::Page;
     /// A complete list has lost so many known objects that it needs confirmation.
-    struct Shrunken {};
+    struct Suspicious {};
     struct Probed {
         std::string resource_version;
     };
@@ -97,7 +97,7 @@ class WatchMachine {
     /// The API version of the collection has changed; all known state is void.
     struct Moved {};
     /// The limit of open watches on the server is reached.
-    struct NoPlace {};
+    struct NoPermit {};
     /// The credentials were rejected, and new ones are available.
     struct NewCredentials {};
     /// The server rejects the encoding or the share; another request is possible.
@@ -106,9 +106,9 @@ class WatchMachine {
     struct OtherServer {};
     struct Slept {};
     using Outcome =
-        std::variant<PageListed, Shrunken, Probed, WatchEnded, Silent, Malformed, Doubted, WentBack,
-                     Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed, Moved,
-                     NoPlace, NewCredentials, AskOtherwise, OtherServer, Slept>;
+        std::variant<PageListed, Suspicious, Probed, WatchEnded, Silent, Malformed, Doubted,
+                     WentBack, Expired, VersionTooLarge, Rejected, BadPages, NotStreamed, Failed,
+                     Moved, NoPermit, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
     /// \param other_encoding  a second encoding exists
     WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false)
@@ -190,7 +190,7 @@ class WatchMachine {
     static constexpr int max_failures = 5;
     static constexpr int max_refusals = 10;
     static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
-    static constexpr Duration most_spread = std::chrono::seconds(5);
+    static constexpr Duration max_spread = std::chrono::seconds(5);
     static constexpr Duration reopen_max = std::chrono::seconds(5);
     static constexpr Duration form_max = std::chrono::seconds(4);
     // A pause is up to twice as long: five minutes at most.
@@ -201,7 +201,7 @@ class WatchMachine {
     static constexpr Duration an_hour = std::chrono::hours(1);
     static constexpr Duration long_ago = std::chrono::minutes(5);
     // A server may have no events for hours, but then its watches end at their timeouts.
-    static constexpr Duration barren_too_long = std::chrono::minutes(15);
+    static constexpr Duration max_time_without_progress = std::chrono::minutes(15);
 
     // --- lists ----------------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class WatchMachine {
                reason_ == ListReason::short_watches;
     }
 
-    Step on(const Shrunken&) {
+    Step on(const Suspicious&) {
         plan_.finish();
         plan_.forget_version();
         reason_ = ListReason::shrunken;
@@ -346,7 +346,7 @@ class WatchMachine {
         if (owes_probe_) owe_probe();
         const bool news = stream.advanced || (stream.brought && stream.proven());
         if (end.in_time || news) last_news_ = now_;
-        if (is_barren()) return stream.proven() ? on_quiet() : relist(ListReason::silence);
+        if (made_no_progress()) return stream.proven() ? on_quiet() : relist(ListReason::silence);
         if (is_due(streams_.short_in_a_row(), StreamRecord::max_short))
             return relist_later(ListReason::short_watches);
         if (stream.lived()) return Sleep{pause_before_reopening(end), Waiting::reopening};
@@ -366,10 +366,10 @@ class WatchMachine {
         return end.in_time ? pause : pause + spread();
     }
     /// Clients with a start jitter also reconnect with one.
-    Duration spread() { return backoff_.uniform(std::min(options_.start_jitter, most_spread)); }
+    Duration spread() { return backoff_.uniform(std::min(options_.start_jitter, max_spread)); }
     Step on_broken(const StreamRecord::Stream& stream) {
         owe_probe();
-        if (is_barren()) doubt_ = ListReason::silence;
+        if (made_no_progress()) doubt_ = ListReason::silence;
         if (!stream.is_short()) return Sleep{reopen_pace_.next() + spread(), Waiting::reopening};
         count_failure(true);
         if (fails_too_often()) doubt_ = ListReason::failing_watch;
@@ -379,7 +379,7 @@ class WatchMachine {
     Step on(const Silent&) {
         owe_probe();
         streams_.on_silence();
-        if (streams_.silent_in_a_row() >= StreamRecord::max_silent || is_barren())
+        if (streams_.silent_in_a_row() >= StreamRecord::max_silent || made_no_progress())
             doubt_ = ListReason::silence;
         return Sleep{backoff_.next(), Waiting::reopening};
     }
@@ -410,14 +410,14 @@ class WatchMachine {
         const bool answered = failure.cause == Cause::server || failure.cause == Cause::busy ||
                               failure.cause == Cause::unsent;
         if ((!answered && failure.cause != Cause::refused) || owes_probe_) owe_probe();
-        if (fails_too_often() || (answered && is_barren())) {
+        if (fails_too_often() || (answered && made_no_progress())) {
             doubt_ = ListReason::failing_watch;
             stage_ = Stage::probing;
         }
         return later(failure);
     }
     /// Whether no watch has made progress recently, by an event or an orderly end.
-    bool is_barren() const { return now_ - last_news_ >= barren_too_long; }
+    bool made_no_progress() const { return now_ - last_news_ >= max_time_without_progress; }
     /// Polls from the second refusal in a row on, if lists are allowed. A list just before or a
     /// probe proves this.
     Step on_refused_watch() {
@@ -426,7 +426,7 @@ class WatchMachine {
         stage_ = Stage::probing;
         return resume();
     }
-    Step on(const NoPlace&) { return poll(); }
+    Step on(const NoPermit&) { return poll(); }
 
     void count_failure(bool counts) {
         if (counts) ++failures_;
@@ -485,7 +485,7 @@ class WatchMachine {
 
     Step on(const Rejected&) {
         if (stage_ == Stage::probing) {
-            // Some servers reject a limit: then only the list itself can tell.
+            // Some servers reject a limit: then only the list itself decides.
             if (doubt_ && doubt_ != ListReason::polling)
                 return relist(*std::exchange(doubt_, std::nullopt));
             return on_failed_probe({std::nullopt, Cause::refused});
@@ -594,7 +594,7 @@ class WatchMachine {
     std::string begin_;             // of the watch
     std::string greatest_;          // of the list and all later events
     std::optional<TimePoint> last_list_;
-    TimePoint last_news_{};            // see is_barren()
+    TimePoint last_news_{};            // see made_no_progress()
     std::optional<ListReason> doubt_;  // the reason to list after a successful probe
     std::optional<TimePoint> failing_since_;
     std::optional<TimePoint> doubted_at_;  // because of an old object

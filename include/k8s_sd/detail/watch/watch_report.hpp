@@ -78,7 +78,7 @@ class WatchReport {
     /// A request succeeded only without shardSelector.
     void on_shard_selector_refused();
     /// A complete list is suspicious and needs confirmation.
-    void on_shrunken_list(std::size_t lost, std::size_t known);
+    void on_suspicious_list(std::size_t lost, std::size_t known);
     /// A list is complete. The error of a watch persists until a watch works.
     /// \param streamed  the list was the initial events of a watch
     bool on_list(TimePoint now, bool streamed = false);

@@ -146,7 +146,7 @@ void WatchReport::on_shard_selector_refused() {
         "the share is dropped here");
 }
 
-void WatchReport::on_shrunken_list(std::size_t lost, std::size_t known) {
+void WatchReport::on_suspicious_list(std::size_t lost, std::size_t known) {
     add(metrics_.shrunken_lists);
     log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
                                " objects; a second one has to confirm that before they are "

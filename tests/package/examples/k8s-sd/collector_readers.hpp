@@ -72,7 +72,7 @@ class CollectorReaders {
     }
     /// Polls for each pod whose time has come. Must be called at least once a second.
     void poll() {
-        look_at_members();
+        check_members();
         const auto now = sim_.clock->now();
         for (auto& [name, reader] : readers_) {
             if (!reader.exists || reader.waits || reader.next_poll > now) continue;
@@ -91,7 +91,7 @@ class CollectorReaders {
         for (auto& [name, reader] : readers_) reader.held.reset();
     }
     /// Requests all parts at one time: one of them must have the steady target.
-    void look() {
+    void check() {
         if (!allocator_.view()) return;
         struct Counts {
             std::size_t asked = 0, lists = 0, owners = 0;
@@ -175,12 +175,12 @@ class CollectorReaders {
         // Every collector has polled since the list exists.
         if (sim_.clock->now() - *first_list_ < std::chrono::seconds(25)) return;
         // Further changes end the oldest handover.
-        constexpr std::size_t most_changes = 4;
+        constexpr std::size_t max_changes = 4;
         std::erase_if(changes_, [&](auto when) { return when < begin; });
-        if (changes_.size() > most_changes) return;
+        if (changes_.size() > max_changes) return;
         complain_("collector " + name + " has dropped the steady target, and no other one has it");
     }
-    void look_at_members() {
+    void check_members() {
         const AllocationViewPtr& view = allocator_.view();
         if (!view) return;
         for (const Collector& member : view->present().members()) {

@@ -56,7 +56,7 @@ class StreamReader {
         alive_ = std::make_shared<int>(0);
         waits_ = false;
         ended_ = false;
-        told_end_ = false;
+        received_end_ = false;
         buffer_.clear();
     }
 
@@ -87,7 +87,7 @@ class StreamReader {
     }
 
     void read(const std::string& piece) {
-        if (told_end_) complain_("something follows the end");
+        if (received_end_) complain_("something follows the end");
         buffer_ += piece;
         const std::string_view end_of_event = options_.sse ? "\n\n" : "\n";
         for (auto end = buffer_.find(end_of_event); end != std::string::npos;
@@ -125,7 +125,7 @@ class StreamReader {
         };
         type_ = text("type");
         if (type_ == "end") {
-            told_end_ = true;
+            received_end_ = true;
             return;
         }
         if (type_ == "heartbeat" && event.contains("reason")) return;
@@ -152,7 +152,7 @@ class StreamReader {
     std::shared_ptr<support::HttpServer::Stream> stream_;
     bool waits_ = false;
     bool ended_ = false;
-    bool told_end_ = false;
+    bool received_end_ = false;
     std::string buffer_;
     std::string type_;  ///< of the last event
     std::string version_;

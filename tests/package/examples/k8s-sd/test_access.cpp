@@ -172,23 +172,24 @@ TEST_CASE("Access: a renewed token counts, and a file without one changes nothin
         return status_of(access, {.authorization = "Bearer " + token}) == 200;
     };
     file.set("second\nfirst\n");
-    CHECK(access.look().empty());
+    CHECK(access.refresh().empty());
     CHECK(accepted("second"));
     CHECK(accepted("first"));
     file.set("second\n");
-    CHECK(access.look().empty());
+    CHECK(access.refresh().empty());
     CHECK_FALSE(accepted("first"));
     file.set("\n \n");
-    CHECK(access.look() ==
+    CHECK(access.refresh() ==
           std::vector<std::string>{"the tokens in use stay: " + file.path() + " has no token"});
-    CHECK(access.look().empty());
+    CHECK(access.refresh().empty());
     file.remove();
-    CHECK(access.look() == std::vector<std::string>{"the tokens in use stay: cannot read " +
-                                                    file.path() + ": No such file or directory"});
+    CHECK(access.refresh() ==
+          std::vector<std::string>{"the tokens in use stay: cannot read " + file.path() +
+                                   ": No such file or directory"});
     CHECK(accepted("second"));
     CHECK_FALSE(accepted(""));
     file.set("third");
-    CHECK(access.look().empty());
+    CHECK(access.refresh().empty());
     CHECK(accepted("third"));
 }
 

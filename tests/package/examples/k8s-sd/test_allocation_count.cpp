@@ -99,27 +99,28 @@ TEST_CASE("count_allocation: the metrics have the names of the Target Allocator"
     }
 }
 
-TEST_CASE("UnassignedNotes: a job is told once, when its targets have nobody twice in a row") {
+TEST_CASE(
+    "UnassignedNotes: a job is reported once, when its targets are unassigned twice in a row") {
     UnassignedNotes notes;
-    CHECK(notes.look(unassigned({{"a", 2}, {"b", 0}})).empty());
-    const std::string line = notes.look(unassigned({{"a", 3}, {"b", 0}}));
+    CHECK(notes.check(unassigned({{"a", 2}, {"b", 0}})).empty());
+    const std::string line = notes.check(unassigned({{"a", 3}, {"b", 0}}));
     CHECK(line.starts_with("3 targets are allocated to no collector: a (3); no collector runs on "
                            "their node, "));
     CHECK(line.find("--allocation-fallback") != std::string::npos);
-    CHECK(notes.look(unassigned({{"a", 5}, {"b", 1}})).empty());
-    CHECK(notes.look(unassigned({{"a", 5}, {"b", 1}}))
+    CHECK(notes.check(unassigned({{"a", 5}, {"b", 1}})).empty());
+    CHECK(notes.check(unassigned({{"a", 5}, {"b", 1}}))
               .starts_with("6 targets are allocated to no collector: a (5), b (1); "));
-    CHECK(notes.look(unassigned({{"a", 0}, {"b", 1}})).empty());
-    CHECK(notes.look(unassigned({{"a", 1}, {"b", 1}})).empty());
-    CHECK(notes.look(unassigned({{"a", 1}, {"b", 1}})).empty());
-    CHECK(notes.look(unassigned({{"a", 0}, {"b", 0}})) ==
+    CHECK(notes.check(unassigned({{"a", 0}, {"b", 1}})).empty());
+    CHECK(notes.check(unassigned({{"a", 1}, {"b", 1}})).empty());
+    CHECK(notes.check(unassigned({{"a", 1}, {"b", 1}})).empty());
+    CHECK(notes.check(unassigned({{"a", 0}, {"b", 0}})) ==
           "all targets are allocated to collectors again");
-    CHECK(notes.look(unassigned({{"a", 0}, {"b", 0}})).empty());
-    CHECK(notes.look(unassigned({{"a", 1}})).empty());
-    CHECK(notes.look(unassigned({})).empty());
+    CHECK(notes.check(unassigned({{"a", 0}, {"b", 0}})).empty());
+    CHECK(notes.check(unassigned({{"a", 1}})).empty());
+    CHECK(notes.check(unassigned({})).empty());
     AllocationMetrics alone = unassigned({{"a", 1}});
     alone.collectors.clear();
-    CHECK(notes.look(alone).empty());
-    CHECK(notes.look(alone) ==
+    CHECK(notes.check(alone).empty());
+    CHECK(notes.check(alone) ==
           "1 targets are allocated to no collector: a (1); there is no collector");
 }

@@ -100,7 +100,7 @@ TEST_CASE("AllTargets: only so many bodies are read at a time") {
     const auto view = two_collectors();
     const std::vector<ListBodyPtr> lists{list_of("[]\n"), list_of("[1]\n")};
     std::vector<ListBodyPtr> readers;
-    for (std::size_t i = 0; i < AllTargets::most_bodies; ++i) {
+    for (std::size_t i = 0; i < AllTargets::max_bodies; ++i) {
         readers.push_back(all.body("j" + std::to_string(i), view, lists));
         CHECK(readers.back() != nullptr);
     }

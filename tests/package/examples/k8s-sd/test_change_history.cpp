@@ -61,7 +61,7 @@ TEST_CASE("ChangeHistory: a follower gets what is behind its number, and no more
     CHECK(history.page("a", any_number, 1).lost == 20'000 - ChangeHistory::of_a_job);
 }
 
-TEST_CASE("ChangeHistory: its numbers tell one process from another, and are in order as texts") {
+TEST_CASE("ChangeHistory: its numbers distinguish processes, and are in order as texts") {
     const ChangeHistory history;
     const auto id = bridge::read_change_id(history.id_of(42));
     REQUIRE(id);

@@ -156,8 +156,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "collector_configs: keys of Prometheus that k8s_sd has no use for are there, others are told") {
+TEST_CASE("collector_configs: keys of Prometheus unused by k8s_sd are there, others are reported") {
     const std::string keys =
         R"({"body_size_limit":"10MB","enable_compression":false,"extra_scrape_metrics":true,
 "fallback_scrape_protocol":"PrometheusText0.0.4","honor_labels":true,"honor_timestamps":false,

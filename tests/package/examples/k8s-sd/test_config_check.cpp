@@ -42,7 +42,7 @@ TEST_CASE("check_config: names the jobs of a good file and what is left to their
                           good.path() + ": 2 usable jobs, 0 mistakes\n");
 }
 
-TEST_CASE("check_config: tells every mistake with its file, line and key") {
+TEST_CASE("check_config: reports every mistake with its file, line and key") {
     const Checked bad(
         "scrape_configs:\n"
         "- job_name: a\n  static_configs: [{targets: ['10.0.0.1:80']}]\n"

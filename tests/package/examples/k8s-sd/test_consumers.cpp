@@ -76,7 +76,7 @@ TEST_CASE("Consumers: equal selections are one, and have one text") {
     CHECK(consumers.all(noon).size() == 6);
 }
 
-TEST_CASE("Consumers: shards are told apart, however many labels their reader chooses") {
+TEST_CASE("Consumers: shards are distinguished, however many labels their reader chooses") {
     std::string many = "__meta_0";
     for (int i = 1; i < 60; ++i) many += ",__meta_" + std::to_string(i);
     for (const std::string& names : {std::string("otel"), many}) {
@@ -91,7 +91,7 @@ TEST_CASE("Consumers: shards are told apart, however many labels their reader ch
         const auto all = consumers.all(noon);
         REQUIRE(all.size() == 2);
         CHECK(all[0].key.selection.starts_with("shard=1&shards=2&keep_meta="));
-        CHECK(all[0].key.selection.size() <= Consumers::most_bytes);
+        CHECK(all[0].key.selection.size() <= Consumers::max_text_bytes);
     }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("Consumers: long texts are cut") {
     consumers.saw(poll, noon);
     consumers.saw(poll, noon);
     const auto all = consumers.all(noon);
-    CHECK(all[0].key.agent.size() == Consumers::most_bytes);
-    CHECK(all[0].key.selection.size() == Consumers::most_bytes);
+    CHECK(all[0].key.agent.size() == Consumers::max_text_bytes);
+    CHECK(all[0].key.selection.size() == Consumers::max_text_bytes);
     CHECK(all[0].polls == 2);
 }

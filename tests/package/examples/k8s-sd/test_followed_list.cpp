@@ -29,7 +29,7 @@ class Followed {
         source.url = "http://x/sd/pods";
         list.emplace(
             *folder, source, milliseconds(7'000),
-            [this](const std::string& text) { told.push_back(text); }, metrics);
+            [this](const std::string& text) { received.push_back(text); }, metrics);
     }
     ~Followed() { fs::remove_all(path); }
     Followed(const Followed&) = delete;
@@ -44,7 +44,7 @@ class Followed {
     std::optional<bridge::TargetFolder> folder;
     ListSource source;
     bridge::FileMetrics metrics;
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     std::optional<FollowedList> list;
 };
 
@@ -70,7 +70,7 @@ TEST_CASE("FollowedList: a file that others remove or change is written again") 
         CHECK(followed.file() == "[]");
         CHECK(followed.list->tag() == "\"a\"");
     }
-    CHECK(followed.told.empty());
+    CHECK(followed.received.empty());
 }
 
 TEST_CASE("FollowedList: what is new is written, and the next change is waited for soon") {
@@ -82,7 +82,7 @@ TEST_CASE("FollowedList: what is new is written, and the next change is waited f
           milliseconds(250));
     CHECK(followed.file() == R"([{"targets":["\u0025{X}"]}])");
     CHECK(followed.list->use({304, "\"b\"", ""}, milliseconds(60'000)) == milliseconds(0));
-    CHECK(followed.told.empty());
+    CHECK(followed.received.empty());
 }
 
 TEST_CASE("FollowedList: a server that does not wait is asked at an interval") {
@@ -93,7 +93,7 @@ TEST_CASE("FollowedList: a server that does not wait is asked at an interval") {
     CHECK(followed.list->use({304, "\"a\"", ""}, milliseconds(1)) == milliseconds(7'000));
 }
 
-TEST_CASE("FollowedList: what is no list leaves the file, and is told once") {
+TEST_CASE("FollowedList: an invalid list leaves the file, and is reported once") {
     Followed followed;
     followed.list->use({200, "\"a\"", "[]"}, milliseconds(1));
     const auto fail = [&](unsigned status, const std::string& body) {
@@ -104,25 +104,25 @@ TEST_CASE("FollowedList: what is no list leaves the file, and is told once") {
     };
     fail(503, "not yet\nmore");
     fail(503, "not yet\nmore");
-    REQUIRE(followed.told.size() == 1);
-    CHECK(followed.told[0] == "http://x/sd/pods: status 503: not yet; the file stays as it is");
+    REQUIRE(followed.received.size() == 1);
+    CHECK(followed.received[0] == "http://x/sd/pods: status 503: not yet; the file stays as it is");
     fail(404, "\x1b[2Jthere is no job");
-    REQUIRE(followed.told.size() == 2);
-    CHECK(followed.told[1] ==
+    REQUIRE(followed.received.size() == 2);
+    CHECK(followed.received[1] ==
           "http://x/sd/pods: status 404: ?[2Jthere is no job; the file stays as it is");
     for (const char* body : {"", "null", "[", "<html>"}) fail(200, body);
-    CHECK(followed.told.size() == 3);
+    CHECK(followed.received.size() == 3);
     CHECK(followed.list->fail("end of stream") >= milliseconds(500));
-    CHECK(followed.told.size() == 4);
+    CHECK(followed.received.size() == 4);
     followed.list->use({304, "\"a\"", ""}, milliseconds(1));
     fail(503, "not yet");
-    CHECK(followed.told.size() == 5);
+    CHECK(followed.received.size() == 5);
 }
 
 TEST_CASE("FollowedList: 304 for a list that is not there is a failure") {
     Followed followed;
     CHECK(followed.list->use({304, "\"a\"", ""}, milliseconds(5'000)) >= milliseconds(500));
-    CHECK(followed.told.size() == 1);
+    CHECK(followed.received.size() == 1);
 }
 
 TEST_CASE("FollowedList: what could not be written is asked for again") {

@@ -42,7 +42,7 @@ TEST_CASE("notes_of: what is left to agents is one line for each job") {
                                  "honor_labels, metric_relabel_configs, params, tls_config"});
 }
 
-TEST_CASE("notes_of: a label that no legacy reader takes is told") {
+TEST_CASE("notes_of: a label that no legacy reader takes is reported") {
     const std::string rule = "  relabel_configs: [{target_label: a.b, replacement: x}]\n";
     CHECK(notes_of(file_with(rule)).empty());
     const auto notes = notes_of(file_with("  metric_name_validation_scheme: legacy\n" + rule));

@@ -75,17 +75,17 @@ class Web {
         if (now) diff.diff.updated.push_back({now, previous, false});
         if (!now && previous) diff.diff.removed.push_back(previous);
         groups_[{provider, source}] = now;
-        tell(diff);
+        deliver(diff);
     }
-    void tell(ProviderDiff diff) {
-        diff.diff.full = told_.insert(diff.provider).second;
+    void deliver(ProviderDiff diff) {
+        diff.diff.full = delivered_.insert(diff.provider).second;
         JobDiff job{.job = "web"};
-        job.full = told_.size() == 1 && diff.diff.full;
+        job.full = delivered_.size() == 1 && diff.diff.full;
         job.providers.push_back(std::move(diff));
         targets_.apply(job);
     }
     /// A diff of groups that the provider should have delivered before.
-    void tell_part(const std::string& source, const std::vector<LabelMap>& targets) {
+    void deliver_part(const std::string& source, const std::vector<LabelMap>& targets) {
         ProviderDiff diff{.provider = 1};
         diff.diff.updated.push_back({maker_.make(source, {}, targets), nullptr, false});
         targets_.apply({.job = "web", .providers = {diff}});
@@ -106,7 +106,7 @@ class Web {
  private:
     TargetGroupMaker maker_;
     std::map<std::pair<ProviderId, std::string>, TargetGroupPtr> groups_;
-    std::set<ProviderId> told_;
+    std::set<ProviderId> delivered_;
     JobTargets targets_;
 };
 
@@ -240,7 +240,7 @@ TEST_CASE("JobTargets: a choice that was asked for once makes room first") {
     CHECK(is_known(8));
 }
 
-TEST_CASE("JobTargets: names that no label has, and nodes without a target, are told") {
+TEST_CASE("JobTargets: names without a label, and nodes without a target, are reported") {
     Web web;
     web.put("pod/a",
             {at("a:1",
@@ -287,13 +287,13 @@ TEST_CASE("JobTargets: targets that relabelling makes equal are one, and stay wh
     CHECK(web.text(ListForm::relabelled) == "[]\n");
 }
 
-TEST_CASE("JobTargets: is complete when every provider has told its targets, once and for ever") {
+TEST_CASE("JobTargets: is complete for good once every provider has delivered its targets") {
     Web web;
     web->expect(std::vector<ProviderId>{1, 2});
     CHECK_FALSE(web->complete());
     web.put("pod/a", {at("x:1")});
     CHECK_FALSE(web->complete());
-    web.tell({.provider = 2});
+    web.deliver({.provider = 2});
     CHECK(web->complete());
     web->expect(std::vector<ProviderId>{1, 2, 3});
     CHECK(web->complete());
@@ -310,7 +310,7 @@ TEST_CASE("JobTargets: a configuration that cannot be used never completes") {
 
 TEST_CASE("JobTargets: a part of what a provider has is no list") {
     Web web;
-    web.tell_part("pod/a", {at("x:1")});
+    web.deliver_part("pod/a", {at("x:1")});
     CHECK_FALSE(web->complete());
     web.put("pod/b", {at("y:1")});
     CHECK(web->complete());
@@ -327,7 +327,7 @@ TEST_CASE("JobTargets: a job that begins anew is complete with what it has, or w
     web->begin_anew();
     web->expect(std::vector<ProviderId>{1, 2});
     CHECK_FALSE(web->complete());
-    web.tell({.provider = 2});
+    web.deliver({.provider = 2});
     CHECK(web->complete());
 }
 

@@ -29,13 +29,13 @@ struct WalkedJobs {
         }
     }
     /// The visited jobs.
-    std::string walk_all(const std::function<Walk(const std::string&)>& look) {
+    std::string walk_all(const std::function<Walk(const std::string&)>& visit) {
         std::string seen;
         walk(
             jobs,
-            [&, look](const std::string& job, JobTargets&) {
+            [&, visit](const std::string& job, JobTargets&) {
                 seen += job;
-                return look(job);
+                return visit(job);
             },
             [&](bool complete) {
                 ++done;
@@ -54,7 +54,7 @@ struct WalkedJobs {
     boost::asio::io_context io;
     ListMetrics metrics;
     std::vector<NamedJob> jobs;
-    std::chrono::nanoseconds longest = longest_walk;
+    std::chrono::nanoseconds longest = max_walk_time;
     int done = 0, failed = 0;
     bool was_complete = false, done_throws = false;
     std::exception_ptr failure;
@@ -62,7 +62,7 @@ struct WalkedJobs {
 
 }  // namespace
 
-TEST_CASE("walk: looks at one job after the other, again where there is more to do") {
+TEST_CASE("walk: visits one job after the other, again where there is more to do") {
     WalkedJobs jobs({"a", "b", "c"});
     int times = 0;
     CHECK(jobs.walk_all([&](const std::string& job) {
@@ -71,7 +71,7 @@ TEST_CASE("walk: looks at one job after the other, again where there is more to 
     CHECK(jobs.done == 1);
 }
 
-TEST_CASE("walk: what a look throws ends the walk, and nothing else") {
+TEST_CASE("walk: an exception of a visit ends the walk, and nothing else") {
     WalkedJobs jobs({"a", "b", "c"});
     CHECK(jobs.walk_all([](const std::string& job) {
         if (job == "b") throw std::bad_alloc();
@@ -82,7 +82,7 @@ TEST_CASE("walk: what a look throws ends the walk, and nothing else") {
     CHECK_THROWS_AS(std::rethrow_exception(jobs.failure), std::bad_alloc);
 }
 
-TEST_CASE("walk: what the end throws is told as well") {
+TEST_CASE("walk: an exception of the end is reported as well") {
     WalkedJobs jobs({"a"});
     jobs.done_throws = true;
     CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }) == "a");
@@ -154,7 +154,7 @@ TEST_CASE("walk: ends when its time is over, and says so") {
     CHECK_FALSE(jobs.was_complete);
 }
 
-TEST_CASE("walk: who has looked at all has had the time") {
+TEST_CASE("walk: a walk that has visited all jobs is complete, however late") {
     WalkedJobs jobs({"a"});
     jobs.longest = std::chrono::nanoseconds(0);
     CHECK(jobs.walk_all([](const std::string&) { return Walk::next; }) == "a");

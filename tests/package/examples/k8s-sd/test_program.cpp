@@ -130,7 +130,7 @@ using NameSet = std::set<std::string>;
 
 }  // namespace
 
-TEST_CASE("Program: a configuration that is cut for one look takes no target, wherever it ends") {
+TEST_CASE("Program: a configuration truncated in one scan removes no target, wherever it ends") {
     const Disk disk;
     disk.configure(whole);
     Running f(disk);
@@ -247,7 +247,7 @@ TEST_CASE("Program: a mistake in a job's name, or in a file of jobs, keeps the f
     }
 }
 
-TEST_CASE("Program: can be told to be ready although jobs are left out") {
+TEST_CASE("Program: an option makes it ready although jobs are left out") {
     const Disk disk;
     disk.configure(mistake);
     Running f(disk, true);
@@ -259,7 +259,7 @@ TEST_CASE("Program: can be told to be ready although jobs are left out") {
     CHECK(f.ask("/scrape_configs").status == 503);
 }
 
-TEST_CASE("Program: a job that stays away is removed after a second look, which /readyz tells") {
+TEST_CASE("Program: a missing job is removed after a second scan, which /readyz reports") {
     const Disk disk;
     disk.configure(whole);
     Running f(disk);
@@ -269,7 +269,7 @@ TEST_CASE("Program: a job that stays away is removed after a second look, which 
     disk.configure(text.substr(0, text.find("- job_name: b")));
     f.advance(5s);
     CHECK(f.seen() == before);
-    const std::string note = "job b is missing; it is removed when a second look at the file";
+    const std::string note = "job b is missing; it is removed when a second read of the file";
     CHECK(f.ask("/readyz").status == 200);
     CHECK(has(f.ask("/readyz").body, note));
     CHECK(has(f.ask("/api/ui/health").body, note));
@@ -299,7 +299,7 @@ TEST_CASE("Program: a reload that removes a job is answered when it is removed")
     CHECK(has(f.ask("/readyz").body, "lists no jobs"));
 }
 
-TEST_CASE("Program: after a restart a job that left meanwhile is removed after a second look") {
+TEST_CASE("Program: after a restart a job that left meanwhile is removed after a second scan") {
     const Disk disk;
     disk.configure(whole);
     {
@@ -346,7 +346,7 @@ TEST_CASE("Program: is not ready where no job can be used") {
     CHECK(has(ready.body, "job bad cannot be discovered"));
 }
 
-TEST_CASE("Program: a file that cannot be written is told in /readyz and Health while it lasts") {
+TEST_CASE("Program: a failed write of a file is reported in /readyz and Health while it lasts") {
     const Disk disk;
     disk.configure(whole);
     const std::string in_the_way = disk.written() + "/a.json";

@@ -335,8 +335,9 @@ class History {
         for (const auto& poll : polls_) {
             if (random_.one_in(3)) poll->ask_again();
         }
-        if (random_.one_in(2)) look(any_job(), random_.pick(forms()), random_.pick(divisions()));
-        if (random_.one_in(4)) collectors_.look();
+        if (random_.one_in(2))
+            check_job(any_job(), random_.pick(forms()), random_.pick(divisions()));
+        if (random_.one_in(4)) collectors_.check();
         if (random_.one_in(4)) read_file(std::string(RandomJobs::always));
     }
     /// nullopt: no such file.
@@ -357,7 +358,7 @@ class History {
         }
     }
     /// Requests all parts of a list at one time: together they have the steady target.
-    void look(const std::string& job, const std::string& form, const Parts& parts) {
+    void check_job(const std::string& job, const std::string& form, const Parts& parts) {
         struct Counts {
             std::size_t asked = 0, lists = 0, owners = 0;
         };

@@ -69,7 +69,7 @@ json::object trial_of(const std::string& rules, const LabelMap& labels) {
 
 }  // namespace
 
-TEST_CASE("Laboratory: tells what other rules would change, of each kind") {
+TEST_CASE("Laboratory: reports the changes of other rules, of each kind") {
     TableJob job({TableJob::rule(RelabelAction::keep, "__meta_old", "1")});
     job.put("a", {{{"__address__", "stays"}, {"__meta_old", "1"}, {"__meta_new", "1"}}});
     job.put("b", {{{"__address__", "lost"}, {"__meta_old", "1"}}});
@@ -144,26 +144,26 @@ TEST_CASE("Laboratory: shows each step as a difference") {
          TableJob::rule(RelabelAction::labeldrop, "", "b"),
          TableJob::rule(RelabelAction::drop, "a", "1"), TableJob::copy("__meta_a", "c")}));
     laboratory.try_on({{"__address__", "x:1"}, {"__meta_a", "1"}, {"a", "0"}});
-    const auto told = json::parse(laboratory.text()).as_object();
-    const auto& steps = told.at("steps").as_array();
+    const auto received = json::parse(laboratory.text()).as_object();
+    const auto& steps = received.at("steps").as_array();
     REQUIRE(steps.size() == 4);
     CHECK(json::serialize(steps[0].at("changed")) == R"({"a":["0","1"]})");
     CHECK(json::serialize(steps[1].at("added")) == R"({"b":"1"})");
     CHECK(json::serialize(steps[2].at("removed")) == R"({"b":"1"})");
     CHECK(steps[3].at("keep") == false);
-    CHECK(told.at("state") == "dropped");
-    CHECK(told.at("labels").is_null());
+    CHECK(received.at("state") == "dropped");
+    CHECK(received.at("labels").is_null());
 }
 
 TEST_CASE("Laboratory: rules that make much of little end at a limit, named with the rule") {
     // These took gigabytes: 2^24 bytes, and as much again for each step.
     for (const int count : {25, 32, 1000}) {
-        const auto told = trial_of(doubling_rules(count), {{"__address__", "a:1"}, {"x", "a"}});
-        CHECK(told.at("state") == "failed");
-        CHECK(told.at("reason") ==
+        const auto received = trial_of(doubling_rules(count), {{"__address__", "a:1"}, {"x", "a"}});
+        CHECK(received.at("state") == "failed");
+        CHECK(received.at("reason") ==
               "failed: relabel_configs[19]: the rules make more than 4194304 bytes of this label "
               "set, which is the limit");
-        CHECK(told.at("labels").is_null());
+        CHECK(received.at("labels").is_null());
     }
     const auto copies = trial_of("- {action: labelmap, regex: (.*), replacement: '${1}_1'}\n"
                                  "- {action: labelmap, regex: (.*), replacement: '${1}_2'}\n",
@@ -175,12 +175,12 @@ TEST_CASE("Laboratory: steps are shown as far as there is room") {
     // Each step has all labels.
     std::string rules = "- &r {source_labels: [y], target_label: z}\n";
     for (int i = 1; i < 1000; ++i) rules += "- *r\n";
-    const auto told =
+    const auto received =
         trial_of(rules, {{"__address__", "a:1"}, {"x", std::string(60'000, 'v')}, {"y", "1"}});
-    const std::size_t shown = told.at("steps").as_array().size();
+    const std::size_t shown = received.at("steps").as_array().size();
     CHECK(shown > 10);
-    CHECK(shown + told.at("steps_left_out").to_number<std::size_t>() == 1000);
-    CHECK(told.at("state") == "active");
+    CHECK(shown + received.at("steps_left_out").to_number<std::size_t>() == 1000);
+    CHECK(received.at("state") == "active");
     CHECK_FALSE(trial_of("- {source_labels: [y], target_label: z}", {{"__address__", "a:1"}})
                     .contains("steps_left_out"));
 }
@@ -379,10 +379,10 @@ TEST_CASE(
     bridge::ListedTarget listed;
     listed.share_key = bridge::share_key_of(*job.row("a:1")->target, "web");
     const auto parts = bridge::Divider({.shards = 8, .replicas = 2}).parts_of(listed);
-    const auto told = owners_of(owners, "a:1").at("owners").as_array();
-    REQUIRE(told.size() == 2);
+    const auto received = owners_of(owners, "a:1").at("owners").as_array();
+    REQUIRE(received.size() == 2);
     for (std::size_t i = 0; i < 2; ++i) {
-        CHECK("shard " + std::to_string(told[i].as_int64()) == parts[i]);
+        CHECK("shard " + std::to_string(received[i].as_int64()) == parts[i]);
     }
     CHECK(owners_of(owners, "all:1").at("owners") == "all");
     owners.allocate(nullptr);
@@ -416,16 +416,16 @@ TEST_CASE("ShardCounts: counts as the lists divide, and says what another number
         listed.share_key = bridge::share_key_of(*row.target, "web");
         for (const auto& part : divider.parts_of(listed)) ++expected[std::stoul(part.substr(6))];
     }
-    const auto told = json::parse(counts.text()).as_object();
-    CHECK(told.at("total") == 1001);
-    CHECK(told.at("on_all") == 1);
+    const auto received = json::parse(counts.text()).as_object();
+    CHECK(received.at("total") == 1001);
+    CHECK(received.at("on_all") == 1);
     for (std::size_t i = 0; i < 8; ++i) {
-        CHECK(told.at("members").at(i).at("member").as_string() == std::to_string(i));
-        CHECK(told.at("members").at(i).at("targets") == expected[i]);
+        CHECK(received.at("members").at(i).at("member").as_string() == std::to_string(i));
+        CHECK(received.at("members").at(i).at("targets") == expected[i]);
     }
-    const auto moved = told.at("dry_run").at("moved").as_int64();
+    const auto moved = received.at("dry_run").at("moved").as_int64();
     CHECK(moved > 70);
     CHECK(moved < 160);  // one in nine
-    const auto gets = told.at("dry_run").at("members").at(8).at("targets").as_int64();
+    const auto gets = received.at("dry_run").at("members").at(8).at("targets").as_int64();
     CHECK(gets == moved + 1);
 }

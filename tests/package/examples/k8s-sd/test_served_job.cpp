@@ -10,7 +10,8 @@
 using bridge::ListAnswer;
 using bridge::ServedJob;
 
-TEST_CASE("ServedJob: why there is no list is asked for those who are told it only") {
+TEST_CASE(
+    "ServedJob: the reason for a missing list is formatted only for readers that receive it") {
     boost::asio::io_context io;
     bridge::ListMetrics metrics;
     k8s_sd::ScrapeConfig config;
@@ -19,18 +20,18 @@ TEST_CASE("ServedJob: why there is no list is asked for those who are told it on
     const auto why = [&] { return "reason " + std::to_string(++reasons); };
     const auto job = std::make_shared<ServedJob>(io.get_executor(), config, bridge::ServeOptions(),
                                                  why, metrics);
-    std::vector<std::string> told;
-    const auto tell = [&](const ListAnswer& answer) { told.push_back(answer.refusal); };
-    for (int i = 0; i < 100; ++i) job->get({.patience = std::chrono::hours(1)}, tell);
+    std::vector<std::string> received;
+    const auto note = [&](const ListAnswer& answer) { received.push_back(answer.refusal); };
+    for (int i = 0; i < 100; ++i) job->get({.first_list_timeout = std::chrono::hours(1)}, note);
     io.poll();
     CHECK(job->held() == 100);
     CHECK(reasons == 0);
-    job->get({}, tell);
+    job->get({}, note);
     io.poll();
-    CHECK(told == std::vector<std::string>{"reason 1"});
+    CHECK(received == std::vector<std::string>{"reason 1"});
     job->stop("the end");
     io.run();
     CHECK(reasons == 1);
-    CHECK(told.size() == 101);
-    CHECK(told.back() == "the end");
+    CHECK(received.size() == 101);
+    CHECK(received.back() == "the end");
 }

@@ -37,13 +37,13 @@ class Jobs {
         jobs.apply(file);
     }
     /// The manager delivers all pending diffs; the workers do not run yet.
-    void tell() {
+    void deliver() {
         strand_.restart();
         strand_.poll();
     }
     void work() {
         for (int i = 0; i < 10; ++i) {
-            tell();
+            deliver();
             workers_.restart();
             workers_.poll();
         }
@@ -72,12 +72,13 @@ class Jobs {
 
 }  // namespace
 
-TEST_CASE("ServedJobs: a job that leaves and returns before its end was told has its targets") {
+TEST_CASE(
+    "ServedJobs: a job that leaves and returns before its end was delivered has its targets") {
     Jobs all;
     all.apply({Jobs::job("a", {"x:1", "y:1"})});
-    all.tell();
+    all.deliver();
     all.apply({});
-    all.tell();
+    all.deliver();
     CHECK_FALSE(all.jobs.find("a"));
     all.apply({Jobs::job("a", {"x:1", "y:1"})});
     CHECK(all.list("a").find(R"("x:1","y:1")") != std::string::npos);
@@ -87,9 +88,9 @@ TEST_CASE("ServedJobs: a job that leaves and returns before its end was told has
 TEST_CASE("ServedJobs: a job that returns as another one is not complete with what it had") {
     Jobs all;
     all.apply({Jobs::job("a", {"x:1"})});
-    all.tell();
+    all.deliver();
     all.apply({});
-    all.tell();
+    all.deliver();
     all.apply({Jobs::job("a", {"y:1"})});
     const std::string text = all.list("a");
     CHECK(text.find("y:1") != std::string::npos);
@@ -97,7 +98,7 @@ TEST_CASE("ServedJobs: a job that returns as another one is not complete with wh
 }
 
 TEST_CASE(
-    "ServedJobs: who has a job that is gone is told so; one that returns later is a new one") {
+    "ServedJobs: readers of a removed job are notified; one that returns later is a new one") {
     Jobs all;
     all.apply({Jobs::job("a", {"x:1"})});
     all.work();

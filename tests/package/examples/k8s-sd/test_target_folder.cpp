@@ -67,7 +67,7 @@ TEST_CASE("file_name_of: different names have different files, which are not hid
     CHECK(file_name_of("*[?\n\xC3\xA4") == "%2A%5B%3F%0A%C3%A4.json");
 }
 
-TEST_CASE("job_name_of: a file tells its job") {
+TEST_CASE("job_name_of: the name of a file names its job") {
     for (const char* name : {"pods", "serviceMonitor/shop/a b/0", "a%2Fb", "..", ".hidden",
                              "A-z_0.9", "*[?\n\xC3\xA4", "a.json", "%"}) {
         CHECK(job_name_of(file_name_of(name)) == name);
@@ -140,20 +140,20 @@ TEST_CASE("TargetFolder: what cannot be written is said, and what was there stay
     CHECK(fs::is_directory(folder.path() / "a.json"));
 }
 
-TEST_CASE("TargetFile: a problem is told once, and again after it was gone") {
+TEST_CASE("TargetFile: a problem is reported once, and again after it was gone") {
     const Folder folder;
     const TargetFolder targets(folder.path());
     bridge::FileMetrics metrics;
-    std::vector<std::string> told;
+    std::vector<std::string> received;
     bridge::TargetFile file(
-        targets, "a.json", [&](const auto& text) { told.push_back(text); }, metrics);
+        targets, "a.json", [&](const auto& text) { received.push_back(text); }, metrics);
     fs::create_directory(folder.path() / "a.json");
     for (int i = 0; i < 3; ++i) {
         CHECK(file.write("[]") >= std::chrono::milliseconds(500));
         CHECK_FALSE(file.good());
     }
-    REQUIRE(told.size() == 1);
-    CHECK(told[0].starts_with("cannot write " + (folder.path() / "a.json").string() + ": "));
+    REQUIRE(received.size() == 1);
+    CHECK(received[0].starts_with("cannot write " + (folder.path() / "a.json").string() + ": "));
     fs::remove(folder.path() / "a.json");
     CHECK(file.write("[]") == std::chrono::milliseconds(250));
     CHECK(file.good());
@@ -163,7 +163,7 @@ TEST_CASE("TargetFile: a problem is told once, and again after it was gone") {
     fs::remove(folder.path() / "a.json");
     fs::create_directory(folder.path() / "a.json");
     file.write("[]");
-    CHECK(told.size() == 2);
+    CHECK(received.size() == 2);
 }
 
 TEST_CASE("Backoff: doubles to a minute, less by chance, and begins anew") {

@@ -141,16 +141,16 @@ TEST_CASE("TargetPage: rows show the begin of long texts, and a page has so many
         page.read("web", job.table, rows_at_most(1000));
         const std::string text = page.text();
         CHECK(text.size() < TargetPage::max_bytes + 2000);
-        const auto told = json::parse(text).as_object();
-        for (const auto& row : told.at("rows").as_array()) {
+        const auto received = json::parse(text).as_object();
+        for (const auto& row : received.at("rows").as_array()) {
             CHECK(row.at("labels").as_object().size() == 12);
             CHECK(row.at("labels_total") == 38);
             CHECK(row.at("cut") == true);
             CHECK(row.at("labels").at("l0").as_string() == std::string(199, '"'));
         }
-        rows += told.at("rows").as_array().size();
-        if (told.at("next").is_null()) break;
-        request.after = bridge::read_cursor(told.at("next").as_string());
+        rows += received.at("rows").as_array().size();
+        if (received.at("next").is_null()) break;
+        request.after = bridge::read_cursor(received.at("next").as_string());
     }
     CHECK(rows == 300);
 }
@@ -214,7 +214,7 @@ TEST_CASE("TargetPage: of several jobs the pages go on where the last one ended"
     CHECK(seen.size() == 15);
 }
 
-TEST_CASE("TargetPage: groups that are missing are told") {
+TEST_CASE("TargetPage: missing groups are reported") {
     TargetPage page(PageRequest{});
     CHECK(page.text().find("building") == std::string::npos);
     CHECK(json::parse(page.text()).at("complete") == true);

@@ -134,7 +134,7 @@ TEST_CASE("TargetQuery: expressions in slashes are found anywhere") {
     CHECK(matches_of(query_job(), R"(/\d:80/ /web/)").empty());
 }
 
-TEST_CASE("TargetQuery: a mistake is told with its place") {
+TEST_CASE("TargetQuery: a mistake is reported with its position") {
     CHECK(query_error_place(R"(a="b)") == 2);
     CHECK(query_error_place("x /ab") == 2);
     CHECK(query_error_place(R"(pod=~"(")") == 5);

@@ -15,7 +15,7 @@ using bridge::TargetTable;
 namespace {
 
 /// The entire table, in its order.
-std::vector<std::tuple<std::string, std::uint64_t, TargetState, std::string>> told_by(
+std::vector<std::tuple<std::string, std::uint64_t, TargetState, std::string>> rows_of(
     const TargetTable& table) {
     std::vector<std::tuple<std::string, std::uint64_t, TargetState, std::string>> rows;
     for (const auto& row : table.rows()) {
@@ -112,7 +112,7 @@ TEST_CASE("TargetTable: made in slices, with changes in between, it is the same 
     groups.emplace_back(1, changed);
     TargetTable fresh(job.builder, groups);
     CHECK(fresh.advance(1'000'000));
-    CHECK(told_by(sliced) == told_by(fresh));
+    CHECK(rows_of(sliced) == rows_of(fresh));
     CHECK(sliced.counts().by_state == fresh.counts().by_state);
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("TargetTable: after any changes it says what a new one says") {
     for (const auto& [source, group] : state) groups.emplace_back(1, group);
     TargetTable fresh(job.builder, groups);
     fresh.advance(1'000'000);
-    CHECK(told_by(job.table) == told_by(fresh));
+    CHECK(rows_of(job.table) == rows_of(fresh));
     CHECK(job.table.counts().by_state == fresh.counts().by_state);
     CHECK(job.table.counts().by_rule == fresh.counts().by_rule);
     CHECK(fresh.counts().of(TargetState::duplicate) != 0);

@@ -31,27 +31,30 @@ class Waiters {
     }
     /// \returns the number of the reader
     std::size_t ask(const std::string& known = "", std::chrono::seconds wait = 0s,
-                    std::chrono::seconds patience = 0s,
+                    std::chrono::seconds first_list_timeout = 0s,
                     std::shared_ptr<const std::atomic<bool>> gone = {}) {
         answers.emplace_back();
         const std::size_t number = answers.size() - 1;
         readers.add(
-            {.patience = patience, .known = known, .wait = wait, .gone = std::move(gone)},
+            {.first_list_timeout = first_list_timeout,
+             .known = known,
+             .wait = wait,
+             .gone = std::move(gone)},
             [this, number](const ListAnswer& answer) { answers[number].push_back(answer); }, now,
-            [this](const ListRequest& request) { return look(request); });
+            [this](const ListRequest& request) { return answer_for(request); });
         return number;
     }
     void work() {
-        readers.work(now, [this](const ListRequest& request) { return look(request); });
+        readers.work(now, [this](const ListRequest& request) { return answer_for(request); });
     }
-    ListAnswer look(const ListRequest&) {
+    ListAnswer answer_for(const ListRequest&) {
         if (list != seen) ++bodies;
         seen = list;
         if (list) return {list};
         return {{}, "not yet", Refusal::incomplete};
     }
     /// The response to a reader, "?" without one.
-    std::string told(std::size_t number) const {
+    std::string received(std::size_t number) const {
         if (answers[number].empty()) return "?";
         CHECK(answers[number].size() == 1);
         const ListAnswer& answer = answers[number][0];
@@ -71,20 +74,20 @@ class Waiters {
 TEST_CASE("WaitingReaders: the first complete list answers who waited for it") {
     Waiters job;
     const auto reader = job.ask("", 0s, 20s);
-    CHECK(job.told(reader) == "?");
+    CHECK(job.received(reader) == "?");
     CHECK(job.readers.due() == job.now + 20s);
     job.put("a");
-    CHECK(job.told(reader) == "a");
+    CHECK(job.received(reader) == "a");
     CHECK_FALSE(job.readers.due());
 }
 
-TEST_CASE("WaitingReaders: the patience for a first list ends with the reason") {
+TEST_CASE("WaitingReaders: a timeout of the first list ends with the reason") {
     Waiters job;
     const auto reader = job.ask("", 100s, 20s);
-    CHECK(job.told(job.ask()) == "not yet");
+    CHECK(job.received(job.ask()) == "not yet");
     job.now += 20s;
     job.work();
-    CHECK(job.told(reader) == "not yet");
+    CHECK(job.received(reader) == "not yet");
     CHECK(job.readers.size() == 0);
 }
 
@@ -93,13 +96,13 @@ TEST_CASE("WaitingReaders: who knows the list waits for another one") {
     job.put("a");
     const auto reader = job.ask(job.list->tag(), 10s);
     const auto compressed = job.ask("\"x\", W/" + job.list->gzip_tag(), 10s);
-    CHECK(job.told(job.ask("\"other\"", 10s)) == "a");
-    CHECK(job.told(job.ask(job.list->tag())) == "a");
-    CHECK(job.told(reader) == "?");
+    CHECK(job.received(job.ask("\"other\"", 10s)) == "a");
+    CHECK(job.received(job.ask(job.list->tag())) == "a");
+    CHECK(job.received(reader) == "?");
     job.now += 1s;
     job.put("b");
-    CHECK(job.told(reader) == "b");
-    CHECK(job.told(compressed) == "b");
+    CHECK(job.received(reader) == "b");
+    CHECK(job.received(compressed) == "b");
 }
 
 TEST_CASE("WaitingReaders: when nothing changes in time the known list is the answer") {
@@ -108,10 +111,10 @@ TEST_CASE("WaitingReaders: when nothing changes in time the known list is the an
     const auto reader = job.ask(job.list->tag(), 10s);
     job.now += 9s;
     job.work();
-    CHECK(job.told(reader) == "?");
+    CHECK(job.received(reader) == "?");
     job.now += 1s;
     job.work();
-    CHECK(job.told(reader) == "a");
+    CHECK(job.received(reader) == "a");
 }
 
 TEST_CASE("WaitingReaders: a change that changes back wakes nobody") {
@@ -120,7 +123,7 @@ TEST_CASE("WaitingReaders: a change that changes back wakes nobody") {
     const auto reader = job.ask(job.list->tag(), 10s);
     job.now += 1s;
     job.put("a");
-    CHECK(job.told(reader) == "?");
+    CHECK(job.received(reader) == "?");
 }
 
 TEST_CASE("WaitingReaders: lists that change all the time are put together at a pace") {
@@ -133,7 +136,7 @@ TEST_CASE("WaitingReaders: lists that change all the time are put together at a 
     for (int i = 1; i <= 1000; ++i) {
         job.now += 1ms;
         job.put(std::to_string(i));
-        if (job.told(reader) == "?") continue;
+        if (job.received(reader) == "?") continue;
         // A reader that sends its next request at once.
         last = job.answers[reader][0].body->tag();
         reader = job.ask(last, 100s);
@@ -145,7 +148,7 @@ TEST_CASE("WaitingReaders: lists that change all the time are put together at a 
     CHECK(*job.readers.due() <= job.now + 100ms);
     job.now += 100ms;
     job.work();
-    CHECK(job.told(reader) == "1000");
+    CHECK(job.received(reader) == "1000");
 }
 
 TEST_CASE("WaitingReaders: who does not wait is answered whatever the pace") {
@@ -155,9 +158,9 @@ TEST_CASE("WaitingReaders: who does not wait is answered whatever the pace") {
     job.now += 1s;
     job.put("b");
     job.put("c");
-    CHECK(job.told(waiting) == "b");
-    CHECK(job.told(job.ask()) == "c");
-    CHECK(job.told(job.ask("", 10s)) == "c");
+    CHECK(job.received(waiting) == "b");
+    CHECK(job.received(job.ask()) == "c");
+    CHECK(job.received(job.ask("", 10s)) == "c");
 }
 
 TEST_CASE("WaitingReaders: a change that a reader has seen does not make it wait for the next") {
@@ -168,7 +171,7 @@ TEST_CASE("WaitingReaders: a change that a reader has seen does not make it wait
     job.work();
     job.now += 1ms;
     job.put("b");
-    CHECK(job.told(reader) == "b");
+    CHECK(job.received(reader) == "b");
 }
 
 TEST_CASE("WaitingReaders: above the limit nobody waits") {
@@ -176,20 +179,20 @@ TEST_CASE("WaitingReaders: above the limit nobody waits") {
     job.put("a");
     const auto first = job.ask(job.list->tag(), 10s);
     const auto second = job.ask(job.list->tag(), 10s);
-    CHECK(job.told(first) == "?");
+    CHECK(job.received(first) == "?");
     REQUIRE(job.answers[second].size() == 1);
     CHECK(job.answers[second][0].why == Refusal::limit);
     CHECK(job.answers[second][0].refusal ==
           "1 requests wait for lists of the job, which is the limit");
-    CHECK(job.told(job.ask("\"other\"", 10s)) == "a");
+    CHECK(job.received(job.ask("\"other\"", 10s)) == "a");
 }
 
 TEST_CASE("WaitingReaders: at the end all are answered") {
     Waiters job;
     job.put("a");
     const auto reader = job.ask(job.list->tag(), 10s);
-    job.readers.end([&](const ListRequest& request) { return job.look(request); });
-    CHECK(job.told(reader) == "a");
+    job.readers.end([&](const ListRequest& request) { return job.answer_for(request); });
+    CHECK(job.received(reader) == "a");
     CHECK_FALSE(job.readers.due());
 }
 
@@ -208,8 +211,8 @@ TEST_CASE("WaitingReaders: who is gone is forgotten within a second, without an 
     CHECK(job.readers.due() == job.now + 99s);
     job.now += 1s;
     job.put("b");
-    CHECK(job.told(leaves) == "?");
-    CHECK(job.told(stays) == "b");
+    CHECK(job.received(leaves) == "?");
+    CHECK(job.received(stays) == "b");
 }
 
 TEST_CASE("WaitingReaders: nobody is refused for those who are gone") {
@@ -219,7 +222,7 @@ TEST_CASE("WaitingReaders: nobody is refused for those who are gone") {
     *gone = true;
     job.now += 100ms;
     const auto next = job.ask("", 0s, 100s);
-    CHECK(job.told(leaves) == "?");
+    CHECK(job.received(leaves) == "?");
     job.put("a");
-    CHECK(job.told(next) == "a");
+    CHECK(job.received(next) == "a");
 }

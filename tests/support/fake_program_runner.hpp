@@ -11,7 +11,7 @@
 namespace k8s_sd::test {
 
 /// Programs that end on the test's command. For one thread.
-class ProgramDesk final : public ProgramRunner {
+class FakeProgramRunner final : public ProgramRunner {
  public:
     std::shared_ptr<void> async_run(Program program, Handler handler) override {
         programs.push_back(std::move(program));

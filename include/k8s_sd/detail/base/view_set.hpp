@@ -12,22 +12,22 @@
 namespace k8s_sd::inline v0::detail {
 
 /// The set of views that an object matches, as small numbers.
-class Audience {
+class ViewSet {
  public:
-    void add(std::size_t party) {
-        const std::size_t word = party / bits;
+    void add(std::size_t number) {
+        const std::size_t word = number / bits;
         if (word >= words_.size()) words_.resize(word + 1);
-        words_[word] |= std::uint64_t{1} << (party % bits);
+        words_[word] |= std::uint64_t{1} << (number % bits);
     }
-    bool has(std::size_t party) const noexcept {
-        const std::size_t word = party / bits;
-        return word < words_.size() && (words_[word] >> (party % bits) & 1U) != 0;
+    bool has(std::size_t number) const noexcept {
+        const std::size_t word = number / bits;
+        return word < words_.size() && (words_[word] >> (number % bits) & 1U) != 0;
     }
     bool empty() const noexcept { return words_.empty(); }
     void clear() noexcept { words_.clear(); }
-    bool operator==(const Audience&) const = default;
-    friend std::size_t hash_value(const Audience& audience) noexcept {
-        return boost::hash_range(audience.words_.begin(), audience.words_.end());
+    bool operator==(const ViewSet&) const = default;
+    friend std::size_t hash_value(const ViewSet& set) noexcept {
+        return boost::hash_range(set.words_.begin(), set.words_.end());
     }
 
  private:
@@ -36,26 +36,26 @@ class Audience {
 };
 
 /// Interns each set once, under a number small enough to be stored in every object.
-class AudienceTable {
+class ViewSetTable {
  public:
     using Id = std::uint16_t;
     /// The id of the empty set.
-    static constexpr Id nobody = 0;
+    static constexpr Id none = 0;
     /// Maximum number of sets besides the empty one. The number after the last is never assigned.
     static constexpr std::size_t capacity = 65534;
 
     /// \returns nullopt if the table is full
-    std::optional<Id> id_of(const Audience& audience) {
-        if (audience.empty()) return nobody;
-        if (const auto it = ids_.find(audience); it != ids_.end()) return it->second;
+    std::optional<Id> id_of(const ViewSet& set) {
+        if (set.empty()) return none;
+        if (const auto it = ids_.find(set); it != ids_.end()) return it->second;
         if (size() == capacity) return std::nullopt;
         const Id id = next_id();
-        audiences_[id - 1U] = audience;
-        ids_.emplace(audience, id);
+        sets_[id - 1U] = set;
+        ids_.emplace(set, id);
         return id;
     }
-    bool has(Id id, std::size_t party) const noexcept {
-        return id != nobody && audiences_[id - 1U].has(party);
+    bool has(Id id, std::size_t number) const noexcept {
+        return id != none && sets_[id - 1U].has(number);
     }
     std::size_t size() const noexcept { return ids_.size(); }
     /// Frees all other numbers.
@@ -63,13 +63,13 @@ class AudienceTable {
     void keep_only(const std::vector<bool>& used) {
         boost::unordered::erase_if(ids_, [&](const auto& known) {
             if (used[known.second]) return false;
-            audiences_[known.second - 1U] = {};
+            sets_[known.second - 1U] = {};
             free_.push_back(known.second);
             return true;
         });
     }
     void clear() {
-        audiences_.clear();
+        sets_.clear();
         free_.clear();
         ids_.clear();
     }
@@ -77,17 +77,17 @@ class AudienceTable {
  private:
     Id next_id() {
         if (free_.empty()) {
-            audiences_.emplace_back();
-            return static_cast<Id>(audiences_.size());
+            sets_.emplace_back();
+            return static_cast<Id>(sets_.size());
         }
         const Id id = free_.back();
         free_.pop_back();
         return id;
     }
 
-    std::vector<Audience> audiences_;  // by number, from 1
-    std::vector<Id> free_;             // freed numbers
-    boost::unordered_flat_map<Audience, Id, boost::hash<Audience>> ids_;
+    std::vector<ViewSet> sets_;  // by number, from 1
+    std::vector<Id> free_;       // freed numbers
+    boost::unordered_flat_map<ViewSet, Id, boost::hash<ViewSet>> ids_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -16,7 +16,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace asio = boost::asio;
 
-/// Single-flight calls shared by several waiters: a lookup, a file read. A call holds a weak
+/// Single-pending calls shared by several waiters: a lookup, a file read. A call holds a weak
 /// reference, because it may end at any time: an execution context owns this object through a
 /// service, and the service calls clear() at shutdown. Afterwards no handler is called. Waiters
 /// count as work of the context, so run() does not return. Thread-safe.
@@ -25,63 +25,64 @@ namespace asio = boost::asio;
 /// waiters.
 /// \tparam Call  `is(other)` compares calls
 template <class Call, class... Result>
-class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
+class SingleFlight : public std::enable_shared_from_this<SingleFlight<Call, Result...>> {
  public:
     using Handler = std::function<void(Result...)>;
     /// A waiter's handle.
-    class Ticket {
+    class WaiterHandle {
      public:
-        Ticket() = default;
-        Ticket(std::weak_ptr<Flights> flights, std::uint64_t number)
-            : flights_(std::move(flights)), number_(number) {}
+        WaiterHandle() = default;
+        WaiterHandle(std::weak_ptr<SingleFlight> calls, std::uint64_t number)
+            : calls_(std::move(calls)), number_(number) {}
         /// Drops the handler, unless it was posted already.
         void cancel() noexcept {
-            if (const auto flights = flights_.lock()) flights->leave(number_);
+            if (const auto calls = calls_.lock()) calls->leave(number_);
         }
 
      private:
-        std::weak_ptr<Flights> flights_;
+        std::weak_ptr<SingleFlight> calls_;
         std::uint64_t number_ = 0;
     };
-    struct Seat {
-        Ticket ticket;
-        std::uint64_t flight;
-        bool first;  ///< the caller must start the call and pass its result to land()
+    struct JoinResult {
+        WaiterHandle waiter;
+        std::uint64_t number;
+        bool first;  ///< the caller must start the call and pass its result to complete()
         Call call;   ///< as given by the first caller
     };
 
-    /// \param most_calls  maximum number of equal pending calls; a further one starts only after
+    /// \param max_calls  maximum number of equal pending calls; a further one starts only after
     /// all earlier ones were abandoned
-    explicit Flights(unsigned most_calls) : most_calls_(most_calls) {}
+    explicit SingleFlight(unsigned max_calls) : max_calls_(max_calls) {}
 
     /// Posts the handler to `executor`.
-    Seat join(Call call, const asio::any_io_executor& executor, Handler handler) {
+    JoinResult join(Call call, const asio::any_io_executor& executor, Handler handler) {
         const std::lock_guard lock(mutex_);
-        auto flight = std::find_if(flights_.begin(), flights_.end(),
-                                   [&](const Flight& f) { return f.call.is(call); });
-        if (flight == flights_.end()) {
-            flight = flights_.insert(flight, Flight{++numbers_, std::move(call), 0, {}});
+        auto pending = std::find_if(pending_.begin(), pending_.end(),
+                                    [&](const PendingCall& p) { return p.call.is(call); });
+        if (pending == pending_.end()) {
+            pending = pending_.insert(pending, PendingCall{++numbers_, std::move(call), 0, {}});
         }
-        const bool first = flight->waiters.empty() && flight->calls < most_calls_;
-        if (first) ++flight->calls;
+        const bool first = pending->waiters.empty() && pending->calls < max_calls_;
+        if (first) ++pending->calls;
         const std::uint64_t number = ++numbers_;
-        flight->waiters.push_back(
+        pending->waiters.push_back(
             {number, asio::prefer(executor, asio::execution::outstanding_work.tracked),
              std::move(handler)});
-        return {Ticket(this->weak_from_this(), number), flight->number, first, flight->call};
+        return {WaiterHandle(this->weak_from_this(), number), pending->number, first,
+                pending->call};
     }
 
-    void land(std::uint64_t number, const Result&... result) {
+    void complete(std::uint64_t number, const Result&... result) {
         std::vector<Waiter> waiters;
-        std::vector<Flight> done;
+        std::vector<PendingCall> done;
         const std::lock_guard lock(mutex_);
-        const auto flight = std::find_if(flights_.begin(), flights_.end(),
-                                         [&](const Flight& f) { return f.number == number; });
-        if (flight == flights_.end()) return;
-        waiters.swap(flight->waiters);
-        if (--flight->calls == 0) {
-            done.push_back(std::move(*flight));
-            flights_.erase(flight);
+        const auto pending = std::find_if(pending_.begin(), pending_.end(),
+                                          [&](const PendingCall& p) { return p.number == number; });
+        if (pending == pending_.end()) return;
+        waiters.swap(pending->waiters);
+        if (--pending->calls == 0) {
+            done.push_back(std::move(*pending));
+            pending_.erase(pending);
         }
         for (Waiter& waiter : waiters) {
             asio::post(waiter.executor, [handler = std::move(waiter.handler), ... copy = result] {
@@ -92,9 +93,10 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     }
 
     void clear() {
-        std::vector<Flight> gone;  // destroyed last: handlers own objects with calls to leave()
+        // Destroyed after the lock: handlers own objects with calls to leave().
+        std::vector<PendingCall> gone;
         const std::lock_guard lock(mutex_);
-        gone.swap(flights_);
+        gone.swap(pending_);
     }
 
  private:
@@ -103,7 +105,7 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
         asio::any_io_executor executor;  ///< tracked: work of its context
         Handler handler;
     };
-    struct Flight {
+    struct PendingCall {
         std::uint64_t number;
         Call call;
         unsigned calls;  ///< pending
@@ -113,30 +115,30 @@ class Flights : public std::enable_shared_from_this<Flights<Call, Result...>> {
     void leave(std::uint64_t number) noexcept {
         std::vector<Waiter> gone;
         const std::lock_guard lock(mutex_);
-        for (Flight& flight : flights_) {
-            auto& waiters = flight.waiters;
+        for (PendingCall& pending : pending_) {
+            auto& waiters = pending.waiters;
             const auto waiter = std::find_if(waiters.begin(), waiters.end(),
                                              [&](const Waiter& w) { return w.number == number; });
             if (waiter == waiters.end()) continue;
             gone.push_back(std::move(*waiter));
             waiters.erase(waiter);
-            forget_lonely(flight);
+            forget_abandoned(pending);
             return;
         }
     }
 
     /// Drops an abandoned call not equal even to itself: it can have no further waiters.
-    void forget_lonely(Flight& flight) noexcept {
-        if (!flight.waiters.empty() || flight.call.is(flight.call)) return;
-        std::swap(flight, flights_.back());
-        flights_.pop_back();
+    void forget_abandoned(PendingCall& pending) noexcept {
+        if (!pending.waiters.empty() || pending.call.is(pending.call)) return;
+        std::swap(pending, pending_.back());
+        pending_.pop_back();
     }
 
-    const unsigned most_calls_;
+    const unsigned max_calls_;
     // Also held during any use of the context, because clear() locks it, too.
     std::mutex mutex_;
     std::uint64_t numbers_ = 0;
-    std::vector<Flight> flights_;
+    std::vector<PendingCall> pending_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

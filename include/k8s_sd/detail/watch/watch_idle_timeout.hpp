@@ -12,9 +12,9 @@ namespace k8s_sd::inline v0::detail {
 /// Idle timeout of a watch. A server known to send bookmarks is dead once they stay away, so the
 /// timeout is a multiple of their usual interval. Not every URL of a server has bookmarks: the
 /// multiple applies only after this URL has delivered one.
-class BookmarkPatience {
+class WatchIdleTimeout {
  public:
-    explicit BookmarkPatience(BookmarkCadence& cadence) : cadence_(&cadence) {}
+    explicit WatchIdleTimeout(BookmarkCadence& cadence) : cadence_(&cadence) {}
 
     /// \param silence  the silence allowed without bookmarks; zero: unlimited
     void begin_watch(Duration silence) noexcept {
@@ -35,15 +35,15 @@ class BookmarkPatience {
     Duration allowed() const {
         const auto interval = ever_ ? cadence_->interval() : std::nullopt;
         if (!interval) return silence_;
-        Duration patience =
-            std::max(std::chrono::duration_cast<Duration>(*interval * intervals), least);
-        for (int i = 1; i < std::min(silent_, max_doublings); ++i) patience *= 2;
-        return silence_ <= Duration{} ? patience : std::min(silence_, patience);
+        Duration timeout =
+            std::max(std::chrono::duration_cast<Duration>(*interval * intervals), min_timeout);
+        for (int i = 1; i < std::min(silent_, max_doublings); ++i) timeout *= 2;
+        return silence_ <= Duration{} ? timeout : std::min(silence_, timeout);
     }
     /// Idle timeout of a watch on a server that may have been restored to an older state.
     Duration allowed_if_suspect() const {
         const Duration usual = allowed();
-        return usual <= Duration{} ? least : std::min(usual, least);
+        return usual <= Duration{} ? min_timeout : std::min(usual, min_timeout);
     }
 
  private:
@@ -51,7 +51,7 @@ class BookmarkPatience {
     static constexpr int max_doublings = 6;
     // A proxy may deliver held-back bookmarks in a burst, and a watch may end soon after its last
     // one.
-    static constexpr Duration least = std::chrono::seconds(90);
+    static constexpr Duration min_timeout = std::chrono::seconds(90);
 
     BookmarkCadence* cadence_;
     Duration silence_{};

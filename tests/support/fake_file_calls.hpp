@@ -10,7 +10,7 @@
 namespace k8s_sd::test {
 
 /// Reads files within the call, or when the test completes them. For one thread.
-class FileDesk final : public FileCalls {
+class FakeFileCalls final : public FileCalls {
  public:
     bool run(std::function<void()> call) override {
         ++asked;
