@@ -1123,6 +1123,25 @@ TEST_CASE(
     CHECK_FALSE(s.machine.stream_refused());
 }
 
+TEST_CASE("WatchMachine: a server that begins a stream after an outage is sent a LIST at once") {
+    Subject s = streamed();
+    s.machine.know({.streams = false});
+    s.now += 10min;
+    CHECK(s.next(Machine::Expired{}) == "list rv=5");
+    while (words(s.step) != "streamed list" || s.machine.list_forms().in_first_round()) s.failed();
+    CHECK(s.next(Machine::NotStreamed{.answered = true}) == "list");
+    CHECK(s.failed() == "list");
+    SECTION("its failures are those of a first round") {
+        CHECK(s.machine.list_forms().in_first_round());
+        CHECK(s.failed() == "list limit=500");
+    }
+    SECTION("a stream that is refused proves no recovery") {
+        while (words(s.step) != "streamed list" || s.machine.list_forms().in_first_round())
+            s.failed();
+        CHECK(s.next(Machine::NotStreamed{}) == "sleep");
+    }
+}
+
 TEST_CASE("WatchMachine: a server without a connection says nothing about lists with a watch") {
     Subject s(streaming());
     for (int i = 0; i < 20; ++i) CHECK(s.failed(Cause::unreachable) == "streamed list");

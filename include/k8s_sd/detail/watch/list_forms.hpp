@@ -67,6 +67,18 @@ class ListForms {
         on_failure(true);
         if (was_first) leading_ = index_;
     }
+    /// The server has recovered, although all forms had failed: the LISTs follow as in a first round,
+    /// the streamed forms last.
+    void start_over() noexcept {
+        std::stable_partition(
+            forms_.begin(), forms_.begin() + static_cast<std::ptrdiff_t>(size_),
+            [](const ListForm& form) { return form.shape != ListShape::streamed; });
+        failed_ = {};
+        index_ = leading_ = 0;
+        rounds_ = 0;
+        failures_ = 0;
+        postponed_ = partly_ = false;
+    }
     /// Postpones the current form behind the others, because it is not available now.
     void skip() noexcept {
         if (rounds_ > 0 || std::exchange(postponed_, true)) return go_on();

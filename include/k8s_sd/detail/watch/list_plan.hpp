@@ -109,6 +109,11 @@ class ListPlan {
         stream_refused_ = stream_refused_ || tried;
         tried ? forms_.on_not_streamed() : forms_.skip();
     }
+    /// The server answers again, but does not stream the list: a LIST may succeed now.
+    void on_recovery() noexcept {
+        stream_refused_ = true;
+        forms_.start_over();
+    }
     /// Discards the known version and requests the most recent state.
     void forget_version() {
         chain_ = {};

@@ -114,9 +114,9 @@ Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
     return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
 }
 
-Verdict not_streamed(Failure failure) {
+Verdict not_streamed(Failure failure, bool answered = false) {
     failure.message += "; this server does not list with a watch here, it is sent a LIST";
-    return {WatchMachine::NotStreamed{}, std::move(failure)};
+    return {WatchMachine::NotStreamed{.answered = answered}, std::move(failure)};
 }
 
 /// Judges an unsuccessful response to a streamed list. A refusal of the streamed form is no
@@ -142,7 +142,8 @@ Verdict judge_streamed_end(const Exchange& exchange, ExchangeEnd end) {
                        "the watch ended before the list that it began with was complete"};
     }
     const bool silent = end.failure.ec == errc::response_timeout;
-    if (silent || end.life >= long_life) return not_streamed(std::move(end.failure));
+    if (silent || end.life >= long_life)
+        return not_streamed(std::move(end.failure), exchange.head.status == 200);
     return judge_failure(exchange, std::move(end));
 }
 

@@ -32,7 +32,8 @@ namespace k8s_sd::inline v0::detail {
 ///   WatchOptions::backoff_max; it is skipped for the first such list, after a watch open for a
 ///   minute, and after five minutes.
 /// - A list with a rejected version or token is repeated in another way at once, one time.
-/// - Until all forms of a list have failed (ListForms), the next one follows within 8 s.
+/// - Until all forms of a list have failed (ListForms), the next one follows within 8 s. They start
+///   over when the server begins a stream later that brings no complete list.
 /// - All other failures lead to a doubling pause, too: up to five minutes for a missing API.
 /// - A watch is reopened at once only if it was open for a second.
 class WatchMachine {
@@ -77,7 +78,8 @@ class WatchMachine {
     struct BadPages {};         ///< the pages of a list repeat, or do not end
     /// The list cannot be streamed now; a LIST may succeed.
     struct NotStreamed {
-        bool tried = true;
+        bool tried = true;      ///< the server or the stream has shown that it does not work
+        bool answered = false;  ///< the server has begun a stream, so it is up
     };
     enum class Cause : std::uint8_t {
         unreachable,  ///< no connection
@@ -231,6 +233,10 @@ class WatchMachine {
         }
     }
     Step on(const NotStreamed& why) {
+        if (why.answered && !plan_.forms().in_first_round()) {
+            plan_.on_recovery();
+            return resume();
+        }
         const bool untried = plan_.forms().has_untried();
         plan_.give_up_stream(why.tried);
         return untried ? resume() : later();
