@@ -629,7 +629,7 @@ TEST_CASE("Outcome: a stream whose list does not end, or begin, gives way to a L
     const Failure silence{errc::response_timeout, "silence"};
     CHECK(words(judge(streamed(), {.failure = silence, .life = 30s})) == "not streamed");
     CHECK(words(judge(streamed(0), {.failure = silence})) == "not streamed");
-    const auto answered = [&](int status) {
+    const auto answered = [&](unsigned status) {
         const Verdict verdict = judge(streamed(status), {.failure = silence});
         return std::get<Machine::NotStreamed>(verdict.outcome).answered;
     };
