@@ -45,6 +45,11 @@ function(k8s_sd_own_target target)
         target_compile_options(${target} PRIVATE -Wno-tsan)
     endif()
     get_target_property(type ${target} TYPE)
+    # The tables of sanitizers need millions of relocations at each start of a program whose
+    # address is not fixed.
+    if(K8S_SD_SANITIZE MATCHES "address" AND type STREQUAL "EXECUTABLE")
+        target_link_options(${target} PRIVATE -no-pie)
+    endif()
     if(TARGET k8s_sd_thread_sanitizer AND type STREQUAL "EXECUTABLE")
         target_link_libraries(${target} PRIVATE k8s_sd_thread_sanitizer)
     endif()
