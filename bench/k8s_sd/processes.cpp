@@ -1,9 +1,9 @@
 #include "processes.hpp"
 
+#include "http/http_server.hpp"
 #include "http_client.hpp"
 #include "jobs.hpp"
 #include "measure.hpp"
-#include "support/http_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <sys/wait.h>

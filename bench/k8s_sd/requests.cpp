@@ -1,13 +1,13 @@
 // A request for an unchanged shard, inside the process: from the parsed request to the response
 // ready for writing.
 
+#include "http/http_routes.hpp"
 #include "jobs.hpp"
 #include "jobs/served_jobs.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "measure.hpp"
 #include "sections.hpp"
 #include "serve/list_routes.hpp"
-#include "support/http_routes.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

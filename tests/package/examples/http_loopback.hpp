@@ -1,6 +1,6 @@
 #pragma once
 
-#include "support/http_server.hpp"
+#include "http/http_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address_v4.hpp>

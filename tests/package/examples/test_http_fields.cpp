@@ -1,4 +1,4 @@
-#include "support/http_fields.hpp"
+#include "http/http_fields.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string_view>

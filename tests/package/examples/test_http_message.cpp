@@ -1,4 +1,4 @@
-#include "support/http_message.hpp"
+#include "http/http_message.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "support/http_request.hpp"
+#include "http/http_request.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/buffer.hpp>

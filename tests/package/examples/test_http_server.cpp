@@ -1,5 +1,5 @@
+#include "http/http_routes.hpp"
 #include "http_loopback.hpp"
-#include "support/http_routes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

@@ -1,6 +1,6 @@
+#include "http/http_fields.hpp"
+#include "http/tls_files.hpp"
 #include "http_loopback.hpp"
-#include "support/http_fields.hpp"
-#include "support/tls_files.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/ssl/context.hpp>

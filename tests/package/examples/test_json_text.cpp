@@ -1,4 +1,4 @@
-#include "support/json_text.hpp"
+#include "cli/json_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>

@@ -38,7 +38,7 @@ ROOT = pathlib.Path(__file__).parents[3]
 CONSUMERS = ROOT / "docs/programs/k8s-sd/consumers.md"
 DOCUMENTS = [ROOT / "docs/programs/k8s-sd.md", *sorted(ROOT.glob("docs/programs/k8s-sd/*.md")),
              ROOT / "examples/manifests/k8s-sd/README.md"]
-PAGE = ROOT / "examples/k8s-sd/page"
+PAGE = ROOT / "src/programs/k8s-sd/page"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SERVICE = "https://k8s-sd.monitoring.svc:8080"
 # The value that each agent substitutes for its variables.
@@ -127,7 +127,7 @@ class Options(unittest.TestCase):
                 self.assertIn(option, self.serve | self.follow, path.name)
 
     def test_the_container_file_names_options_that_are_there(self):
-        text = text_of(ROOT / "examples/k8s-sd/Containerfile")
+        text = text_of(ROOT / "src/programs/k8s-sd/Containerfile")
         comments = " ".join(line for line in text.splitlines() if line.startswith("#"))
         for option in re.findall(r"(?<!\S)(--[a-z-]+)", comments):
             self.assertIn(option, self.serve)

@@ -1,4 +1,4 @@
-"""Whether examples/k8s-sd/Containerfile makes an image in which k8s-sd runs.
+"""Whether src/programs/k8s-sd/Containerfile makes an image in which k8s-sd runs.
 
 The tests build no image: they check the copied and installed files, and run this build's program
 with only the libraries it names."""
@@ -14,7 +14,7 @@ import unittest
 from harness import FOLDER, TIMEOUT, environment
 
 ROOT = pathlib.Path(__file__).parents[3]
-FILE = ROOT / "examples/k8s-sd/Containerfile"
+FILE = ROOT / "src/programs/k8s-sd/Containerfile"
 PROGRAM = os.path.join(FOLDER, "k8s-sd")
 NOBODY = 65532
 
@@ -111,8 +111,11 @@ class ContainerFile(unittest.TestCase):
         self.assertIn("cmake --build --preset release --target k8s-sd", commands)
         self.assertIn("cmake --install build/release --component tools --prefix /usr/local",
                       commands)
-        text = (ROOT / "examples/CMakeLists.txt").read_text(encoding="utf-8")
-        self.assertIn("install(TARGETS k8s-sd COMPONENT tools)", text)
+        text = (ROOT / "src/programs/CMakeLists.txt").read_text(encoding="utf-8")
+        self.assertIn("install(TARGETS ${name} COMPONENT tools)", text)
+        for name in ("discover", "k8s-sd"):  # a component is installed as a whole
+            self.assertRegex(commands, rf"--target [^&]*\b{name}\b")
+            self.assertRegex(text, rf"(?m)^k8s_sd_installed_program\({name} ")
 
     @unittest.skipUnless(shutil.which("apt-cache") and same_release(),
                          "apt-cache of the image's release of Debian is not here")

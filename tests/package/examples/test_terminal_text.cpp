@@ -1,4 +1,4 @@
-#include "support/terminal_text.hpp"
+#include "cli/terminal_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <random>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "support/http_routes.hpp"
-#include "support/http_server.hpp"
+#include "http/http_routes.hpp"
+#include "http/http_server.hpp"
 
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/fields.hpp>

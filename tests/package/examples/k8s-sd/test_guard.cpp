@@ -1,5 +1,5 @@
 #include "access/guard.hpp"
-#include "support/command_line.hpp"
+#include "cli/command_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>

@@ -1,5 +1,5 @@
+#include "cli/command_line.hpp"
 #include "follow/list_source.hpp"
-#include "support/command_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>

@@ -1,5 +1,5 @@
+#include "cli/command_line.hpp"
 #include "lists/meta_names.hpp"
-#include "support/command_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>

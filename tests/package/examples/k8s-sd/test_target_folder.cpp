@@ -1,7 +1,7 @@
+#include "cli/command_line.hpp"
 #include "files/backoff.hpp"
 #include "files/target_file.hpp"
 #include "files/target_folder.hpp"
-#include "support/command_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <sys/stat.h>
