@@ -58,8 +58,8 @@ function(k8s_sd_threaded_tests list)
     endif()
     set(threaded)
     foreach(source IN LISTS ${list})
-        file(STRINGS ${source} threads REGEX
-             "std::j?thread|thread_pool|BlockingThreads|http_loopback|SlowWork|bridge::Program")
+        file(STRINGS ${source} threads REGEX "std::j?thread|thread_pool|BlockingThreads|\
+http_loopback|SlowWork|k8s_sd_program::Program")
         if(threads)
             list(APPEND threaded ${source})
         endif()

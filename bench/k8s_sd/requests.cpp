@@ -44,7 +44,7 @@ class Lists {
  public:
     explicit Lists(const std::string& config)
         : jobs_(io_.get_executor(), io_.get_executor(), {}, metrics_) {
-        bridge::add_list_routes(routes_, jobs_, metrics_);
+        k8s_sd_program::add_list_routes(routes_, jobs_, metrics_);
         jobs_.apply(k8s_sd::parse_scrape_configs(config, {}, "bench"));
         while (!jobs_.find("pods")->complete()) io_.run_one();
     }
@@ -63,8 +63,8 @@ class Lists {
 
  private:
     boost::asio::io_context io_{1};
-    bridge::BridgeMetrics metrics_;
-    bridge::ServedJobs jobs_;
+    k8s_sd_program::ServeMetrics metrics_;
+    k8s_sd_program::ServedJobs jobs_;
     support::HttpRoutes routes_;
     const HttpServer::Client client_{"127.0.0.1", 1, false};
 };

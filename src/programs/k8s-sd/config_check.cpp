@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -61,4 +61,4 @@ support::ExitStatus check_config(const Options& options, std::ostream& out, std:
     return mistakes.empty() ? support::exit_fine : support::exit_unusable;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Reads the configuration file and lists its jobs, or every mistake in it. Opens no port and
 /// contacts no server.
@@ -12,4 +12,4 @@ namespace bridge {
 /// \param errors  one mistake a line
 support::ExitStatus check_config(const Options&, std::ostream& out, std::ostream& errors);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

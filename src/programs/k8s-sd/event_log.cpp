@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -40,4 +40,4 @@ void EventLog::operator()(const std::string& text) const {
     std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

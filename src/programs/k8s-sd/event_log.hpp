@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Lines on standard error, each with its time. Any thread; all copies share the output.
 class EventLog {
@@ -19,4 +19,4 @@ class EventLog {
     bool times_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

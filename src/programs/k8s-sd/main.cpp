@@ -14,14 +14,14 @@
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "follow") {
-        return bridge::run_follow(argc - 1, argv + 1);
+        return k8s_sd_program::run_follow(argc - 1, argv + 1);
     }
-    bridge::Options options;
-    return support::run_program(bridge::command_line(options), argc, argv, [&] {
+    k8s_sd_program::Options options;
+    return support::run_program(k8s_sd_program::command_line(options), argc, argv, [&] {
         check(options);
-        if (options.check) return bridge::check_config(options, std::cout, std::cerr);
+        if (options.check) return k8s_sd_program::check_config(options, std::cout, std::cerr);
         boost::asio::io_context io(static_cast<int>(options.threads));
-        bridge::Program program(io, options);
+        k8s_sd_program::Program program(io, options);
         support::run_threads(io, options.threads);
         return support::exit_fine;
     });

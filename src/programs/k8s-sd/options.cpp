@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -93,7 +93,7 @@ support::Section serve_options(Options& o) {
           [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
 }
 
-support::Section allocator_options(AllocatorOptions& o) {
+support::Section allocator_options(TargetAllocatorOptions& o) {
     const support::Choices<Allocation> allocations{
         {"consistent-hashing", Allocation::consistent_hashing}, {"per-node", Allocation::per_node}};
     return {
@@ -281,4 +281,4 @@ void check(const Options& o) {
     throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -2,7 +2,7 @@
 
 #include "access/access.hpp"
 #include "cli/command_line.hpp"
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 #include "http/http_server.hpp"
 #include "http/tls_files.hpp"
 #include "jobs/served_job.hpp"
@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The options of the command line.
 struct Options {
@@ -35,7 +35,7 @@ struct Options {
     support::TlsFiles tls;
     AccessOptions access;
     ServeOptions serve;
-    AllocatorOptions allocator;
+    TargetAllocatorOptions allocator;
     std::string page_directory;  ///< empty: the built-in page
     std::string write_folder;    ///< for one file a job; empty: none
     std::optional<ListForm> write_form;
@@ -56,4 +56,4 @@ void check_lists_jobs(const k8s_sd::ScrapeConfigFile&, const std::string& path);
 /// Refuses incomplete or conflicting options. \throws support::UsageError
 void check(const Options&);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 using support::HttpServer;
@@ -96,7 +96,7 @@ Program::Program(asio::io_context& io, Options options)
       allocator_(strand_, options_.allocator),
       allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, log_)),
       slow_(std::make_shared<SlowWork>(executor_)),
-      routes_(bridge::routes(jobs_, allocator_, metrics_, route_events())),
+      routes_(k8s_sd_program::routes(jobs_, allocator_, metrics_, route_events())),
       server_(std::make_shared<HttpServer>(strand_, listen_, guard_.protect(routes_),
                                            possible(options_.http, log_), guard_.tls())) {
     find_cluster();
@@ -288,4 +288,4 @@ void Program::stop(const std::string& why) {
     server_->stop();
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -5,11 +5,11 @@
 #include "cli/line_writer.hpp"
 #include "cli/signals.hpp"
 #include "collectors/allocation_count.hpp"
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 #include "event_log.hpp"
 #include "files/list_files.hpp"
 #include "http/http_server.hpp"
-#include "jobs/bridge_metrics.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The program: follows its configuration, serves its jobs, and ends on request. Everything but the
 /// jobs runs on one strand.
@@ -65,13 +65,13 @@ class Program {
     boost::asio::any_io_executor strand_;
     const EventLog log_;
     support::LineWriter out_;
-    BridgeMetrics metrics_;
+    ServeMetrics metrics_;
     support::Signals signals_;
     const boost::asio::ip::tcp::endpoint listen_;
     Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated
     ServedJobs jobs_;
-    Allocator allocator_;
+    TargetAllocator allocator_;
     const std::shared_ptr<AllocationCount> allocation_count_;
     const std::shared_ptr<SlowWork> slow_;
     std::optional<boost::asio::thread_pool> file_worker_;  ///< the disk may block it
@@ -86,4 +86,4 @@ class Program {
     bool configured_ = false;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

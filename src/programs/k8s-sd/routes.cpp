@@ -13,7 +13,7 @@
 #include "serve/list_routes.hpp"
 #include "serve/watch_routes.hpp"
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -21,7 +21,7 @@ using support::HttpRoutes;
 using support::HttpServer;
 using support::text_reply;
 
-HttpServer::Reply readiness(const ServedJobs& jobs, const Allocator& allocator,
+HttpServer::Reply readiness(const ServedJobs& jobs, const TargetAllocator& allocator,
                             const RouteEvents& events) {
     const std::string left_out = jobs.left_out().lines();
     std::string waits = (events.ready_with_left_out_jobs ? "" : left_out) + jobs.not_ready();
@@ -34,7 +34,7 @@ HttpServer::Reply readiness(const ServedJobs& jobs, const Allocator& allocator,
 
 }  // namespace
 
-HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetrics& metrics,
+HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator, ServeMetrics& metrics,
                   const RouteEvents& events) {
     HttpRoutes routes;
     add_list_routes(routes, jobs, metrics);
@@ -65,4 +65,4 @@ HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator, BridgeMetr
     return routes;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

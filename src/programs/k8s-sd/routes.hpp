@@ -1,8 +1,8 @@
 #pragma once
 
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 #include "http/http_routes.hpp"
-#include "jobs/bridge_metrics.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "jobs/slow_work.hpp"
 
@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Dependencies of the routes on the program.
 struct RouteEvents {
@@ -27,7 +27,7 @@ struct RouteEvents {
 
 /// All routes of the program.
 /// \param jobs     outlives them, like the others; used on the server's executor
-support::HttpRoutes routes(const ServedJobs& jobs, const Allocator& allocator,
-                           BridgeMetrics& metrics, const RouteEvents&);
+support::HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator,
+                           ServeMetrics& metrics, const RouteEvents&);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

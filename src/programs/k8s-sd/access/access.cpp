@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 using boost::beast::iequals;
 using boost::beast::http::field;
@@ -221,4 +221,4 @@ std::vector<std::string> Access::refresh() {
     return problems;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The class of a path, for access control.
 enum class PathClass {
@@ -78,4 +78,4 @@ class Access {
     std::vector<std::string> hosts_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

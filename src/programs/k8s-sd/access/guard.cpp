@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
@@ -151,4 +151,4 @@ void Guard::refresh_later() {
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -3,7 +3,7 @@
 #include "access/access.hpp"
 #include "http/http_server.hpp"
 #include "http/tls_files.hpp"
-#include "jobs/bridge_metrics.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "k8s_sd/config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The address to listen on: as configured, by default localhost, or all addresses in a pod.
 boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& said,
@@ -81,4 +81,4 @@ class Guard {
     std::uint64_t forbidden_ = 0;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

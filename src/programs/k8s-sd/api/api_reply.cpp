@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 using boost::beast::http::field;
 using support::HttpServer;
@@ -180,4 +180,4 @@ std::size_t Parameters::number(std::string_view name, std::size_t usual, std::si
     }
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -6,7 +6,7 @@
 #include "jobs/gate.hpp"
 #include "jobs/served_jobs.hpp"
 #include "jobs/slow_work.hpp"
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 
 #include <cstddef>
 #include <exception>
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A response in JSON.
 /// \param accept_encoding  the header; long responses are compressed if accepted
@@ -85,4 +85,4 @@ class Parameters {
     const support::Query& query_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

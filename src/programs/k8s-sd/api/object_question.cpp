@@ -1,13 +1,13 @@
 #include "api/object_question.hpp"
 
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 #include "table/target_json.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -138,11 +138,11 @@ bool ObjectQuestion::asks_for_node(const TargetRow& row) const {
 
 std::string ObjectQuestion::object_of(const TargetRow& row) const {
     if (asks_for_node(row)) return "node/" + std::string(row.node);
-    if (is_at_place(row)) return bridge::object_of(*row.group, row.index);
+    if (is_at_place(row)) return k8s_sd_program::object_of(*row.group, row.index);
     for (const k8s_sd::Labels& labels : {(*row.group)[row.index], row.group->labels()}) {
         for (const auto& [name, value] : labels) {
             if (!place_.empty() && value == place_ && is_address(name)) {
-                return bridge::object_of(*row.group, row.index);
+                return k8s_sd_program::object_of(*row.group, row.index);
             }
             if (auto object = named(row, name, value); !object.empty()) return object;
         }
@@ -150,4 +150,4 @@ std::string ObjectQuestion::object_of(const TargetRow& row) const {
     return row.group->source() == source_ ? source_ : std::string();
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

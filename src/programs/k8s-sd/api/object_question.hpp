@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Finds the targets of an object: "pod/shop/web-1", "shop/web-1", "svc/web", "no/n1", any source
 /// of groups, or the name of a pod, service or node alone. Also finds the targets at an address:
@@ -36,4 +36,4 @@ class ObjectQuestion {
     std::string source_{};             ///< of a group
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,6 +1,6 @@
 #include "api/owner_parameters.hpp"
 
-namespace bridge {
+namespace k8s_sd_program {
 
 // The same limits as for lists.
 constexpr std::size_t max_shards = 4096;
@@ -15,7 +15,7 @@ unsigned read_replicas(const Parameters& given) {
     return static_cast<unsigned>(given.number("replicas", 1, 1, max_replicas));
 }
 
-TargetOwners read_owners(const Parameters& given, const Allocator& allocator) {
+TargetOwners read_owners(const Parameters& given, const TargetAllocator& allocator) {
     TargetOwners owners;
     if (const auto shards = read_shards(given)) {
         owners.divide(*shards, read_replicas(given));
@@ -26,4 +26,4 @@ TargetOwners read_owners(const Parameters& given, const Allocator& allocator) {
     return owners;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

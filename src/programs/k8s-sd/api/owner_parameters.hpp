@@ -1,12 +1,12 @@
 #pragma once
 
 #include "api/api_reply.hpp"
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 #include "table/target_owners.hpp"
 
 #include <optional>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Reads the parameter `shards`, or another parameter with a number of shards. \throws BadRequest
 std::optional<unsigned> read_shards(const Parameters&, std::string_view name = "shards");
@@ -15,6 +15,6 @@ unsigned read_replicas(const Parameters&);
 
 /// The owners of targets: the number of shards in the parameters, and the present collectors.
 /// \throws BadRequest
-TargetOwners read_owners(const Parameters&, const Allocator&);
+TargetOwners read_owners(const Parameters&, const TargetAllocator&);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -244,4 +244,4 @@ void add_prometheus_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gat
               through(gate, std::move(posted_steps), unavailable));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -244,4 +244,4 @@ void answer_prometheus_targets(std::vector<PrometheusPool> pools, PrometheusRequ
         std::move(failed));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

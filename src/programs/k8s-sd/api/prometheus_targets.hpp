@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The parameters of /api/v1/targets.
 struct PrometheusRequest {
@@ -36,4 +36,4 @@ void answer_prometheus_targets(std::vector<PrometheusPool>, PrometheusRequest, G
                                support::HttpServer::Reply slow, const support::HttpServer::Respond&,
                                OnFailure failed);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

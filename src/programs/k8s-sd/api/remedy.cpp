@@ -2,7 +2,7 @@
 
 #include <boost/asio/ssl/error.hpp>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::string remedy_for(const k8s_sd::error_code& error, std::string_view message
     return std::string(remedy_of(ours ? static_cast<errc>(error.value()) : errc::connect_timeout));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -139,8 +139,9 @@ class ConsumersAnswer {
     std::map<std::string, std::vector<std::size_t>, std::less<>> by_job_;
 };
 
-void answer_consumers(const ServedJobs& jobs, const Allocator& allocator, Consumers& consumers,
-                      const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
+void answer_consumers(const ServedJobs& jobs, const TargetAllocator& allocator,
+                      Consumers& consumers, const HttpRoutes::Asked& asked,
+                      const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"limit", "after", "late"});
     const ConsumerPage page{given.number("after", 0, 0, Consumers::default_max),
                             given.number("limit", usual_consumers, 1, max_consumers),
@@ -161,12 +162,12 @@ void answer_consumers(const ServedJobs& jobs, const Allocator& allocator, Consum
 
 }  // namespace
 
-void add_consumer_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator,
-                         Consumers& consumers, const Gate& gate) {
+void add_consumer_routes(HttpRoutes& routes, const ServedJobs& jobs,
+                         const TargetAllocator& allocator, Consumers& consumers, const Gate& gate) {
     routes.on("GET", "/api/ui/consumers",
               question(gate, [&](const auto& asked, const auto& respond) {
                   answer_consumers(jobs, allocator, consumers, asked, respond);
               }));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -140,7 +140,7 @@ std::string without_collectors(bool enabled, const std::string& trouble) {
     return text;
 }
 
-void answer_collectors(const ServedJobs& jobs, const Allocator& allocator,
+void answer_collectors(const ServedJobs& jobs, const TargetAllocator& allocator,
                        const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
     const Parameters none(asked.query, {});
     const bool enabled = allocator.options().enabled();
@@ -161,7 +161,7 @@ void answer_collectors(const ServedJobs& jobs, const Allocator& allocator,
 
 }  // namespace
 
-void add_fleet_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator,
+void add_fleet_routes(HttpRoutes& routes, const ServedJobs& jobs, const TargetAllocator& allocator,
                       const Gate& gate) {
     routes.on("GET", "/api/ui/shards",
               question(gate, [&jobs](const auto& asked, const auto& respond) {
@@ -173,4 +173,4 @@ void add_fleet_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocato
               }));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -153,4 +153,4 @@ void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs,
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -6,11 +6,11 @@
 #include <functional>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// /api/ui/health: the state of each watch of each job.
 /// \param trouble  problems with the configuration, certificates and files, one a line
 void add_health_routes(support::HttpRoutes&, const ServedJobs& jobs,
                        std::function<std::string()> trouble);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -158,4 +158,4 @@ void add_live_routes(HttpRoutes& routes, const ServedJobs& jobs,
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

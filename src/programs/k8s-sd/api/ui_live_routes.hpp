@@ -5,11 +5,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Past and live changes: /api/ui/history, /api/ui/live.
 /// \param executor  of the server
 void add_live_routes(support::HttpRoutes&, const ServedJobs& jobs,
                      const boost::asio::any_io_executor& executor);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

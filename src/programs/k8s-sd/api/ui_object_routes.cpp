@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -145,7 +145,7 @@ class ObjectAnswer {
     RowReader reader_;
 };
 
-void answer_object(const ServedJobs& jobs, const Allocator& allocator,
+void answer_object(const ServedJobs& jobs, const TargetAllocator& allocator,
                    const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"q", "shards", "replicas"});
     const auto answer = std::make_shared<ObjectAnswer>(
@@ -164,7 +164,7 @@ void answer_object(const ServedJobs& jobs, const Allocator& allocator,
 
 }  // namespace
 
-void add_object_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator,
+void add_object_routes(HttpRoutes& routes, const ServedJobs& jobs, const TargetAllocator& allocator,
                        const Gate& gate) {
     routes.on("GET", "/api/ui/object",
               question(gate, [&jobs, &allocator](const auto& asked, const auto& respond) {
@@ -172,4 +172,4 @@ void add_object_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocat
               }));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -206,4 +206,4 @@ void add_relabel_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& 
               }));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr std::size_t max_page_rows = 1000;                     // of a page
 constexpr auto table_timeout = std::chrono::milliseconds(100);  // for incomplete tables
 
 /// Reads `state`; one parameter may contain several states, separated by commas.
-TargetFilter::Values read_states(const Parameters& given, const Allocator& allocator) {
+TargetFilter::Values read_states(const Parameters& given, const TargetAllocator& allocator) {
     TargetFilter::Values states;
     for (const std::string& text : given.texts("state")) {
         std::string_view rest = text;
@@ -50,7 +50,7 @@ TargetFilter::Values read_states(const Parameters& given, const Allocator& alloc
     return states;
 }
 
-PageRequest read_page_request(const Parameters& given, const Allocator& allocator) {
+PageRequest read_page_request(const Parameters& given, const TargetAllocator& allocator) {
     PageRequest request;
     TargetFilter& filter = request.filter;
     filter.query = TargetQuery(given.text_or("q", ""));
@@ -75,7 +75,7 @@ std::vector<NamedJob> jobs_of(const ServedJobs& jobs, PageRequest& request) {
     return found;
 }
 
-void answer_targets(const ServedJobs& jobs, const Allocator& allocator,
+void answer_targets(const ServedJobs& jobs, const TargetAllocator& allocator,
                     const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"q", "job", "state", "namespace", "node", "reason",
                                          "limit", "after", "facets"});
@@ -149,7 +149,7 @@ HttpServer::Reply no_target(const std::string& object) {
     return reply;
 }
 
-void answer_target(const ServedJobs& jobs, const Allocator& allocator,
+void answer_target(const ServedJobs& jobs, const TargetAllocator& allocator,
                    const HttpRoutes::Asked& asked, const HttpServer::Respond& respond) {
     const Parameters given(asked.query, {"job", "id", "object", "address", "shards", "replicas"});
     const std::string job = given.text_or("job", "");
@@ -176,11 +176,11 @@ void answer_target(const ServedJobs& jobs, const Allocator& allocator,
         failing(respond));
 }
 
-using Responder = void (*)(const ServedJobs&, const Allocator&, const HttpRoutes::Asked&,
+using Responder = void (*)(const ServedJobs&, const TargetAllocator&, const HttpRoutes::Asked&,
                            const HttpServer::Respond&);
 
-void add(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator, const Gate& gate,
-         const char* path, Responder answer) {
+void add(HttpRoutes& routes, const ServedJobs& jobs, const TargetAllocator& allocator,
+         const Gate& gate, const char* path, Responder answer) {
     routes.on("GET", path,
               question(gate, [&jobs, &allocator, answer](const auto& asked, const auto& respond) {
                   answer(jobs, allocator, asked, respond);
@@ -209,7 +209,7 @@ std::string status_json(const ServedJobs& jobs) {
     return text;
 }
 
-void add_ui_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& allocator,
+void add_ui_routes(HttpRoutes& routes, const ServedJobs& jobs, const TargetAllocator& allocator,
                    const Gate& gate) {
     routes.get("/api/ui/status", [&jobs](const HttpRoutes::Asked& asked) {
         return ui_reply(status_json(jobs), asked.request.header(field::accept_encoding));
@@ -218,4 +218,4 @@ void add_ui_routes(HttpRoutes& routes, const ServedJobs& jobs, const Allocator& 
     add(routes, jobs, allocator, gate, "/api/ui/target", answer_target);
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

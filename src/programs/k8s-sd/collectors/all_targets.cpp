@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -51,4 +51,4 @@ ListBodyPtr AllTargets::body(const std::string& job, const AllocationView& view,
     return body;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The targets of a job with their collectors, as one body. While it is being read, equal requests
 /// share it. Thread-safe.
@@ -33,4 +33,4 @@ class AllTargets {
 /// "/jobs/{job}/targets", like the links of the Target Allocator.
 std::string link_of(std::string_view job);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -39,7 +39,7 @@ void count_allocation(AllocationMetrics& counts, const std::string& job, JobTarg
                       const AllocationViewPtr& view, Listing::TimePoint now) {
     if (!targets.complete()) return;
     const ListContent content{ListForm::collector};
-    Selection selection;
+    ListSelection selection;
     selection.division.collectors = view;
     for (auto& [name, count] : counts.collectors) {
         selection.collector = name;
@@ -68,7 +68,7 @@ std::string UnassignedNotes::check(const AllocationMetrics& counts) {
 }
 
 AllocationCount::AllocationCount(const boost::asio::any_io_executor& strand, const ServedJobs& jobs,
-                                 const Allocator& allocator, Report report)
+                                 const TargetAllocator& allocator, Report report)
     : strand_(strand),
       jobs_(jobs),
       allocator_(allocator),
@@ -124,4 +124,4 @@ void AllocationCount::on_counted(std::optional<AllocationMetrics> counts) {
     wait();
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "collectors/allocator.hpp"
-#include "jobs/bridge_metrics.hpp"
+#include "collectors/target_allocator.hpp"
 #include "jobs/job_targets.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Adds the counts of a job's allocation, if the job is complete.
 void count_allocation(AllocationMetrics&, const std::string& job, JobTargets&,
@@ -37,7 +37,7 @@ class AllocationCount : public std::enable_shared_from_this<AllocationCount> {
 
     /// \param jobs, allocator  outlive stop()
     AllocationCount(const boost::asio::any_io_executor& strand, const ServedJobs& jobs,
-                    const Allocator& allocator, Report report);
+                    const TargetAllocator& allocator, Report report);
 
     void start();
     void stop();
@@ -51,7 +51,7 @@ class AllocationCount : public std::enable_shared_from_this<AllocationCount> {
 
     const boost::asio::any_io_executor strand_;
     const ServedJobs& jobs_;
-    const Allocator& allocator_;
+    const TargetAllocator& allocator_;
     const Report report_;
     std::unique_ptr<k8s_sd::Timer> timer_;
     UnassignedNotes notes_;
@@ -59,4 +59,4 @@ class AllocationCount : public std::enable_shared_from_this<AllocationCount> {
     bool stopped_ = false;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

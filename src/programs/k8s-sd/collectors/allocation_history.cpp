@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 void AllocationHistory::set(std::vector<Collector> members, std::set<std::string, std::less<>> idle,
                             TimePoint now) {
@@ -37,4 +37,4 @@ void AllocationHistory::make_view() {
     view_ = std::make_shared<const AllocationView>(std::move(allocations));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The allocation over time, as collectors come and go. Not thread-safe; has no clock.
 class AllocationHistory {
@@ -58,4 +58,4 @@ class AllocationHistory {
     AllocationViewPtr view_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

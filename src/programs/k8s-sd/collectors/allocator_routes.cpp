@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -46,7 +46,7 @@ std::string collector_in(const support::Query& query) {
 
 class AllocatorRoutes {
  public:
-    AllocatorRoutes(const Allocator& allocator, const ServedJobs& jobs, BridgeMetrics& metrics)
+    AllocatorRoutes(const TargetAllocator& allocator, const ServedJobs& jobs, ServeMetrics& metrics)
         : allocator_(allocator), jobs_(jobs), metrics_(metrics) {}
 
     /// A collector reads a response of any status as its configuration if it is a YAML mapping, and
@@ -194,16 +194,16 @@ class AllocatorRoutes {
         Gathering::next(gathering);
     }
 
-    const Allocator& allocator_;
+    const TargetAllocator& allocator_;
     const ServedJobs& jobs_;
-    BridgeMetrics& metrics_;
+    ServeMetrics& metrics_;
     std::shared_ptr<AllTargets> bodies_ = std::make_shared<AllTargets>();
 };
 
 }  // namespace
 
-void add_allocator_routes(HttpRoutes& routes, const Allocator& allocator, const ServedJobs& jobs,
-                          BridgeMetrics& metrics) {
+void add_allocator_routes(HttpRoutes& routes, const TargetAllocator& allocator,
+                          const ServedJobs& jobs, ServeMetrics& metrics) {
     const AllocatorRoutes answers(allocator, jobs, metrics);
     routes.get("/scrape_configs",
                [answers](const auto& asked) { return answers.scrape_configs(asked); });
@@ -213,4 +213,4 @@ void add_allocator_routes(HttpRoutes& routes, const Allocator& allocator, const 
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -292,4 +292,4 @@ std::string collector_configs(const k8s_sd::ScrapeConfigFile& file, bool show_se
     return jobs.json_text();
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

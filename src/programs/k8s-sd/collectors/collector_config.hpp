@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The jobs in the format for collectors: a JSON object by job name, each with the members of an
 /// entry of Prometheus' `scrape_configs`, without discovery: a collector adds its own.
@@ -15,4 +15,4 @@ namespace bridge {
 std::string collector_configs(const k8s_sd::ScrapeConfigFile&, bool show_secrets,
                               std::vector<std::string>& problems);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::optional<CollectorPods::TimePoint> CollectorPods::next_change(TimePoint now
     return next;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

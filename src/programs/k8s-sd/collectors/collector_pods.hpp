@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Decides which pods of collectors have targets: those with a node, if they are ready or have not
 /// been unready for long. The time comes from the pod, so it is the same in every replica, and
@@ -52,4 +52,4 @@ class CollectorPods {
     std::map<std::string, State> pods_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <random>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Delays between retries: one second, doubled each time, up to a minute; shortened at random, to
 /// spread the retries of many files.
@@ -29,4 +29,4 @@ class Backoff {
     std::chrono::milliseconds next_ = first;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

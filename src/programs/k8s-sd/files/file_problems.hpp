@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The problems of files. Any thread.
 class FileProblems {
@@ -31,4 +31,4 @@ class FileProblems {
     std::map<std::string, std::string> problems_;  ///< by file
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

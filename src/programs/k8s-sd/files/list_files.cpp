@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 
@@ -156,4 +156,4 @@ void ListFiles::follow(const ServedJobs& jobs) {
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

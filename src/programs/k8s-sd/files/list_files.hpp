@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The list of each job in a file of a folder, for file_sd_configs. A file is written when its list
 /// changes, or when another program has changed or removed it; removed when the job is removed from
@@ -51,4 +51,4 @@ class ListFiles {
     std::map<std::string, std::shared_ptr<Writer>, std::less<>> writers_;  ///< by job
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

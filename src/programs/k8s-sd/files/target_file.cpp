@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -38,4 +38,4 @@ std::chrono::milliseconds TargetFile::write(std::string_view bytes) {
     }
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A file of a folder, with the pace of its writes. Blocks; not thread-safe.
 class TargetFile {
@@ -41,4 +41,4 @@ class TargetFile {
     TargetFolder::State state_{};  ///< after the last successful write()
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

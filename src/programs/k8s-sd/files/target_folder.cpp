@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace fs = std::filesystem;
 
@@ -179,4 +179,4 @@ std::set<std::string> TargetFolder::written() const {
     return files;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

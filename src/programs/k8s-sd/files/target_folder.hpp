@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// "serviceMonitor/shop/web" becomes "serviceMonitor%2Fshop%2Fweb.json": different names map to
 /// different files, none of them hidden.
@@ -49,4 +49,4 @@ class TargetFolder {
     int lock_ = -1;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 
@@ -145,4 +145,4 @@ int run_follow(int argc, char** argv) {
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -12,7 +12,7 @@
 #include <random>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 using Milliseconds = FollowedList::Milliseconds;
@@ -103,4 +103,4 @@ asio::awaitable<void> follow(asio::any_io_executor executor, ListClient& client,
     }
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

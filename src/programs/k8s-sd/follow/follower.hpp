@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Writes the list in the responses of a server to a file. An invalid list leaves the file
 /// unchanged: stale targets are better than none. No network.
@@ -52,4 +52,4 @@ class FollowedList {
 boost::asio::awaitable<void> follow(boost::asio::any_io_executor, ListClient& client,
                                     FollowedList& list);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

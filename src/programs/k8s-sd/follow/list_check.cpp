@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -107,4 +107,4 @@ std::string for_files(std::string list) {
     return list;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -22,7 +22,7 @@
 #include <system_error>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
@@ -177,4 +177,4 @@ asio::awaitable<void> ListClient::get_once(const std::string& tag, ListReply& re
     reply.body = std::move(response.body());
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The options of requests for lists.
 struct ListClientOptions {
@@ -55,4 +55,4 @@ class ListClient {
     std::unique_ptr<Connection> connection_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -74,4 +74,4 @@ ListSource read_list_source(const std::string& text) {
     return source;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

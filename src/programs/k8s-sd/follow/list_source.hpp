@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The location of a list, and the name of its file.
 struct ListSource {
@@ -18,4 +18,4 @@ struct ListSource {
 /// \throws support::UsageError
 ListSource read_list_source(const std::string& text);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

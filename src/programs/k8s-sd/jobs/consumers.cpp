@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -31,7 +31,7 @@ bool is_forgotten(const Consumers::Consumer& consumer, Consumers::TimePoint now)
 std::string query_of(const ListPoll& poll) {
     const auto& selection = poll.selection;
     if (!selection) return "(not understood)";
-    const Division& division = selection->division;
+    const ListDivision& division = selection->division;
     std::string text;
     const auto add = [&](const char* name, const std::string& value) {
         (text += text.empty() ? "" : "&").append(name).append("=");
@@ -111,4 +111,4 @@ std::uint64_t Consumers::dropped() const {
     return dropped_;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lists/list_content.hpp"
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// How a reader receives lists.
 enum class ReaderKind : std::uint8_t {
@@ -43,7 +43,7 @@ struct ListPoll {
     std::string address{}, agent{}, job{};
     ListContent content{};
     /// nullopt: malformed. Without the view of collectors.
-    std::optional<Selection> selection{};
+    std::optional<ListSelection> selection{};
     std::string member{};  ///< the reader's name for itself
     ReaderKind kind = ReaderKind::poll;
     std::optional<double> interval{};  ///< in seconds, as declared by the reader
@@ -87,4 +87,4 @@ class Consumers {
     std::uint64_t dropped_ = 0;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Metrics of written files. Any thread.
 struct FileMetrics {
@@ -11,4 +11,4 @@ struct FileMetrics {
     std::atomic<std::uint64_t> errors{0};  ///< failed attempts
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

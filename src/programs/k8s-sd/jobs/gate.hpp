@@ -3,7 +3,7 @@
 #include <atomic>
 #include <memory>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Limits concurrency. Copies share the limit. Any thread.
 class Gate {
@@ -27,4 +27,4 @@ class Gate {
     std::shared_ptr<std::atomic<int>> inside_ = std::make_shared<std::atomic<int>>(0);
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::vector<std::string> notes_of(const k8s_sd::ScrapeConfigFile& file) {
     return notes;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Removes the rules for an agent's share of the targets: `keep` with `$(SHARD)`, expanded by the
 /// Prometheus operator in each agent. A list is for all agents; a reader requests its own part.
@@ -16,4 +16,4 @@ k8s_sd::ScrapeConfig without_share_rules(k8s_sd::ScrapeConfig);
 /// program and, for each job, the work left to its agents.
 std::vector<std::string> notes_of(const k8s_sd::ScrapeConfigFile&);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -163,17 +163,17 @@ TargetTable& JobTargets::table(Listing::TimePoint now) {
     return table_.emplace(*builder_, std::move(groups));
 }
 
-ListBodyPtr JobTargets::body(const ListContent& content, const Selection& selection,
+ListBodyPtr JobTargets::body(const ListContent& content, const ListSelection& selection,
                              Listing::TimePoint now) {
     return listing(content, now).body(selection, now);
 }
 
-std::size_t JobTargets::count(const ListContent& content, const Selection& selection,
+std::size_t JobTargets::count(const ListContent& content, const ListSelection& selection,
                               Listing::TimePoint now) {
     return listing(content, now).count(selection, now);
 }
 
-std::string JobTargets::warning(const ListContent& content, const Selection& selection) const {
+std::string JobTargets::warning(const ListContent& content, const ListSelection& selection) const {
     std::string text;
     const auto choice = choices_.find(content);
     if (choice != choices_.end() && !choice->second.unused.empty()) {
@@ -294,7 +294,7 @@ void JobTargets::stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target,
 }
 
 std::optional<std::string> JobTargets::known_tag(const ListContent& content,
-                                                 const Selection& selection) const {
+                                                 const ListSelection& selection) const {
     const auto made = listings_.find(content);
     return made == listings_.end() ? std::nullopt : made->second.known_tag(selection);
 }
@@ -318,4 +318,4 @@ TargetCounts JobTargets::counts() const {
     return counts;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

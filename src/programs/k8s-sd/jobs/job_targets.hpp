@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The numbers of targets of a job.
 struct TargetCounts {
@@ -48,21 +48,21 @@ class JobTargets final : private k8s_sd::TargetHandler {
 
     bool complete() const noexcept { return complete_; }
     /// \throws LimitReached
-    ListBodyPtr body(const ListContent&, const Selection&, Listing::TimePoint now);
+    ListBodyPtr body(const ListContent&, const ListSelection&, Listing::TimePoint now);
     /// The number of targets in such a list.
     /// \throws LimitReached
-    std::size_t count(const ListContent&, const Selection&, Listing::TimePoint now);
+    std::size_t count(const ListContent&, const ListSelection&, Listing::TimePoint now);
     /// The outcome for each discovered target, complete or not; see TargetTable::advance(). Created
     /// on demand. Valid until the next call of another function.
     TargetTable& table(Listing::TimePoint now);
     /// A possible mistake in a list just returned by body(), in words; empty: none. Names of labels
     /// and nodes may appear later, so these are not errors.
-    std::string warning(const ListContent&, const Selection&) const;
+    std::string warning(const ListContent&, const ListSelection&) const;
     /// The job's configuration, without a limit of dropped targets.
     const k8s_sd::ScrapeConfig& config() const noexcept { return builder_->config(); }
     k8s_sd::TargetBuilder& builder() noexcept { return *builder_; }
     /// See Listing::known_tag(); nullopt: there is no such list.
-    std::optional<std::string> known_tag(const ListContent&, const Selection&) const;
+    std::optional<std::string> known_tag(const ListContent&, const ListSelection&) const;
     /// Drops unused lists and selections, and the table if it is unused.
     void forget_unused(Listing::TimePoint now);
     /// Whether forget_unused() may find something.
@@ -120,4 +120,4 @@ class JobTargets final : private k8s_sd::TargetHandler {
     k8s_sd::TargetPool pool_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

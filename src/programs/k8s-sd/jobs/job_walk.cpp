@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <exception>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -87,4 +87,4 @@ void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass) {
         [pass](bool) {}, [pass](const std::exception_ptr&) {});
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

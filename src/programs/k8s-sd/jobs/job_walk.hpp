@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The result of a visit.
 enum class Walk : std::uint8_t {
@@ -69,4 +69,4 @@ inline bool read_on(TargetTable& table) {
 /// \param pass  held until it is done
 void complete_tables(std::vector<NamedJob> jobs, Gate::Pass pass);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -142,4 +142,4 @@ std::string to_yaml(const k8s_sd::ScrapeJob& job) {
     return text;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

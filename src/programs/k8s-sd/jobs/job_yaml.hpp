@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A job as an entry of `scrape_configs`: how its targets are found and made. Scrape options are
 /// omitted if they may be secret.
@@ -14,4 +14,4 @@ std::string to_yaml(const k8s_sd::ScrapeJob&);
 /// The objects of a job, for users: "pods in namespaces a, b with labels app=web".
 std::string in_words(const k8s_sd::Job&);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::string LeftOut::lines() const {
     return text;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Jobs of the configuration left out because of a mistake. They are not treated as removed: agents
 /// keep their targets.
@@ -31,4 +31,4 @@ class LeftOut {
     std::string unnamed_;                                   ///< mistakes without the name of a job
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Keys of a job passed on unchanged by the library and known to Prometheus. They hold no secret;
 /// for any other key that is unknown.
@@ -27,4 +27,4 @@ constexpr bool is_prometheus_setting(std::string_view key) noexcept {
     return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

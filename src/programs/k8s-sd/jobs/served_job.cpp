@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 
@@ -191,4 +191,4 @@ TargetCounts ServedJob::counts() const noexcept {
     return {discovered_, active_, dropped_, failed_};
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

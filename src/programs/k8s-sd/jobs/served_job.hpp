@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// How readers are served.
 struct ServeOptions {
@@ -102,4 +102,4 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     std::atomic<std::size_t> held_count_ = 0;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -50,7 +50,7 @@ bool has_unconfirmed(const k8s_sd::JobStatus& job) {
 }  // namespace
 
 ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
-                       const ServeOptions& options, BridgeMetrics& metrics)
+                       const ServeOptions& options, ServeMetrics& metrics)
     : workers_(std::move(workers)),
       options_(options),
       metrics_(metrics),
@@ -260,4 +260,4 @@ void ServedJobs::stop() {
     }
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

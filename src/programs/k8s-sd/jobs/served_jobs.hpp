@@ -1,7 +1,7 @@
 #pragma once
 
-#include "jobs/bridge_metrics.hpp"
 #include "jobs/left_out.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "jobs/served_job.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The effect of a new configuration on the jobs: their names, sorted.
 struct JobChanges {
@@ -33,7 +33,7 @@ class ServedJobs {
     /// \param workers  the executor of the jobs' threads
     /// \param metrics  outlives the jobs
     ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
-               const ServeOptions&, BridgeMetrics& metrics);
+               const ServeOptions&, ServeMetrics& metrics);
 
     /// Replaces the jobs; unchanged ones continue.
     /// \returns the unusable parts of the configuration, in words
@@ -90,7 +90,7 @@ class ServedJobs {
 
     boost::asio::any_io_executor workers_;
     const ServeOptions options_;
-    BridgeMetrics& metrics_;
+    ServeMetrics& metrics_;
     ChangeHistory history_;
     LeftOut left_out_;
     JobChanges changes_;
@@ -101,4 +101,4 @@ class ServedJobs {
     k8s_sd::DiscoveryManager manager_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -3,7 +3,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 void SlowWork::run(std::function<void()> piece, OnFailure failed) {
     boost::asio::post(pool_, [this, piece = std::move(piece), failed = std::move(failed),
@@ -15,4 +15,4 @@ void SlowWork::run(std::function<void()> piece, OnFailure failed) {
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Receives the exception thrown while handling a request.
 using OnFailure = std::function<void(const std::exception_ptr&)>;
@@ -54,4 +54,4 @@ class SlowWork {
     boost::asio::thread_pool pool_{1};
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -107,4 +107,4 @@ void WaitingReaders::end(const AnswerFor& answer_for) {
     }
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Readers waiting for a list of one job: for the first complete one, or for a change. Only awaited
 /// lists are evaluated, and at a limited rate, however fast they change. A disconnected reader is
@@ -58,4 +58,4 @@ class WaitingReaders {
     TimePoint swept_{};       ///< the last search for disconnected ones
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

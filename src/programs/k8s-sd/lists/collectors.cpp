@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::vector<std::string_view> AllocationView::owners(const ListedTarget& target)
     return owners;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A collector with allocated targets.
 struct Collector {
@@ -75,4 +75,4 @@ class AllocationView {
 
 using AllocationViewPtr = std::shared_ptr<const AllocationView>;
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

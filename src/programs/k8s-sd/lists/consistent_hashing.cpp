@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -65,4 +65,4 @@ std::uint64_t ConsistentHashing::key_of(std::string_view address) noexcept {
     return hash_of(address);
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

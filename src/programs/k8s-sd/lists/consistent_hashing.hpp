@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Assigns targets to members, exactly like the default strategy of OpenTelemetry's Target
 /// Allocator. Source: buraksezer/consistent 1.0.0 with XXH64, 1061 partitions, five virtual nodes
@@ -27,4 +27,4 @@ class ConsistentHashing {
     std::array<std::uint32_t, partitions> owners_{};
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -98,4 +98,4 @@ SharedText ListBody::gzip() const {
     return gzip_;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 using SharedText = std::shared_ptr<const std::string>;
 
@@ -45,4 +45,4 @@ class ListBody {
 
 using ListBodyPtr = std::shared_ptr<const ListBody>;
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

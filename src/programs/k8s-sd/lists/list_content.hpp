@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The content of a list.
 enum class ListForm : std::uint8_t {
@@ -34,4 +34,4 @@ struct ListContent {
     auto operator<=>(const ListContent&) const = default;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -147,4 +147,4 @@ ListDiff diff_of(std::string_view from, std::string_view to) {
     return {std::move(removed).finish(), std::move(added).finish()};
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

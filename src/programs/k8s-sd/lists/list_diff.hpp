@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The difference of two lists: a reader first removes targets, then adds targets. Both members are
 /// lists themselves, without line breaks.
@@ -15,4 +15,4 @@ struct ListDiff {
 /// \param from, to  the bytes of two bodies in the format of Listing
 ListDiff diff_of(std::string_view from, std::string_view to);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -2,7 +2,7 @@
 
 #include "lists/list_body.hpp"
 #include "lists/list_content.hpp"
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -12,12 +12,12 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A reader's request to a job.
 struct ListRequest {
     ListContent content{};
-    Selection selection{};
+    ListSelection selection{};
     /// The maximum wait for the first complete list.
     std::chrono::nanoseconds first_list_timeout{};
     std::string known{};              ///< tags of known lists, in the format of If-None-Match
@@ -46,4 +46,4 @@ using OnList = std::function<void(const ListAnswer&)>;
 /// Whether the tags, in the format of If-None-Match, include the list's.
 bool is_known(const ListBody&, std::string_view tags);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

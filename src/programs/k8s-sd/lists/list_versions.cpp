@@ -2,7 +2,7 @@
 
 #include "lists/list_diff.hpp"
 
-namespace bridge {
+namespace k8s_sd_program {
 
 std::string_view version_of(const ListBody& body) {
     const std::string_view tag = body.tag();
@@ -38,4 +38,4 @@ SharedText ListVersions::diff(const ListBody& from, const ListBody& to) {
     return made;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

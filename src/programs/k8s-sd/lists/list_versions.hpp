@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A bounded cache by name; the oldest value is dropped first.
 /// \tparam Value  a shared_ptr; null if nothing is found
@@ -79,4 +79,4 @@ class ListVersions {
     Recent<SharedText> diffs_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -255,4 +255,4 @@ std::vector<ListedTarget> scraped_targets(const k8s_sd::TargetGroupPtr& group,
     return targets;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

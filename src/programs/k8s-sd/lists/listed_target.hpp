@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A target in a list, with the keys for dividing the list.
 struct ListedTarget {
@@ -69,4 +69,4 @@ std::vector<ListedTarget> scraped_targets(const k8s_sd::TargetGroupPtr&,
                                           const k8s_sd::ScrapeConfig& config,
                                           const ListContent& content);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

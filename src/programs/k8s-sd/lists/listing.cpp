@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -105,7 +105,7 @@ void Listing::remove(const ListedTarget& target) {
 }
 
 /// \throws LimitReached if there is no room for one more
-void Listing::admit(const Division& division, TimePoint now) {
+void Listing::admit(const ListDivision& division, TimePoint now) {
     if (division.collectors) forget_other_collectors(division);
     const auto full = [&] { return divisions_.size() >= limits_.divisions; };
     if (full()) sweep(now);
@@ -115,7 +115,7 @@ void Listing::admit(const Division& division, TimePoint now) {
                        " other ways, which is the limit; readers should agree on one");
 }
 
-const Listing::Divided& Listing::divided(const Division& division, TimePoint now) {
+const Listing::Divided& Listing::divided(const ListDivision& division, TimePoint now) {
     auto it = divisions_.find(division);
     if (it == divisions_.end()) {
         admit(division, now);
@@ -131,7 +131,7 @@ const Listing::Divided& Listing::divided(const Division& division, TimePoint now
 }
 
 /// \throws LimitReached if there is no room for the selection
-Listing::View& Listing::view(const Selection& selection, TimePoint now) {
+Listing::View& Listing::view(const ListSelection& selection, TimePoint now) {
     auto it = views_.find(selection);
     if (it == views_.end()) {
         const auto full = [&] { return views_.size() >= limits_.views; };
@@ -146,7 +146,7 @@ Listing::View& Listing::view(const Selection& selection, TimePoint now) {
     return it->second;
 }
 
-std::vector<std::uint64_t> Listing::changes_of(const Divided& all, const Selection& selection) {
+std::vector<std::uint64_t> Listing::changes_of(const Divided& all, const ListSelection& selection) {
     std::vector<std::uint64_t> changes;
     for (const std::string& name : selection.parts()) {
         const auto part = all.parts.find(name);
@@ -155,7 +155,7 @@ std::vector<std::uint64_t> Listing::changes_of(const Divided& all, const Selecti
     return changes;
 }
 
-std::optional<std::string> Listing::known_tag(const Selection& selection) const {
+std::optional<std::string> Listing::known_tag(const ListSelection& selection) const {
     const auto view = views_.find(selection);
     const auto all = divisions_.find(selection.division);
     if (view == views_.end() || !view->second.body || all == divisions_.end()) return std::nullopt;
@@ -163,13 +163,13 @@ std::optional<std::string> Listing::known_tag(const Selection& selection) const 
                                                                       : std::string();
 }
 
-bool Listing::has_node(const Selection& selection) const {
+bool Listing::has_node(const ListSelection& selection) const {
     if (!selection.division.by_node) return true;
     const auto all = divisions_.find(selection.division);
     return all != divisions_.end() && all->second.parts.contains(selection.parts().front());
 }
 
-ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {
+ListBodyPtr Listing::body(const ListSelection& selection, TimePoint now) {
     const Divided& all = divided(selection.division, now);
     std::vector<const Part*> parts;
     for (const std::string& name : selection.parts()) {
@@ -185,7 +185,7 @@ ListBodyPtr Listing::body(const Selection& selection, TimePoint now) {
     return view.body;
 }
 
-std::size_t Listing::count(const Selection& selection, TimePoint now) {
+std::size_t Listing::count(const ListSelection& selection, TimePoint now) {
     const Divided& all = divided(selection.division, now);
     std::size_t count = 0;
     for (const std::string& name : selection.parts()) {
@@ -273,12 +273,15 @@ void Listing::forget(Predicate is_forgotten) {
 }
 
 /// There is one allocation at a time: earlier ones are never requested again.
-void Listing::forget_other_collectors(const Division& division) {
-    forget([&](const Division& other, TimePoint) { return other.collectors && other != division; });
+void Listing::forget_other_collectors(const ListDivision& division) {
+    forget([&](const ListDivision& other, TimePoint) {
+        return other.collectors && other != division;
+    });
 }
 
 bool Listing::forget_unused(TimePoint now) {
-    forget([&](const Division&, TimePoint asked) { return now - asked >= limits_.forget_after; });
+    forget(
+        [&](const ListDivision&, TimePoint asked) { return now - asked >= limits_.forget_after; });
     return !divisions_.empty();
 }
 
@@ -290,4 +293,4 @@ void Listing::sweep(TimePoint now) {
     forget_unused(now);
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "lists/list_body.hpp"
+#include "lists/list_selection.hpp"
 #include "lists/listed_target.hpp"
-#include "lists/selection.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Limits of one list, and of all lists.
 struct ListLimits {
@@ -67,16 +67,16 @@ class Listing {
     /// The selected targets: the same object as long as they are the same. Empty selections share
     /// one body, because readers can request any number of them.
     /// \throws LimitReached
-    ListBodyPtr body(const Selection&, TimePoint now);
+    ListBodyPtr body(const ListSelection&, TimePoint now);
     /// The number of selected targets.
     /// \throws LimitReached
-    std::size_t count(const Selection&, TimePoint now);
+    std::size_t count(const ListSelection&, TimePoint now);
     /// The tag of that body, if it is known without joining it: empty if the targets have changed
     /// since the last request, nullopt if the selection is not in use.
-    std::optional<std::string> known_tag(const Selection&) const;
+    std::optional<std::string> known_tag(const ListSelection&) const;
     /// Whether some target is on the selection's node, if it has one. \pre body() was called for
     /// the selection
-    bool has_node(const Selection&) const;
+    bool has_node(const ListSelection&) const;
     /// Drops unused selections. \returns whether the list is in use
     bool forget_unused(TimePoint now);
 
@@ -99,7 +99,7 @@ class Listing {
         std::map<std::string, Part> parts{};  ///< without empty ones
         TimePoint asked{};
     };
-    static std::vector<std::uint64_t> changes_of(const Divided&, const Selection&);
+    static std::vector<std::uint64_t> changes_of(const Divided&, const ListSelection&);
     struct View {
         std::vector<std::uint64_t> changes;  ///< of the parts at the time of joining the body
         ListBodyPtr body;
@@ -111,13 +111,13 @@ class Listing {
     void add(const ListedTarget&);
     void remove(const ListedTarget&);
     void add_to(Divided&, const ListedTarget&) const;
-    void forget_other_collectors(const Division&);
+    void forget_other_collectors(const ListDivision&);
     template <class Predicate>
     void forget(Predicate);
     void sweep(TimePoint now);
-    void admit(const Division&, TimePoint now);
-    const Divided& divided(const Division&, TimePoint now);
-    View& view(const Selection&, TimePoint now);
+    void admit(const ListDivision&, TimePoint now);
+    const Divided& divided(const ListDivision&, TimePoint now);
+    View& view(const ListSelection&, TimePoint now);
     const ListBodyPtr& empty_body();
     void update(View&, const std::vector<const Part*>&, TimePoint now);
     void make_room(View&, std::size_t bytes, TimePoint now);
@@ -127,12 +127,12 @@ class Listing {
     const ListLimits limits_;
     ListMetrics& metrics_;
     std::map<std::string, std::vector<Held>, std::less<>> targets_;  ///< sorted, by key
-    std::map<Division, Divided> divisions_;
-    std::map<Selection, View> views_;
+    std::map<ListDivision, Divided> divisions_;
+    std::map<ListSelection, View> views_;
     std::uint64_t change_ = 0;
     std::size_t body_bytes_ = 0;  ///< of all views
     ListBodyPtr empty_;           ///< null: not requested yet
     TimePoint next_sweep_ = TimePoint::min();
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

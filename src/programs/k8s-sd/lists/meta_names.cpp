@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -106,4 +106,4 @@ void UnusedNames::saw(std::string_view name) {
 
 std::string UnusedNames::text() const { return joined(patterns_); }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The prefix of discovery labels.
 inline constexpr std::string_view meta_prefix = "__meta_";
@@ -48,4 +48,4 @@ class UnusedNames {
     std::vector<std::string> patterns_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -24,4 +24,4 @@ void SentLists::sent(std::uint64_t connection, std::string_view target, std::str
     if (sent_.size() > max_lists_) sent_.erase(sent_.begin());
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

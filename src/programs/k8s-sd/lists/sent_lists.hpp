@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The last list sent on each connection. Thread-safe.
 class SentLists {
@@ -31,4 +31,4 @@ class SentLists {
     std::map<std::uint64_t, Sent> sent_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

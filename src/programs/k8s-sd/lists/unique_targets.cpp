@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 UniqueTargets::Hash UniqueTargets::hash_of(std::string_view text) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -105,4 +105,4 @@ void UniqueTargets::remove(Listing& listing, Place place) {
     listing.replace(key_of(place.identity), std::move(first));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The list of collectors: discovered targets without those dropped by the rules and, of targets
 /// equal after relabelling, only the one with the least hash. Every replica therefore lists the
@@ -58,4 +58,4 @@ class UniqueTargets {
     std::map<std::string, std::vector<Place>, std::less<>> places_;  ///< by the keys of groups
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,5 +1,6 @@
 # cmake -DOUTPUT=FILE -DFOLDER=DIR -P embed.cmake: writes the files of the page as C++.
-set(text "// Made of the files of the page by embed.cmake.\n#include \"page/page_files.hpp\"\n\nnamespace bridge {\n")
+set(text "// Made of the files of the page by embed.cmake.\n")
+string(APPEND text "#include \"page/page_files.hpp\"\n\nnamespace k8s_sd_program {\n")
 foreach(name index.html app.js app.css)
     file(READ "${FOLDER}/${name}" hex HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
@@ -16,6 +17,6 @@ std::string_view page_file(std::string_view name) noexcept {
     return view(app_css);
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program
 ")
 file(WRITE "${OUTPUT}" "${text}")

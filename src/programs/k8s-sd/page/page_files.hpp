@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A file of the folder `page`, embedded at build time.
 /// \param name  "index.html", "app.js" or "app.css"
 std::string_view page_file(std::string_view name) noexcept;
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -91,4 +91,4 @@ void add_page_routes(HttpRoutes& routes, const ServedJobs& jobs, const std::stri
     routes.get("/ui/app.css", [style](const auto& asked) { return style.reply(asked.request); });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

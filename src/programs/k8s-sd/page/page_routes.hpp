@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The page: / and its files. Clients that do not accept HTML get a summary as text.
 /// \param jobs       outlives the routes; used on the server's executor
@@ -13,4 +13,4 @@ namespace bridge {
 ///                   built-in ones
 void add_page_routes(support::HttpRoutes&, const ServedJobs& jobs, const std::string& directory);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

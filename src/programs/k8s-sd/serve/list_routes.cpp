@@ -3,7 +3,7 @@
 #include "cli/option_values.hpp"
 #include "http/http_message.hpp"
 #include "jobs/slow_work.hpp"
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 #include "lists/sent_lists.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -73,7 +73,7 @@ std::string warning_header(std::string_view words) {
 /// The lists of the jobs.
 class ListRoutes {
  public:
-    ListRoutes(const ServedJobs& jobs, BridgeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
+    ListRoutes(const ServedJobs& jobs, ServeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
 
     /// \param relabelled  for /sd/{job}/targets
     void answer(const HttpRoutes::Asked& asked, bool relabelled,
@@ -96,7 +96,7 @@ class ListRoutes {
             waiting.head_only = asked.request.head_only;
         } catch (const BadRequest& e) {
             metrics_.count_poll(form, 400, 0);
-            ListPoll poll = bridge::poll_of(asked.request, asked.names[0], {form});
+            ListPoll poll = k8s_sd_program::poll_of(asked.request, asked.names[0], {form});
             poll.status = 400;
             metrics_.consumers.saw(std::move(poll), std::chrono::system_clock::now());
             return respond(text_reply(400, std::string(e.what()) + "\n"));
@@ -129,7 +129,7 @@ class ListRoutes {
     /// The request, without the response. A waiting reader cannot poll more often than this.
     static ListPoll poll_of(const HttpRoutes::Asked& asked, const ListRequest& request,
                             const Waiting& waiting) {
-        ListPoll poll = bridge::poll_of(asked.request, asked.names[0], request.content);
+        ListPoll poll = k8s_sd_program::poll_of(asked.request, asked.names[0], request.content);
         poll.selection = request.selection;
         for (const auto& [name, value] : asked.query) {
             if (name == "member") poll.member = value;
@@ -181,7 +181,7 @@ class ListRoutes {
     static constexpr std::size_t remembered_connections = 10'000;
 
     const ServedJobs& jobs_;
-    BridgeMetrics& metrics_;
+    ServeMetrics& metrics_;
     std::shared_ptr<SentLists> sent_ = std::make_shared<SentLists>(remembered_connections);
 };
 
@@ -242,7 +242,7 @@ HttpServer::Reply list_reply(const ListBody& body, const Reader& reader) {
     return reply;
 }
 
-void add_list_routes(HttpRoutes& routes, const ServedJobs& jobs, BridgeMetrics& metrics) {
+void add_list_routes(HttpRoutes& routes, const ServedJobs& jobs, ServeMetrics& metrics) {
     const ListRoutes lists(jobs, metrics);
     routes.on("GET", "/sd/{job}", [lists](const auto& asked, const auto& respond) {
         lists.answer(asked, false, respond);
@@ -252,4 +252,4 @@ void add_list_routes(HttpRoutes& routes, const ServedJobs& jobs, BridgeMetrics& 
     });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -2,14 +2,14 @@
 
 #include "http/http_routes.hpp"
 #include "http/http_server.hpp"
-#include "jobs/bridge_metrics.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "lists/list_body.hpp"
 
 #include <chrono>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The headers of a reader relevant for the response.
 struct Reader {
@@ -40,6 +40,6 @@ support::HttpServer::Reply list_reply(const ListBody&, const Reader&);
 OnList guarded(const support::HttpServer::Respond&, OnList);
 
 /// The lists of the jobs: /sd/{job} and /sd/{job}/targets. For the parameters see routes().
-void add_list_routes(support::HttpRoutes&, const ServedJobs& jobs, BridgeMetrics& metrics);
+void add_list_routes(support::HttpRoutes&, const ServedJobs& jobs, ServeMetrics& metrics);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,8 +1,8 @@
 #include "serve/watch_routes.hpp"
 
 #include "cli/option_values.hpp"
+#include "lists/list_selection.hpp"
 #include "lists/list_versions.hpp"
-#include "lists/selection.hpp"
 #include "serve/list_routes.hpp"
 #include "serve/watch_stream.hpp"
 
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -63,7 +63,7 @@ std::chrono::milliseconds retry_of(std::uint64_t connection) {
 
 class WatchRoutes {
  public:
-    WatchRoutes(const ServedJobs& jobs, BridgeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
+    WatchRoutes(const ServedJobs& jobs, ServeMetrics& metrics) : jobs_(jobs), metrics_(metrics) {}
 
     HttpServer::Reply answer(const HttpRoutes::Asked& asked) const {
         HttpServer::Reply reply;
@@ -126,15 +126,15 @@ class WatchRoutes {
     }
 
     const ServedJobs& jobs_;
-    BridgeMetrics& metrics_;
+    ServeMetrics& metrics_;
     std::shared_ptr<ListVersions> versions_ = std::make_shared<ListVersions>();
 };
 
 }  // namespace
 
-void add_watch_routes(HttpRoutes& routes, const ServedJobs& jobs, BridgeMetrics& metrics) {
+void add_watch_routes(HttpRoutes& routes, const ServedJobs& jobs, ServeMetrics& metrics) {
     const WatchRoutes watches(jobs, metrics);
     routes.get("/v1/watch", [watches](const auto& asked) { return watches.answer(asked); });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -21,8 +21,7 @@ constexpr std::chrono::minutes max_event_time{5};
 
 }  // namespace
 
-WatchStream::WatchStream(Watch watch, std::shared_ptr<ListVersions> versions,
-                         BridgeMetrics& metrics)
+WatchStream::WatchStream(Watch watch, std::shared_ptr<ListVersions> versions, ServeMetrics& metrics)
     : watch_(std::move(watch)),
       versions_(std::move(versions)),
       metrics_(metrics),
@@ -133,4 +132,4 @@ HttpServer::Text WatchStream::piece() {
     return std::make_shared<const std::string>(std::move(piece));
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "http/http_server.hpp"
-#include "jobs/bridge_metrics.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "jobs/served_job.hpp"
 #include "k8s_sd/time.hpp"
 #include "lists/list_request.hpp"
@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The format of a stream's events.
 enum class EventFormat : std::uint8_t {
@@ -26,7 +26,7 @@ enum class EventFormat : std::uint8_t {
 struct Watch {
     std::shared_ptr<ServedJob> job;
     ListContent content{};
-    Selection selection{};
+    ListSelection selection{};
     std::string after{};  ///< the reader's version; empty: none
     EventFormat format = EventFormat::ndjson;
     std::chrono::nanoseconds heartbeat{};
@@ -42,7 +42,7 @@ class WatchStream final : public support::HttpServer::Stream,
                           public std::enable_shared_from_this<WatchStream> {
  public:
     /// \param metrics  outlives it
-    WatchStream(Watch, std::shared_ptr<ListVersions>, BridgeMetrics& metrics);
+    WatchStream(Watch, std::shared_ptr<ListVersions>, ServeMetrics& metrics);
     ~WatchStream() override { --metrics_.watch_readers; }
     WatchStream(const WatchStream&) = delete;
     WatchStream& operator=(const WatchStream&) = delete;
@@ -70,7 +70,7 @@ class WatchStream final : public support::HttpServer::Stream,
 
     const Watch watch_;
     const std::shared_ptr<ListVersions> versions_;
-    BridgeMetrics& metrics_;
+    ServeMetrics& metrics_;
     std::string version_;  ///< the reader's version, as sent or as claimed by it
     ListBodyPtr sent_;     ///< of this version, if it is known
     bool begun_ = false;   ///< an event was sent
@@ -78,4 +78,4 @@ class WatchStream final : public support::HttpServer::Stream,
     Event event_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

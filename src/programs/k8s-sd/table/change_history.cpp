@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::uint64_t ChangeHistory::newest() const {
     return seq_;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// One change of the scraped targets.
 struct TargetChange {
@@ -82,4 +82,4 @@ class ChangeHistory {
     std::map<std::string, Ring> jobs_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

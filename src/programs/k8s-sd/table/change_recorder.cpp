@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::vector<TargetChange> ChangeRecorder::one_by_one(const WhyGone& why_gone) co
     return changes;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Records the targets started and stopped together by a pool. A large batch counts as one change,
 /// so that the first list of a job does not displace all others. Not thread-safe.
@@ -44,4 +44,4 @@ class ChangeRecorder {
     Side started_, stopped_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

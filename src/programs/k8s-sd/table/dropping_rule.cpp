@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::optional<std::size_t> DroppingRule::find(const k8s_sd::LabelMap& discovered
     return rule;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Finds the rule dropping a target, for the cost of relabelling it once. Not thread-safe.
 class DroppingRule {
@@ -31,4 +31,4 @@ class DroppingRule {
     k8s_sd::MutableLabels labels_;  // member only to reuse its memory
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Appends JSON to a text, with commas between values.
 class JsonWriter {
@@ -79,4 +79,4 @@ class JsonWriter {
     bool comma_ = false;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,11 +1,11 @@
 #include "table/label_json.hpp"
 
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 
 #include <boost/json/parse.hpp>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 boost::json::value read_json(std::string_view text) {
     boost::system::error_code error;
@@ -29,4 +29,4 @@ k8s_sd::LabelMap read_labels(const boost::json::value& value) {
 
 k8s_sd::LabelMap read_labels(std::string_view json) { return read_labels(read_json(json)); }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

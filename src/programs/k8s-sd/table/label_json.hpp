@@ -5,7 +5,7 @@
 #include <boost/json/value.hpp>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Reads JSON sent by a client. \throws BadRequest
 boost::json::value read_json(std::string_view text);
@@ -14,4 +14,4 @@ boost::json::value read_json(std::string_view text);
 k8s_sd::LabelMap read_labels(const boost::json::value&);
 k8s_sd::LabelMap read_labels(std::string_view json);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

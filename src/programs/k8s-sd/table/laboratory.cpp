@@ -1,14 +1,14 @@
 #include "table/laboratory.hpp"
 
 #include "k8s_sd/relabel/relabel_yaml.hpp"
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 #include "table/rule_text.hpp"
 #include "table/target_json.hpp"
 
 #include <algorithm>
 #include <variant>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -210,4 +210,4 @@ std::string Laboratory::text() const {
     return text;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

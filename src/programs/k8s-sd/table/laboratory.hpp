@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The limits for rules sent by a client, see RelabelLimits. Values may be as long as in a job.
 inline constexpr k8s_sd::RelabelLimits tried_limits{.regex_bytes = std::size_t{256} << 10,
@@ -116,4 +116,4 @@ class Laboratory {
     std::array<std::vector<Example>, effect_names.size()> examples_{};
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// Whether there is time for one more row; called after each row.
 using GoesOn = std::function<bool()>;
@@ -49,4 +49,4 @@ class RowReader {
     std::size_t equal_ = 0;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,6 +1,6 @@
 #include "table/rule_text.hpp"
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -108,4 +108,4 @@ void write_rule(JsonWriter& json, const RelabelRule& rule) {
     json.end('}');
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

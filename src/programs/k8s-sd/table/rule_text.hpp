@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A rule in words: "drop if __meta_kubernetes_pod_phase matches Succeeded|Failed".
 std::string in_words(const k8s_sd::RelabelRule&);
@@ -24,4 +24,4 @@ std::string quoted(const std::vector<std::string>& texts);
 /// Writes a rule in the format of Prometheus' API.
 void write_rule(JsonWriter&, const k8s_sd::RelabelRule&);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 ShardCounts::Way::Way(unsigned shards) : view(shard_names(shards)), targets(shards) {}
 
@@ -68,4 +68,4 @@ std::string ShardCounts::text() const {
     return text;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

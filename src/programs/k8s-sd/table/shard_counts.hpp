@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The division of active targets into shards, and the effect of another number of shards.
 class ShardCounts {
@@ -41,4 +41,4 @@ class ShardCounts {
     std::size_t total_ = 0, on_all_ = 0, moved_ = 0;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

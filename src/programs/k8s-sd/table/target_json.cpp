@@ -3,7 +3,7 @@
 #include "table/rule_text.hpp"
 #include "table/target_query.hpp"
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -172,4 +172,4 @@ void write_steps(JsonWriter& json, const k8s_sd::TargetExplanation& explanation,
     if (left_out != 0) json.member("steps_left_out", left_out);
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

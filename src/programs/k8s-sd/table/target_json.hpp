@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The Kubernetes object of a target: "pod/shop/web-1"; its source if it has no object.
 std::string object_of(const k8s_sd::TargetGroup&, std::size_t index);
@@ -44,4 +44,4 @@ void write_changes(JsonWriter&, const std::vector<k8s_sd::RelabelStep::Change>&)
 /// Applies some steps to the labels before them.
 void apply(k8s_sd::LabelMap&, const k8s_sd::RelabelStep&);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 std::vector<std::string_view> collectors_of(const TargetRow& row, const AllocationView& view) {
     ListedTarget target;
@@ -48,4 +48,4 @@ void TargetOwners::write(JsonWriter& json, const TargetRow& row, const std::stri
     json.end(']');
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The collectors with an active target; empty: it is not scraped. The names refer to the view.
 std::vector<std::string_view> collectors_of(const TargetRow&, const AllocationView&);
@@ -40,4 +40,4 @@ class TargetOwners {
 /// The names of so many shards, as in the lists.
 std::vector<std::string> shard_names(unsigned shards);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,6 +1,6 @@
 #include "table/target_page.hpp"
 
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 #include "table/target_json.hpp"
 #include "table/target_owners.hpp"
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -190,4 +190,4 @@ std::string TargetPage::text(bool all) const {
     return text;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// A position in the targets of all jobs: after a row of a page.
 struct TargetCursor {
@@ -110,4 +110,4 @@ class TargetPage {
     std::array<Counts, facet_count> counts_{};
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -294,4 +294,4 @@ bool TargetQuery::matches(const TargetRow& row, const TargetTable& table) const 
                        [&](const Term& term) { return term(row, table); });
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// An invalid query; the text explains the mistake.
 class QueryError : public std::invalid_argument {
@@ -56,4 +56,4 @@ class TargetQuery {
     std::vector<Term> terms_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

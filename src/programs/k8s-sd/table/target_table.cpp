@@ -9,7 +9,7 @@
 #include <iterator>
 #include <variant>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -192,4 +192,4 @@ std::string_view TargetTable::rule_text(const TargetRow& row) const {
                                           : std::string_view();
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The outcome for a discovered target.
 enum class TargetState : std::uint8_t {
@@ -174,4 +174,4 @@ std::string id_text(std::uint64_t id);
 /// Parses id_text(); 0, never a valid id, for malformed text.
 std::uint64_t read_id(std::string_view text);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

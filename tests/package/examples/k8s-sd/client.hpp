@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge::test {
+namespace k8s_sd_program::test {
 
 /// A request.
 struct Ask {
@@ -57,4 +57,4 @@ inline void ask(const support::HttpRoutes& routes, const Ask& what,
     });
 }
 
-}  // namespace bridge::test
+}  // namespace k8s_sd_program::test

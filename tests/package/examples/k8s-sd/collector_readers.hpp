@@ -1,7 +1,7 @@
 #pragma once
 
 #include "client.hpp"
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 #include "list_model.hpp"
 #include "poll_reader.hpp"
 #include "property/random_cluster.hpp"
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace bridge::test {
+namespace k8s_sd_program::test {
 
 /// Collector pods that appear, disappear and are sometimes unready, and poll their part of the
 /// steady job at least every 25 s. One pod stays.
@@ -33,7 +33,7 @@ class CollectorReaders {
     }
 
     CollectorReaders(k8s_sd::test::Random& random, k8s_sd::test::Simulation& sim,
-                     const support::HttpRoutes& routes, const Allocator& allocator,
+                     const support::HttpRoutes& routes, const TargetAllocator& allocator,
                      std::function<void(const std::string&)> complain)
         : random_(random),
           sim_(sim),
@@ -194,7 +194,7 @@ class CollectorReaders {
     k8s_sd::test::Random& random_;
     k8s_sd::test::Simulation& sim_;
     const support::HttpRoutes& routes_;
-    const Allocator& allocator_;
+    const TargetAllocator& allocator_;
     const std::function<void(const std::string&)> complain_;
     std::map<std::string, Reader> readers_;
     std::vector<Collector> members_;
@@ -203,4 +203,4 @@ class CollectorReaders {
     std::optional<k8s_sd::TimePoint> first_list_;
 };
 
-}  // namespace bridge::test
+}  // namespace k8s_sd_program::test

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge::test {
+namespace k8s_sd_program::test {
 
 /// Splits JSON without changing a byte of the parts, because each part of a list has one text. The
 /// JSON contains no white space except line breaks between values.
@@ -95,4 +95,4 @@ class JsonParts {
     bool first_ = true;
 };
 
-}  // namespace bridge::test
+}  // namespace k8s_sd_program::test

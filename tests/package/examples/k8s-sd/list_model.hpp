@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge::test {
+namespace k8s_sd_program::test {
 
 /// The state of a reader of lists and their changes: addresses with their labels.
 class ListModel {
@@ -76,4 +76,4 @@ class ListModel {
     std::string wrong_;
 };
 
-}  // namespace bridge::test
+}  // namespace k8s_sd_program::test

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace bridge::test {
+namespace k8s_sd_program::test {
 
 /// The list of a response with status 200. \param complain  receives inconsistencies
 inline ListModel list_of(const Answered& answer,
@@ -77,4 +77,4 @@ class PollReader {
     std::string known_;
 };
 
-}  // namespace bridge::test
+}  // namespace k8s_sd_program::test

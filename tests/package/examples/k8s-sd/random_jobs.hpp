@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge::test {
+namespace k8s_sd_program::test {
 
 /// Draws random job configurations. Some jobs discover the steady pod whenever they exist, and
 /// their rules keep its URL.
@@ -201,4 +201,4 @@ class RandomJobs {
     k8s_sd::ScrapeConfigFile file_;
 };
 
-}  // namespace bridge::test
+}  // namespace k8s_sd_program::test

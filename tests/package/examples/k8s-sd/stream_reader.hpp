@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge::test {
+namespace k8s_sd_program::test {
 
 /// A reader of /v1/watch that takes pieces on demand, and follows the events.
 class StreamReader {
@@ -159,4 +159,4 @@ class StreamReader {
     ListModel list_;
 };
 
-}  // namespace bridge::test
+}  // namespace k8s_sd_program::test

@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Lets work continue for this many rows.
-inline bridge::GoesOn rows_at_most(std::size_t rows) {
+inline k8s_sd_program::GoesOn rows_at_most(std::size_t rows) {
     return [rows]() mutable { return --rows != 0; };
 }
 
@@ -55,15 +55,17 @@ class TableJob {
         labels["__meta_kubernetes_pod_name"] = name;
         put("pod/shop/" + name, {labels});
     }
-    const bridge::TargetRow* row(const std::string& address) const {
-        for (const bridge::TargetRow& known : table.rows()) {
+    const k8s_sd_program::TargetRow* row(const std::string& address) const {
+        for (const k8s_sd_program::TargetRow& known : table.rows()) {
             if (known.address == address) return &known;
         }
         return nullptr;
     }
-    bridge::TargetState state(const std::string& address) const { return row(address)->state; }
+    k8s_sd_program::TargetState state(const std::string& address) const {
+        return row(address)->state;
+    }
 
     k8s_sd::TargetGroupMaker maker;
     k8s_sd::TargetBuilder builder;
-    bridge::TargetTable table;
+    k8s_sd_program::TargetTable table;
 };

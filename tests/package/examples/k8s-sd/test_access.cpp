@@ -15,9 +15,9 @@
 namespace {
 
 using boost::beast::http::field;
-using bridge::Access;
-using bridge::AccessOptions;
-using bridge::PathClass;
+using k8s_sd_program::Access;
+using k8s_sd_program::AccessOptions;
+using k8s_sd_program::PathClass;
 
 /// A temporary file with secrets.
 class SecretFile {
@@ -85,7 +85,7 @@ TEST_CASE("Access: each path is of a class, and what is not known is of the page
     };
     for (const auto& [path, path_class] : table) {
         INFO(path);
-        CHECK(bridge::class_of(path) == path_class);
+        CHECK(k8s_sd_program::class_of(path) == path_class);
     }
 }
 

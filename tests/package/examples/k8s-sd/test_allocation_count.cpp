@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-using bridge::Allocation;
-using bridge::AllocationMetrics;
-using bridge::AllocationView;
-using bridge::AllocationViewPtr;
-using bridge::Collectors;
-using bridge::JobTargets;
-using bridge::UnassignedNotes;
 using k8s_sd::LabelMap;
 using k8s_sd::ProviderId;
+using k8s_sd_program::Allocation;
+using k8s_sd_program::AllocationMetrics;
+using k8s_sd_program::AllocationView;
+using k8s_sd_program::AllocationViewPtr;
+using k8s_sd_program::Collectors;
+using k8s_sd_program::JobTargets;
+using k8s_sd_program::UnassignedNotes;
 
 namespace {
 
-AllocationViewPtr per_node(std::vector<bridge::Collector> members, bool fallback = false) {
+AllocationViewPtr per_node(std::vector<k8s_sd_program::Collector> members, bool fallback = false) {
     return std::make_shared<const AllocationView>(std::vector{std::make_shared<const Collectors>(
         std::move(members), Collectors::Options{Allocation::per_node, fallback})});
 }
@@ -52,7 +52,7 @@ struct Job {
         return counts;
     }
 
-    bridge::ListMetrics metrics;
+    k8s_sd_program::ListMetrics metrics;
     JobTargets targets;
 };
 

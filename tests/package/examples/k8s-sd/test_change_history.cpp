@@ -8,15 +8,15 @@
 #include <variant>
 #include <vector>
 
-using bridge::ChangeHistory;
-using bridge::ChangeRecorder;
-using bridge::TargetChange;
+using k8s_sd_program::ChangeHistory;
+using k8s_sd_program::ChangeRecorder;
+using k8s_sd_program::TargetChange;
 
 namespace {
 
 constexpr auto any_number = std::numeric_limits<std::uint64_t>::max();
 
-std::vector<std::uint64_t> numbers_of(const std::vector<bridge::TargetChangePtr>& changes) {
+std::vector<std::uint64_t> numbers_of(const std::vector<k8s_sd_program::TargetChangePtr>& changes) {
     std::vector<std::uint64_t> numbers;
     for (const auto& change : changes) numbers.push_back(change->seq);
     return numbers;
@@ -63,7 +63,7 @@ TEST_CASE("ChangeHistory: a follower gets what is behind its number, and no more
 
 TEST_CASE("ChangeHistory: its numbers distinguish processes, and are in order as texts") {
     const ChangeHistory history;
-    const auto id = bridge::read_change_id(history.id_of(42));
+    const auto id = k8s_sd_program::read_change_id(history.id_of(42));
     REQUIRE(id);
     CHECK(id->epoch == history.epoch());
     CHECK(id->seq == 42);
@@ -71,7 +71,7 @@ TEST_CASE("ChangeHistory: its numbers distinguish processes, and are in order as
     CHECK(history.epoch() > "0m0000000");  // of 2025
     for (const std::string bad : {"", "5", "-5", "000000000-", "000000000-x", "00000000-5",
                                   "00000000A-5", "000000000-5 ", "000000000--5"}) {
-        CHECK_FALSE(bridge::read_change_id(bad));
+        CHECK_FALSE(k8s_sd_program::read_change_id(bad));
     }
 }
 

@@ -17,7 +17,7 @@ boost::json::object configs_of(const std::string& yaml, bool show_secrets = fals
     Problems ignored;
     const auto file = k8s_sd::parse_scrape_configs(yaml, {.dialect = dialect}, "p.yml");
     const std::string text =
-        bridge::collector_configs(file, show_secrets, problems ? *problems : ignored);
+        k8s_sd_program::collector_configs(file, show_secrets, problems ? *problems : ignored);
     return boost::json::parse(text).as_object();
 }
 

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-using bridge::Allocation;
-using bridge::AllocationHistory;
-using bridge::AllocationView;
-using bridge::Collector;
-using bridge::CollectorPods;
-using bridge::Collectors;
-using bridge::ConsistentHashing;
+using k8s_sd_program::Allocation;
+using k8s_sd_program::AllocationHistory;
+using k8s_sd_program::AllocationView;
+using k8s_sd_program::Collector;
+using k8s_sd_program::CollectorPods;
+using k8s_sd_program::Collectors;
+using k8s_sd_program::ConsistentHashing;
 using std::chrono::seconds;
 
 namespace {
@@ -31,8 +31,8 @@ std::uint64_t checksum(const ConsistentHashing& hashing) {
     return sum;
 }
 
-bridge::ListedTarget target_at(const std::string& address, const std::string& node = {}) {
-    bridge::ListedTarget target;
+k8s_sd_program::ListedTarget target_at(const std::string& address, const std::string& node = {}) {
+    k8s_sd_program::ListedTarget target;
     target.share_key = ConsistentHashing::key_of(address);
     target.node = node;
     return target;

@@ -9,7 +9,7 @@ namespace {
 
 struct Checked {
     explicit Checked(const std::string& text, bool strict = false) {
-        bridge::Options options;
+        k8s_sd_program::Options options;
         options.config_file = directory.write("p.yml", text);
         options.strict = strict;
         std::ostringstream jobs;

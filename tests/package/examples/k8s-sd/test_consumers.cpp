@@ -4,9 +4,9 @@
 #include <chrono>
 #include <string>
 
-using bridge::Consumers;
-using bridge::ListPoll;
-using bridge::Selection;
+using k8s_sd_program::Consumers;
+using k8s_sd_program::ListPoll;
+using k8s_sd_program::ListSelection;
 using std::chrono::seconds;
 
 namespace {
@@ -17,8 +17,8 @@ ListPoll poll_by(const std::string& address, const std::string& tag = "1", unsig
     return {.address = address,
             .agent = "A/1",
             .job = "pods",
-            .content = {bridge::ListForm::relabelled},
-            .selection = Selection(),
+            .content = {k8s_sd_program::ListForm::relabelled},
+            .selection = ListSelection(),
             .interval = 60,
             .status = status,
             .bytes = 100,
@@ -51,13 +51,13 @@ TEST_CASE("Consumers: sums up the polls of each reader of each list, last seen f
 
 TEST_CASE("Consumers: equal selections are one, and have one text") {
     Consumers consumers;
-    const auto text_of = [&](const std::optional<Selection>& selection) {
+    const auto text_of = [&](const std::optional<ListSelection>& selection) {
         ListPoll poll = poll_by("a");
         poll.selection = selection;
         consumers.saw(poll, noon);
         return consumers.all(noon).front().key.selection;
     };
-    Selection selection;
+    ListSelection selection;
     CHECK(text_of(selection).empty());
     selection.node = "n 1";
     selection.division.by_node = true;
@@ -65,12 +65,12 @@ TEST_CASE("Consumers: equal selections are one, and have one text") {
     selection.division.shards = 4;
     selection.division.replicas = 2;
     CHECK(text_of(selection) == "node=n+1&rest=rendezvous&shard=0&shards=4&replicas=2");
-    Selection of_collector;
+    ListSelection of_collector;
     of_collector.collector = "c-0";
     CHECK(text_of(of_collector) == "collector_id=c-0");
     CHECK(text_of(std::nullopt) == "(not understood)");
     ListPoll chosen = poll_by("a");
-    chosen.content.meta = bridge::MetaNames("__meta_b*,__meta_a");
+    chosen.content.meta = k8s_sd_program::MetaNames("__meta_b*,__meta_a");
     consumers.saw(chosen, noon);
     CHECK(consumers.all(noon).front().key.selection == "keep_meta=__meta_a%2C__meta_b%2A");
     CHECK(consumers.all(noon).size() == 6);
@@ -83,7 +83,7 @@ TEST_CASE("Consumers: shards are distinguished, however many labels their reader
         Consumers consumers;
         for (const unsigned shard : {0U, 1U}) {
             ListPoll poll = poll_by("a");
-            poll.content.meta = bridge::MetaNames(names);
+            poll.content.meta = k8s_sd_program::MetaNames(names);
             poll.selection->division.shards = 2;
             poll.selection->shard = shard;
             consumers.saw(poll, noon);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-using bridge::FollowedList;
-using bridge::ListSource;
+using k8s_sd_program::FollowedList;
+using k8s_sd_program::ListSource;
 using std::chrono::milliseconds;
 namespace fs = std::filesystem;
 
@@ -41,9 +41,9 @@ class Followed {
     }
 
     fs::path path;
-    std::optional<bridge::TargetFolder> folder;
+    std::optional<k8s_sd_program::TargetFolder> folder;
     ListSource source;
-    bridge::FileMetrics metrics;
+    k8s_sd_program::FileMetrics metrics;
     std::vector<std::string> received;
     std::optional<FollowedList> list;
 };

@@ -17,7 +17,7 @@ namespace {
 
 std::string listens_at(const std::string& said, const k8s_sd::InClusterFiles& files) {
     std::ostringstream text;
-    text << bridge::listen_endpoint(said, files);
+    text << k8s_sd_program::listen_endpoint(said, files);
     return text.str();
 }
 
@@ -46,14 +46,14 @@ TEST_CASE("listen_endpoint: an address is one of IPv4, of IPv6 in brackets, or a
     for (const char* text : {":8080", "8080", "localhost", "localhost:", "localhost:x",
                              "localhost:65536", "::1:8080", "[]:1", "127.0.0.1:-1"}) {
         INFO(text);
-        CHECK_THROWS_AS(bridge::listen_endpoint(text), support::UsageError);
+        CHECK_THROWS_AS(k8s_sd_program::listen_endpoint(text), support::UsageError);
     }
 }
 
 TEST_CASE("RecurringNotes: each is said when it is new, and again a day later while it lasts") {
-    constexpr std::int64_t day = bridge::RecurringNotes::day;
+    constexpr std::int64_t day = k8s_sd_program::RecurringNotes::day;
     using Notes = std::vector<std::string>;
-    bridge::RecurringNotes notes;
+    k8s_sd_program::RecurringNotes notes;
     CHECK(notes.due({}, 0).empty());
     CHECK(notes.due({"a"}, 10) == Notes{"a"});
     CHECK(notes.due({"a"}, 12).empty());
@@ -68,7 +68,7 @@ TEST_CASE("RecurringNotes: each is said when it is new, and again a day later wh
 
 TEST_CASE("Guard: it ends, also when its timer has expired already") {
     boost::asio::io_context io;
-    bridge::Guard guard(
+    k8s_sd_program::Guard guard(
         io.get_executor(), {}, {}, true, [](const auto&) {}, std::chrono::milliseconds(0));
     guard.start();
     // The expired timer is queued after the handler that stops the guard.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-using bridge::notes_of;
-using bridge::without_share_rules;
+using k8s_sd_program::notes_of;
+using k8s_sd_program::without_share_rules;
 
 namespace {
 

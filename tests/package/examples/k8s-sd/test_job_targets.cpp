@@ -12,12 +12,6 @@
 #include <string>
 #include <vector>
 
-using bridge::JobTargets;
-using bridge::ListContent;
-using bridge::ListForm;
-using bridge::ListMetrics;
-using bridge::MetaNames;
-using bridge::Selection;
 using k8s_sd::JobDiff;
 using k8s_sd::LabelMap;
 using k8s_sd::ProviderDiff;
@@ -27,6 +21,12 @@ using k8s_sd::RelabelRule;
 using k8s_sd::ScrapeConfig;
 using k8s_sd::TargetGroupMaker;
 using k8s_sd::TargetGroupPtr;
+using k8s_sd_program::JobTargets;
+using k8s_sd_program::ListContent;
+using k8s_sd_program::ListForm;
+using k8s_sd_program::ListMetrics;
+using k8s_sd_program::ListSelection;
+using k8s_sd_program::MetaNames;
 
 namespace {
 
@@ -90,10 +90,10 @@ class Web {
         diff.diff.updated.push_back({maker_.make(source, {}, targets), nullptr, false});
         targets_.apply({.job = "web", .providers = {diff}});
     }
-    std::string text(ListForm form, const Selection& selection = {}) {
+    std::string text(ListForm form, const ListSelection& selection = {}) {
         return text(ListContent{form}, selection);
     }
-    std::string text(const ListContent& content, const Selection& selection = {}) {
+    std::string text(const ListContent& content, const ListSelection& selection = {}) {
         return *targets_.body(content, selection, {})->bytes();
     }
 
@@ -101,7 +101,7 @@ class Web {
     std::string reason() { return history.page("", ~std::uint64_t{0}, 1).changes.at(0)->reason; }
 
     ListMetrics metrics;
-    bridge::ChangeHistory history;
+    k8s_sd_program::ChangeHistory history;
 
  private:
     TargetGroupMaker maker_;
@@ -172,7 +172,7 @@ TEST_CASE("JobTargets: a shard has the same targets whichever labels its reader 
         web.put(address, {at(address, {{"__meta_keep", i % 2 ? "yes" : "no"}})});
     }
     for (const unsigned shard : {0U, 1U, 2U}) {
-        const Selection selection{{3, 1, false}, shard, ""};
+        const ListSelection selection{{3, 1, false}, shard, ""};
         const std::string all = web.text(ListForm::discovered, selection);
         const std::string chosen =
             web.text({ListForm::discovered, MetaNames("__meta_none")}, selection);
@@ -187,13 +187,13 @@ TEST_CASE("JobTargets: a shard has the same targets whichever labels its reader 
 TEST_CASE("JobTargets: choices of labels have a limit, and those that are forgotten make room") {
     Web web;
     web.put("pod/a", {at("a:1")});
-    const auto ask = [&](int number, bridge::Listing::TimePoint now) {
+    const auto ask = [&](int number, k8s_sd_program::Listing::TimePoint now) {
         const ListContent content{ListForm::discovered,
                                   MetaNames("__meta_" + std::to_string(number))};
         return web->body(content, {}, now);
     };
-    const bridge::Listing::TimePoint begin{};
-    const bridge::ListLimits limits;
+    const k8s_sd_program::Listing::TimePoint begin{};
+    const k8s_sd_program::ListLimits limits;
     for (int i = 0; i < static_cast<int>(limits.contents); ++i) ask(i, begin);
     CHECK_THROWS_WITH(ask(8, begin),
                       "readers choose 8 other sets of labels with meta or keep_meta, "
@@ -213,7 +213,7 @@ TEST_CASE("JobTargets: a choice that was asked for once makes room first") {
     const auto ask = [&](int number, std::chrono::seconds now) {
         const ListContent content{ListForm::discovered,
                                   MetaNames("__meta_" + std::to_string(number))};
-        return web->body(content, {}, bridge::Listing::TimePoint(now));
+        return web->body(content, {}, k8s_sd_program::Listing::TimePoint(now));
     };
     const auto is_known = [&](int number) {
         return web
@@ -224,15 +224,15 @@ TEST_CASE("JobTargets: a choice that was asked for once makes room first") {
     // An immediate retry does not count as a returning reader.
     ask(1, 1s);
     ask(0, 60s);
-    CHECK_THROWS_AS(ask(8, 89s), bridge::LimitReached);
+    CHECK_THROWS_AS(ask(8, 89s), k8s_sd_program::LimitReached);
     CHECK(ask(8, 91s));
     for (int i = 9; i < 15; ++i) CHECK(ask(i, 100s));
     CHECK(is_known(0));
     CHECK_FALSE(is_known(1));
-    CHECK_THROWS_AS(ask(15, 110s), bridge::LimitReached);
+    CHECK_THROWS_AS(ask(15, 110s), k8s_sd_program::LimitReached);
     // A returning reader keeps its list for longer.
     ask(8, 120s);
-    CHECK_THROWS_AS(ask(15, 179s), bridge::LimitReached);
+    CHECK_THROWS_AS(ask(15, 179s), k8s_sd_program::LimitReached);
     for (int i = 15; i < 21; ++i) CHECK(ask(i, 190s));
     CHECK(is_known(0));
     CHECK(ask(21, 210s));
@@ -248,7 +248,7 @@ TEST_CASE("JobTargets: names without a label, and nodes without a target, are re
             {{"__meta_kubernetes_namespace", "shop"}, {"__meta_empty", ""}});
     const auto warning = [&](const std::string& names, const std::string& node = {}) {
         const ListContent content{ListForm::discovered, MetaNames(names)};
-        Selection selection;
+        ListSelection selection;
         selection.division.by_node = !node.empty();
         selection.node = node;
         web->body(content, selection, {});
@@ -441,7 +441,7 @@ TEST_CASE("JobTargets: a discovered target is on the shard that scrapes it; what
     for (int i = 0; i < 30; ++i) {
         int found = 0;
         for (unsigned s = 0; s < 3; ++s) {
-            const Selection shard{{3, 1, false}, s, ""};
+            const ListSelection shard{{3, 1, false}, s, ""};
             const auto has = [&](ListForm form, const std::string& text) {
                 return web.text(form, shard).find('"' + text + std::to_string(i) + "-:1\"") !=
                        std::string::npos;
@@ -461,7 +461,7 @@ TEST_CASE("JobTargets: the operator's mark keeps a target on all shards") {
     Web web(web_job({everywhere}));
     web.put("pod/a", {at("x:1")});
     for (unsigned s = 0; s < 3; ++s) {
-        const Selection shard{{3, 1, false}, s, ""};
+        const ListSelection shard{{3, 1, false}, s, ""};
         CHECK(web.text(ListForm::relabelled, shard) == web.text(ListForm::relabelled));
         CHECK(web.text(ListForm::discovered, shard) == web.text(ListForm::discovered));
     }
@@ -497,8 +497,8 @@ TEST_CASE("JobTargets: a pod that moves leaves the list of its node although its
         web.put("pod/a", {at("x:1", {{"__meta_kubernetes_pod_node_name", node}})});
     };
     pod_on("n1");
-    const Selection first{{0, 1, true}, 0, "n1"};
-    const Selection second{{0, 1, true}, 0, "n2"};
+    const ListSelection first{{0, 1, true}, 0, "n1"};
+    const ListSelection second{{0, 1, true}, 0, "n2"};
     CHECK(web.text(ListForm::relabelled, first) == web.text(ListForm::relabelled));
     pod_on("n2");
     CHECK(web.text(ListForm::relabelled, first) == "[]\n");
@@ -517,7 +517,7 @@ TEST_CASE(
     for (const std::string node : {"n2", "n1", "n0"}) other.put("pod/" + node, pod_on(node));
     const std::string whole = web.text(ListForm::relabelled);
     for (const std::string node : {"n0", "n1", "n2"}) {
-        const Selection selection{{0, 1, true}, 0, node};
+        const ListSelection selection{{0, 1, true}, 0, node};
         CHECK(web.text(ListForm::relabelled, selection) == whole);
         CHECK(other.text(ListForm::relabelled, selection) == whole);
     }
@@ -594,7 +594,7 @@ TEST_CASE("JobTargets: lists that nobody asks for are forgotten and made again")
     Web web;
     web.put("pod/a", {at("x:1")});
     const std::string text = web.text(ListForm::relabelled);
-    web->forget_unused(bridge::Listing::TimePoint() + std::chrono::hours(1));
+    web->forget_unused(k8s_sd_program::Listing::TimePoint() + std::chrono::hours(1));
     web.put("pod/b", {at("y:1")});
     CHECK(web.metrics.serialised == 1);
     web.put("pod/b", {});
@@ -609,7 +609,7 @@ TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start")
     const std::vector<ScrapeConfig> configs{
         web_job(), web_job({copy("__meta_a", "a"), keep("__meta_b", "[01]")}),
         web_job({copy("__meta_a", "__address__"), copy("__meta_b", "__tmp_disable_sharding")})};
-    const std::vector<Selection> selections{
+    const std::vector<ListSelection> selections{
         {}, {{3, 1, false}, 1, ""}, {{3, 2, false}, 0, ""}, {{2, 1, true}, 1, "n0"}};
     const std::vector<ListContent> contents{
         {ListForm::discovered},
@@ -639,12 +639,12 @@ TEST_CASE("JobTargets: whatever happened, the lists are those of a fresh start")
                 web->reload(config, std::vector<ProviderId>{1});
             }
             if (below(3) == 0) web.text(contents[below(6)], selections[below(4)]);
-            if (below(20) == 0) web->forget_unused(bridge::Listing::TimePoint::max());
+            if (below(20) == 0) web->forget_unused(k8s_sd_program::Listing::TimePoint::max());
         }
         Web fresh(config);
         for (const auto& [source, targets] : groups) fresh.put(source, targets);
         for (const ListContent& content : contents) {
-            for (const Selection& selection : selections) {
+            for (const ListSelection& selection : selections) {
                 CHECK(web.text(content, selection) == fresh.text(content, selection));
             }
         }
@@ -675,7 +675,7 @@ TEST_CASE("JobTargets: counts what becomes of the targets") {
     Web web(web_job({keep("__meta_keep", "yes")}));
     web.put("pod/a",
             {at("x:1", {{"__meta_keep", "yes"}}), at("y:1"), at("a/b", {{"__meta_keep", "yes"}})});
-    const bridge::TargetCounts counts = web->counts();
+    const k8s_sd_program::TargetCounts counts = web->counts();
     CHECK(counts.discovered == 3);
     CHECK(counts.active == 1);
     CHECK(counts.dropped == 1);

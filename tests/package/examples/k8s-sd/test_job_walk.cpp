@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-using namespace bridge;
+using namespace k8s_sd_program;
 
 namespace {
 

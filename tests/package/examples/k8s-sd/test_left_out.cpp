@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using bridge::LeftOut;
+using k8s_sd_program::LeftOut;
 
 TEST_CASE("LeftOut: a job with mistakes is left out, another one is not there") {
     const LeftOut left_out({{"b", "p.yml:3: x", "no"}, {"b", "p.yml:4: y", "neither"}});

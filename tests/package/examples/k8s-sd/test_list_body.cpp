@@ -23,10 +23,10 @@ std::string uncompressed(const std::string& gzip, std::size_t size) {
 }  // namespace
 
 TEST_CASE("ListBody: equal bytes have equal tags, in every process") {
-    CHECK(bridge::ListBody("[]\n").tag() == bridge::ListBody("[]\n").tag());
-    CHECK(bridge::ListBody("[]\n").tag() != bridge::ListBody("[]").tag());
-    CHECK(bridge::ListBody("").tag() == "\"e3b0c44298fc1c149afbf4c8996fb924\"");
-    CHECK(bridge::ListBody("").gzip_tag() == "\"e3b0c44298fc1c149afbf4c8996fb924-gzip\"");
+    CHECK(k8s_sd_program::ListBody("[]\n").tag() == k8s_sd_program::ListBody("[]\n").tag());
+    CHECK(k8s_sd_program::ListBody("[]\n").tag() != k8s_sd_program::ListBody("[]").tag());
+    CHECK(k8s_sd_program::ListBody("").tag() == "\"e3b0c44298fc1c149afbf4c8996fb924\"");
+    CHECK(k8s_sd_program::ListBody("").gzip_tag() == "\"e3b0c44298fc1c149afbf4c8996fb924-gzip\"");
 }
 
 TEST_CASE("ListBody: is compressed once, and always to the same bytes") {
@@ -34,10 +34,10 @@ TEST_CASE("ListBody: is compressed once, and always to the same bytes") {
         std::string bytes;
         for (std::size_t i = 0; bytes.size() < size; ++i) bytes += std::to_string(i * i * 7919);
         bytes.resize(size);
-        const bridge::ListBody body(bytes);
+        const k8s_sd_program::ListBody body(bytes);
         const auto gzip = body.gzip();
         CHECK(uncompressed(*gzip, size) == bytes);
         CHECK(body.gzip() == gzip);
-        CHECK(*bridge::ListBody(bytes).gzip() == *gzip);
+        CHECK(*k8s_sd_program::ListBody(bytes).gzip() == *gzip);
     }
 }

@@ -7,8 +7,8 @@
 #include <random>
 #include <string>
 
-using bridge::for_files;
-using bridge::is_list;
+using k8s_sd_program::for_files;
+using k8s_sd_program::is_list;
 
 TEST_CASE("is_list: an array of groups of targets and labels, which are strings") {
     for (const char* list :

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-using bridge::diff_of;
-using bridge::ListDiff;
+using k8s_sd_program::diff_of;
+using k8s_sd_program::ListDiff;
 
 namespace {
 
@@ -34,9 +34,9 @@ Pairs pairs_of(const std::string& list) {
 
 /// The list of these targets, as a job writes it.
 std::string json_list_of(const std::vector<std::pair<std::string, std::string>>& targets) {
-    bridge::ListMetrics metrics;
-    bridge::Listing listing({}, metrics);
-    std::vector<bridge::ListedTarget> all;
+    k8s_sd_program::ListMetrics metrics;
+    k8s_sd_program::Listing listing({}, metrics);
+    std::vector<k8s_sd_program::ListedTarget> all;
     for (const auto& [labels, target] : targets) all.push_back({labels + target, labels.size()});
     listing.replace("all", std::move(all));
     return *listing.body({}, {})->bytes();

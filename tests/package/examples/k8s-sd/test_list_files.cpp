@@ -44,14 +44,15 @@ TEST_CASE("ListFiles: a file that others remove or change is written again") {
     REQUIRE(::mkdtemp(name.data()));
     const fs::path file = fs::path(name) / "web.json";
     asio::io_context io;
-    bridge::BridgeMetrics metrics;
-    bridge::ServedJobs jobs(asio::make_strand(io), io.get_executor(), {}, metrics);
+    k8s_sd_program::ServeMetrics metrics;
+    k8s_sd_program::ServedJobs jobs(asio::make_strand(io), io.get_executor(), {}, metrics);
     CHECK(jobs.apply(k8s_sd::parse_scrape_configs(config, {}, "test")).empty());
     {
         asio::thread_pool worker(1);
-        bridge::ListFiles files(
-            worker.get_executor(), k8s_sd::system_clock(), name, bridge::ListForm::relabelled,
-            [](const auto&) {}, metrics.files, std::chrono::milliseconds(1));
+        k8s_sd_program::ListFiles files(
+            worker.get_executor(), k8s_sd::system_clock(), name,
+            k8s_sd_program::ListForm::relabelled, [](const auto&) {}, metrics.files,
+            std::chrono::milliseconds(1));
         files.follow(jobs);
         std::jthread thread([&] { io.run(); });
         await([&] { return fs::exists(file); });

@@ -4,8 +4,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
-using bridge::ListSource;
-using bridge::read_list_source;
+using k8s_sd_program::ListSource;
+using k8s_sd_program::read_list_source;
 
 TEST_CASE("read_list_source: takes a URL apart, and names the list after its job") {
     const ListSource a = read_list_source("http://k8s-sd:8080/sd/pods/targets?shard=1&shards=2#x");

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-using bridge::ListBody;
-using bridge::ListBodyPtr;
-using bridge::ListVersions;
-using bridge::version_of;
+using k8s_sd_program::ListBody;
+using k8s_sd_program::ListBodyPtr;
+using k8s_sd_program::ListVersions;
+using k8s_sd_program::version_of;
 
 namespace {
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-using bridge::LimitReached;
-using bridge::ListedTarget;
-using bridge::Listing;
-using bridge::ListLimits;
-using bridge::ListMetrics;
-using bridge::Selection;
+using k8s_sd_program::LimitReached;
+using k8s_sd_program::ListedTarget;
+using k8s_sd_program::Listing;
+using k8s_sd_program::ListLimits;
+using k8s_sd_program::ListMetrics;
+using k8s_sd_program::ListSelection;
 
 namespace {
 
@@ -26,15 +26,15 @@ ListedTarget target(const std::string& address, const std::string& labels = "{}"
     return {labels + quoted, labels.size(), k8s_sd::share_key("job", address), node};
 }
 
-Selection shard(unsigned number, unsigned of) { return {{of, 1, false}, number, ""}; }
+ListSelection shard(unsigned number, unsigned of) { return {{of, 1, false}, number, ""}; }
 
 class List {
  public:
     explicit List(ListLimits limits = {}) : listing_(limits, metrics) {}
     Listing* operator->() { return &listing_; }
-    std::string text(const Selection& selection = {}) { return *body(selection)->bytes(); }
-    bridge::ListBodyPtr body(const Selection& selection = {},
-                             std::chrono::steady_clock::time_point now = start) {
+    std::string text(const ListSelection& selection = {}) { return *body(selection)->bytes(); }
+    k8s_sd_program::ListBodyPtr body(const ListSelection& selection = {},
+                                     std::chrono::steady_clock::time_point now = start) {
         return listing_.body(selection, now);
     }
     void put(const std::string& key, std::vector<ListedTarget> targets) {
@@ -119,7 +119,7 @@ TEST_CASE("Listing: the tag of a body is known without making one, until its tar
 TEST_CASE("Listing: a change concerns the shards only that have the target") {
     List list;
     for (int i = 0; i < 40; ++i) list.put(std::to_string(i), {target(std::to_string(i))});
-    std::vector<bridge::ListBodyPtr> before;
+    std::vector<k8s_sd_program::ListBodyPtr> before;
     for (unsigned i = 0; i < 8; ++i) before.push_back(list.body(shard(i, 8)));
     list.put("new", {target("new")});
     int changed = 0;
@@ -142,7 +142,7 @@ TEST_CASE("Listing: shards together are the whole, nodes together with the rest,
         CHECK(shards == 1);
         int nodes = 0;
         for (unsigned s = 0; s < 2; ++s) {
-            const Selection own{{2, 1, true}, s, "n" + std::to_string(s + 1)};
+            const ListSelection own{{2, 1, true}, s, "n" + std::to_string(s + 1)};
             nodes += list.text(own).find(name) != std::string::npos ? 1 : 0;
         }
         CHECK(nodes == 1);
@@ -151,7 +151,7 @@ TEST_CASE("Listing: shards together are the whole, nodes together with the rest,
 
 TEST_CASE("Listing: a part that vanishes and comes back is noticed") {
     List list;
-    const Selection node{{0, 1, true}, 0, "n"};
+    const ListSelection node{{0, 1, true}, 0, "n"};
     CHECK(list.text(node) == "[]\n");
     list.put("a", {target("x", "{}", "n")});
     CHECK(list.text(node).find("\"x\"") != std::string::npos);
@@ -184,14 +184,14 @@ TEST_CASE("Listing: beyond a limit a new selection is refused, and those in use 
 TEST_CASE("Listing: selections without a target, which anybody can think up, take no room") {
     List list({.divisions = 3, .views = 1});
     list.put("a", {target("x", "{}", "n")});
-    const auto node = [](const std::string& name) { return Selection{{0, 1, true}, 0, name}; };
+    const auto node = [](const std::string& name) { return ListSelection{{0, 1, true}, 0, name}; };
     const auto none = list.body(node("none"));
     CHECK(*none->bytes() == "[]\n");
     for (int i = 0; i < 100; ++i) CHECK(list.body(node(std::to_string(i))) == none);
     CHECK_NOTHROW(list.body(node("n")));
     CHECK_THROWS_AS(list.body({}), LimitReached);
     // A division of the list costs as much as the list, even if none of its parts has a target.
-    const auto rest = [](unsigned of) { return Selection{{of, 1, true}, 0, "none"}; };
+    const auto rest = [](unsigned of) { return ListSelection{{of, 1, true}, 0, "none"}; };
     CHECK(list.body(rest(2)) == none);
     CHECK_THROWS_AS(list.body(rest(3)), LimitReached);
     CHECK(list->forget_unused(start + std::chrono::minutes(9)));
@@ -216,7 +216,7 @@ TEST_CASE("Listing: its selections are not larger than the limit, whatever is as
     list.put("a", {target(std::string(400, 'a'), "{}", "n")});
     CHECK_NOTHROW(list.body(shard(0, 1), start));
     CHECK_NOTHROW(list.body({}, start + std::chrono::minutes(5)));
-    const Selection node{{1, 1, true}, 0, "n"};
+    const ListSelection node{{1, 1, true}, 0, "n"};
     CHECK_THROWS_AS(list.body(node, start + std::chrono::minutes(9)), LimitReached);
     // Lists in use continue, also when they change.
     list.put("a", {target(std::string(400, 'b'), "{}", "n")});
@@ -253,10 +253,10 @@ TEST_CASE("Listing: whatever happened, its bytes are those of a new one with the
         std::map<std::string, std::vector<ListedTarget>> model;
         const auto selection = [&] {
             switch (below(4)) {
-                case 0: return Selection{};
+                case 0: return ListSelection{};
                 case 1: return shard(below(3), 3);
-                case 2: return Selection{{0, 1, true}, 0, "n" + std::to_string(below(2))};
-                default: return Selection{{2, 2, true}, below(2), "n0"};
+                case 2: return ListSelection{{0, 1, true}, 0, "n" + std::to_string(below(2))};
+                default: return ListSelection{{2, 2, true}, below(2), "n0"};
             }
         };
         for (int step = 0; step < 60; ++step) {
@@ -274,7 +274,7 @@ TEST_CASE("Listing: whatever happened, its bytes are those of a new one with the
         for (int i = 0; i < 6; ++i) {
             List fresh;
             for (const auto& [key, targets] : model) fresh.put(key, targets);
-            const Selection wanted = selection();
+            const ListSelection wanted = selection();
             CHECK(list.text(wanted) == fresh.text(wanted));
             CHECK(list.body(wanted)->tag() == fresh.body(wanted)->tag());
         }

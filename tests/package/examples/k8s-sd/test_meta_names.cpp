@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
-using bridge::MetaNames;
+using k8s_sd_program::MetaNames;
 
 namespace {
 

@@ -16,10 +16,10 @@
 #include <string>
 
 using namespace std::chrono_literals;
-using bridge::Program;
-using bridge::test::Answered;
 using k8s_sd::test::Simulation;
 using k8s_sd::test::TemporaryDirectory;
+using k8s_sd_program::Program;
+using k8s_sd_program::test::Answered;
 namespace fs = std::filesystem;
 
 namespace {
@@ -65,7 +65,7 @@ struct Disk {
 /// A program with time and threads under the test's control.
 struct Running : Simulation {
     explicit Running(const Disk& disk, bool ready_with_left_out_jobs = false) {
-        bridge::Options options;
+        k8s_sd_program::Options options;
         options.config_file = disk.config();
         options.write_folder = disk.written();
         options.file_worker = context.get_executor();
@@ -86,16 +86,16 @@ struct Running : Simulation {
 
     Answered ask(const std::string& url, const std::string& method = "GET") {
         Answered answered;
-        bridge::test::ask(program->routes(), {.url = url, .method = method},
-                          [&](const Answered& answer) { answered = answer; });
+        k8s_sd_program::test::ask(program->routes(), {.url = url, .method = method},
+                                  [&](const Answered& answer) { answered = answer; });
         settle();
         return answered;
     }
     /// Starts a reload; the response may arrive later.
     std::shared_ptr<Answered> reload() {
         const auto answered = std::make_shared<Answered>();
-        bridge::test::ask(program->routes(), {.url = "/-/reload", .method = "POST"},
-                          [answered](const Answered& answer) { *answered = answer; });
+        k8s_sd_program::test::ask(program->routes(), {.url = "/-/reload", .method = "POST"},
+                                  [answered](const Answered& answer) { *answered = answer; });
         settle();
         return answered;
     }

@@ -1,9 +1,9 @@
 #include "client.hpp"
 #include "collector_readers.hpp"
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 #include "files/list_files.hpp"
 #include "files/target_folder.hpp"
-#include "jobs/bridge_metrics.hpp"
+#include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "list_model.hpp"
 #include "poll_reader.hpp"
@@ -32,8 +32,8 @@
 #include <utility>
 #include <vector>
 
-using namespace bridge;
-using namespace bridge::test;
+using namespace k8s_sd_program;
+using namespace k8s_sd_program::test;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
@@ -41,17 +41,17 @@ namespace {
 
 /// The parts of k8s-sd, without program and network.
 struct Service {
-    Service(Simulation& sim, const ServeOptions& serve, const AllocatorOptions& allocation)
+    Service(Simulation& sim, const ServeOptions& serve, const TargetAllocatorOptions& allocation)
         : strand(boost::asio::make_strand(sim.context)),
           jobs(strand, sim.context.get_executor(), serve, metrics),
           allocator(strand, allocation),
-          routes(bridge::routes(jobs, allocator, metrics,
-                                {.metrics = [] { return std::string(); },
-                                 .trouble = [] { return std::string(); },
-                                 .reload = [](const auto&, const auto&) {},
-                                 .executor = strand,
-                                 .page_directory = {},
-                                 .slow = {}})) {
+          routes(k8s_sd_program::routes(jobs, allocator, metrics,
+                                        {.metrics = [] { return std::string(); },
+                                         .trouble = [] { return std::string(); },
+                                         .reload = [](const auto&, const auto&) {},
+                                         .executor = strand,
+                                         .page_directory = {},
+                                         .slow = {}})) {
         k8s_sd::DiscoveryConfig server;
         server.api_server.url = sim.server.url();
         allocator.start(server);
@@ -72,10 +72,10 @@ struct Service {
         files.reset();
     }
 
-    BridgeMetrics metrics;
+    ServeMetrics metrics;
     boost::asio::any_io_executor strand;
     ServedJobs jobs;
-    Allocator allocator;
+    TargetAllocator allocator;
     support::HttpRoutes routes;
     std::optional<ListFiles> files;
 };
@@ -237,8 +237,8 @@ class History {
         if (random_.one_in(4)) serve.watch_readers = 3;
         return serve;
     }
-    AllocatorOptions random_allocation() {
-        AllocatorOptions allocation;
+    TargetAllocatorOptions random_allocation() {
+        TargetAllocatorOptions allocation;
         allocation.clock = sim_.clock;
         allocation.date = [clock = sim_.clock] {
             return std::chrono::system_clock::time_point(clock->now().time_since_epoch());
@@ -485,7 +485,7 @@ class History {
     RandomFaults faults_;
     RandomJobs jobs_;
     const ServeOptions serve_;
-    const AllocatorOptions allocation_;
+    const TargetAllocatorOptions allocation_;
     const std::optional<ListForm> files_;  ///< lists that are written to files
     k8s_sd::ScrapeConfigFile file_;
     std::unique_ptr<Service> service_;
@@ -501,13 +501,13 @@ class History {
 
 }  // namespace
 
-// K8S_SD_BRIDGE_RUNS=20000 for a long run, K8S_SD_BRIDGE_SEED=n for another seed.
+// K8S_SD_PROGRAM_RUNS=20000 for a long run, K8S_SD_PROGRAM_SEED=n for another seed.
 TEST_CASE("k8s-sd: any history leads to the lists of a fresh start, and no reader misses a target "
           "that was there all the time") {
-    const std::uint64_t first = number_from("K8S_SD_BRIDGE_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_BRIDGE_RUNS", 150);
+    const std::uint64_t first = number_from("K8S_SD_PROGRAM_SEED", 1);
+    const std::uint64_t runs = number_from("K8S_SD_PROGRAM_RUNS", 150);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_BRIDGE_SEED=" << seed << " K8S_SD_BRIDGE_RUNS=1");
+        INFO("K8S_SD_PROGRAM_SEED=" << seed << " K8S_SD_PROGRAM_RUNS=1");
         History history(seed);
         history.run();
         history.check();

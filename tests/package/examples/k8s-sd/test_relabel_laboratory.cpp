@@ -2,7 +2,7 @@
 #include "api/remedy.hpp"
 #include "jobs/job_yaml.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 #include "table/laboratory.hpp"
 #include "table/rule_text.hpp"
 #include "table/shard_counts.hpp"
@@ -20,14 +20,15 @@
 #include <vector>
 
 using namespace k8s_sd;
-using bridge::Laboratory;
-using bridge::ObjectQuestion;
+using k8s_sd_program::Laboratory;
+using k8s_sd_program::ObjectQuestion;
 namespace json = boost::json;
 
 namespace {
 
 /// All targets, this many rows per call. \returns the number of calls
-std::size_t try_on_all(Laboratory& laboratory, const bridge::TargetTable& table, std::size_t rows) {
+std::size_t try_on_all(Laboratory& laboratory, const k8s_sd_program::TargetTable& table,
+                       std::size_t rows) {
     bool more = true;
     std::size_t times = 0;
     for (; more; ++times) {
@@ -42,7 +43,7 @@ std::size_t try_on_all(Laboratory& laboratory, const bridge::TargetTable& table,
 /// The reason why rules cannot be tried; empty: they can.
 std::string refusal_of(const std::string& yaml) {
     try {
-        (void)bridge::read_tried_rules(yaml, TableJob::config_with({}));
+        (void)k8s_sd_program::read_tried_rules(yaml, TableJob::config_with({}));
     } catch (const std::exception& e) {
         return e.what();
     }
@@ -59,7 +60,7 @@ std::string doubling_rules(int count) {
 /// The laboratory's result for these labels.
 json::object trial_of(const std::string& rules, const LabelMap& labels) {
     ScrapeConfig config = TableJob::config_with({});
-    config.relabel_configs = bridge::read_tried_rules(rules, config);
+    config.relabel_configs = k8s_sd_program::read_tried_rules(rules, config);
     Laboratory laboratory(config);
     laboratory.try_on(labels);
     const std::string text = laboratory.text();
@@ -96,7 +97,7 @@ TEST_CASE("Laboratory: reports the changes of other rules, of each kind") {
     CHECK(lost.at("after") == "dropped");
     CHECK(json::serialize(effect.at("examples").at("changed").at(0).at("labels_diff")) ==
           R"({"added":{"x":"1"},"changed":{},"removed":{}})");
-    CHECK(job.table.counts().of(bridge::TargetState::active) == 3);
+    CHECK(job.table.counts().of(k8s_sd_program::TargetState::active) == 3);
 }
 
 TEST_CASE("Laboratory: the same rules change nothing, however many targets are duplicates") {
@@ -190,7 +191,7 @@ TEST_CASE("Laboratory: a row beyond a limit is lost, and its example says why") 
     job.put("a", {{{"__address__", "a:1"}, {"x", "1"}}});
     job.put("b", {{{"__address__", "b:1"}}});
     ScrapeConfig config = TableJob::config_with({});
-    config.relabel_configs = bridge::read_tried_rules(doubling_rules(25), config);
+    config.relabel_configs = k8s_sd_program::read_tried_rules(doubling_rules(25), config);
     Laboratory laboratory(config);
     try_on_all(laboratory, job.table, 100);
     const auto effect = json::parse(laboratory.text()).at("effect").as_object();
@@ -258,18 +259,18 @@ TEST_CASE("to_yaml: the rules can be read again, whatever is in them") {
     rules.back().separator = "";
     rules.back().modulus = 8;
     rules.back().target_label = "t";
-    CHECK(parse_relabel_configs(bridge::to_yaml(rules)) == rules);
+    CHECK(parse_relabel_configs(k8s_sd_program::to_yaml(rules)) == rules);
 }
 
 TEST_CASE("in_words: says what a rule looks at") {
-    CHECK(bridge::in_words(TableJob::rule(RelabelAction::drop, "phase", "A|B")) ==
+    CHECK(k8s_sd_program::in_words(TableJob::rule(RelabelAction::drop, "phase", "A|B")) ==
           "drop if phase matches A|B");
     RelabelRule rule = TableJob::rule(RelabelAction::keepequal, "a", "(.*)");
     rule.source_labels.push_back("b");
     rule.target_label = "c";
-    CHECK(bridge::in_words(rule) == "keep if a;b is c");
+    CHECK(k8s_sd_program::in_words(rule) == "keep if a;b is c");
     rule.if_ = {"{x=\"1\"}"};
-    CHECK(bridge::in_words(rule) == "keep if a;b is c if {x=\"1\"}");
+    CHECK(k8s_sd_program::in_words(rule) == "keep if a;b is c if {x=\"1\"}");
 }
 
 TEST_CASE("ObjectQuestion: finds the targets of pods, services, nodes and addresses") {
@@ -305,8 +306,8 @@ TEST_CASE("ObjectQuestion: finds the targets of pods, services, nodes and addres
           "10.0.0.1:8", "10.0.0.1:81", "http://10.0.0.2:80/metrics", "://", "svc/web-1"}) {
         CHECK(asked(text, "10.0.0.1:80").empty());
     }
-    CHECK_THROWS_AS(ObjectQuestion(""), bridge::BadRequest);
-    CHECK_THROWS_AS(ObjectQuestion(std::string(2000, 'x')), bridge::BadRequest);
+    CHECK_THROWS_AS(ObjectQuestion(""), k8s_sd_program::BadRequest);
+    CHECK_THROWS_AS(ObjectQuestion(std::string(2000, 'x')), k8s_sd_program::BadRequest);
 }
 
 TEST_CASE("ObjectQuestion: a star at the end finds all names that begin so") {
@@ -335,29 +336,30 @@ TEST_CASE("ObjectQuestion: finds the address and the instance that rules have ma
 
 TEST_CASE("in_words: says what a job looks at") {
     Job job;
-    CHECK(bridge::in_words(job) == "nothing");
+    CHECK(k8s_sd_program::in_words(job) == "nothing");
     job.configs.emplace_back();
-    CHECK(bridge::in_words(job) == "pods in all namespaces");
+    CHECK(k8s_sd_program::in_words(job) == "pods in all namespaces");
     job.configs.back().namespaces = {"a", "b"};
     job.configs.back().selectors = {{Role::pod, "app=web", ""}};
     job.configs.emplace_back().role = Role::node;
     job.static_configs.emplace_back();
     job.http_sd_configs.emplace_back().url = "http://x/list?token=1";
-    CHECK(bridge::in_words(job) ==
+    CHECK(k8s_sd_program::in_words(job) ==
           "pods in namespaces a, b with labels app=web, nodes, targets of the configuration, the "
           "list of http://x/list");
 }
 
 TEST_CASE("remedy_for: is never empty where something fails") {
-    CHECK(bridge::remedy_for({}, "").empty());
+    CHECK(k8s_sd_program::remedy_for({}, "").empty());
     for (int i = 1; i <= static_cast<int>(errc::target_list_too_large); ++i) {
-        CHECK_FALSE(bridge::remedy_for(static_cast<errc>(i), "what").empty());
+        CHECK_FALSE(k8s_sd_program::remedy_for(static_cast<errc>(i), "what").empty());
     }
     const auto refused =
         boost::system::errc::make_error_code(boost::system::errc::connection_refused);
-    CHECK(
-        bridge::remedy_for(refused, "10.0.0.1: refused; and 3 more").starts_with("see that the "));
-    CHECK(bridge::remedy_for(errc::unauthorized, "HTTP 401; check the token") == "check the token");
+    CHECK(k8s_sd_program::remedy_for(refused, "10.0.0.1: refused; and 3 more")
+              .starts_with("see that the "));
+    CHECK(k8s_sd_program::remedy_for(errc::unauthorized, "HTTP 401; check the token") ==
+          "check the token");
 }
 
 TEST_CASE(
@@ -365,20 +367,21 @@ TEST_CASE(
     TableJob job;
     job.put_pod("a", "a:1");
     job.put_pod("all", "all:1", {{"__tmp_disable_sharding", "true"}});
-    const auto owners_of = [&](const bridge::TargetOwners& owners, const std::string& address) {
+    const auto owners_of = [&](const k8s_sd_program::TargetOwners& owners,
+                               const std::string& address) {
         std::string text;
-        bridge::JsonWriter json(text);
+        k8s_sd_program::JsonWriter json(text);
         json.begin('{');
         owners.write(json, *job.row(address), "web");
         json.end('}');
         return json::parse(text).as_object();
     };
-    bridge::TargetOwners owners;
+    k8s_sd_program::TargetOwners owners;
     CHECK(owners_of(owners, "a:1").empty());
     owners.divide(8, 2);
-    bridge::ListedTarget listed;
-    listed.share_key = bridge::share_key_of(*job.row("a:1")->target, "web");
-    const auto parts = bridge::Divider({.shards = 8, .replicas = 2}).parts_of(listed);
+    k8s_sd_program::ListedTarget listed;
+    listed.share_key = k8s_sd_program::share_key_of(*job.row("a:1")->target, "web");
+    const auto parts = k8s_sd_program::Divider({.shards = 8, .replicas = 2}).parts_of(listed);
     const auto received = owners_of(owners, "a:1").at("owners").as_array();
     REQUIRE(received.size() == 2);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -387,18 +390,18 @@ TEST_CASE(
     CHECK(owners_of(owners, "all:1").at("owners") == "all");
     owners.allocate(nullptr);
     CHECK(owners_of(owners, "a:1").at("collectors").is_null());
-    const auto collectors = std::make_shared<const bridge::Collectors>(
-        std::vector<bridge::Collector>{{"c-0", ""}}, bridge::Collectors::Options());
-    owners.allocate(std::make_shared<const bridge::AllocationView>(
-        std::vector<bridge::CollectorsPtr>{collectors}));
+    const auto collectors = std::make_shared<const k8s_sd_program::Collectors>(
+        std::vector<k8s_sd_program::Collector>{{"c-0", ""}}, k8s_sd_program::Collectors::Options());
+    owners.allocate(std::make_shared<const k8s_sd_program::AllocationView>(
+        std::vector<k8s_sd_program::CollectorsPtr>{collectors}));
     CHECK(json::serialize(owners_of(owners, "a:1").at("collectors")) == R"(["c-0"])");
 }
 
 TEST_CASE("write_rule: as Prometheus 3.8 writes it") {
     RelabelRule rule = TableJob::copy("a", "b");
     std::string text;
-    bridge::JsonWriter json(text);
-    bridge::write_rule(json, rule);
+    k8s_sd_program::JsonWriter json(text);
+    k8s_sd_program::write_rule(json, rule);
     CHECK(text == R"x({"sourceLabels":["a"],"separator":";","regex":"(.+)","targetLabel":"b",)x"
                   R"x("replacement":"$1","action":"replace"})x");
 }
@@ -407,13 +410,13 @@ TEST_CASE("ShardCounts: counts as the lists divide, and says what another number
     TableJob job;
     for (int i = 0; i < 1000; ++i) job.put_pod(std::to_string(i), "h" + std::to_string(i) + ":1");
     job.put_pod("all", "all:1", {{"__tmp_disable_sharding", "true"}});
-    bridge::ShardCounts counts(8, 1, 9);
+    k8s_sd_program::ShardCounts counts(8, 1, 9);
     std::vector<std::size_t> expected(8);
-    const bridge::Divider divider({.shards = 8});
+    const k8s_sd_program::Divider divider({.shards = 8});
     for (const auto& row : job.table.rows()) {
         counts.add(row, "web");
-        bridge::ListedTarget listed;
-        listed.share_key = bridge::share_key_of(*row.target, "web");
+        k8s_sd_program::ListedTarget listed;
+        listed.share_key = k8s_sd_program::share_key_of(*row.target, "web");
         for (const auto& part : divider.parts_of(listed)) ++expected[std::stoul(part.substr(6))];
     }
     const auto received = json::parse(counts.text()).as_object();

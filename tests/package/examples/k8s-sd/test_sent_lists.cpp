@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
-using bridge::SentLists;
+using k8s_sd_program::SentLists;
 
 TEST_CASE("SentLists: a connection has the list that was last sent on it") {
     SentLists lists(10);

@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-using bridge::ListAnswer;
-using bridge::ServedJob;
+using k8s_sd_program::ListAnswer;
+using k8s_sd_program::ServedJob;
 
 TEST_CASE(
     "ServedJob: the reason for a missing list is formatted only for readers that receive it") {
     boost::asio::io_context io;
-    bridge::ListMetrics metrics;
+    k8s_sd_program::ListMetrics metrics;
     k8s_sd::ScrapeConfig config;
     config.job_name = "pods";
     int reasons = 0;
     const auto why = [&] { return "reason " + std::to_string(++reasons); };
-    const auto job = std::make_shared<ServedJob>(io.get_executor(), config, bridge::ServeOptions(),
-                                                 why, metrics);
+    const auto job = std::make_shared<ServedJob>(io.get_executor(), config,
+                                                 k8s_sd_program::ServeOptions(), why, metrics);
     std::vector<std::string> received;
     const auto note = [&](const ListAnswer& answer) { received.push_back(answer.refusal); };
     for (int i = 0; i < 100; ++i) job->get({.first_list_timeout = std::chrono::hours(1)}, note);

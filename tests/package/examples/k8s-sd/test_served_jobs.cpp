@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-using bridge::BridgeMetrics;
-using bridge::ListAnswer;
-using bridge::ListForm;
-using bridge::Refusal;
-using bridge::ServedJob;
-using bridge::ServedJobs;
-using bridge::ServeOptions;
+using k8s_sd_program::ListAnswer;
+using k8s_sd_program::ListForm;
+using k8s_sd_program::Refusal;
+using k8s_sd_program::ServedJob;
+using k8s_sd_program::ServedJobs;
+using k8s_sd_program::ServeMetrics;
+using k8s_sd_program::ServeOptions;
 
 namespace {
 
@@ -64,7 +64,7 @@ class Jobs {
  private:
     boost::asio::io_context strand_;
     boost::asio::io_context workers_;
-    BridgeMetrics metrics_;
+    ServeMetrics metrics_;
 
  public:
     ServedJobs jobs;

@@ -15,9 +15,9 @@
 #include <system_error>
 #include <vector>
 
-using bridge::file_name_of;
-using bridge::job_name_of;
-using bridge::TargetFolder;
+using k8s_sd_program::file_name_of;
+using k8s_sd_program::job_name_of;
+using k8s_sd_program::TargetFolder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -143,9 +143,9 @@ TEST_CASE("TargetFolder: what cannot be written is said, and what was there stay
 TEST_CASE("TargetFile: a problem is reported once, and again after it was gone") {
     const Folder folder;
     const TargetFolder targets(folder.path());
-    bridge::FileMetrics metrics;
+    k8s_sd_program::FileMetrics metrics;
     std::vector<std::string> received;
-    bridge::TargetFile file(
+    k8s_sd_program::TargetFile file(
         targets, "a.json", [&](const auto& text) { received.push_back(text); }, metrics);
     fs::create_directory(folder.path() / "a.json");
     for (int i = 0; i < 3; ++i) {
@@ -168,7 +168,7 @@ TEST_CASE("TargetFile: a problem is reported once, and again after it was gone")
 
 TEST_CASE("Backoff: doubles to a minute, less by chance, and begins anew") {
     using std::chrono::milliseconds;
-    bridge::Backoff backoff(1);
+    k8s_sd_program::Backoff backoff(1);
     for (const int most : {1'000, 2'000, 4'000, 8'000, 16'000, 32'000, 60'000, 60'000}) {
         const milliseconds wait = backoff.next();
         CHECK(wait >= milliseconds(most / 2));

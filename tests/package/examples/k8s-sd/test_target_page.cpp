@@ -1,4 +1,4 @@
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 #include "table/target_json.hpp"
 #include "table/target_page.hpp"
 #include "table_job.hpp"
@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-using bridge::Facet;
-using bridge::PageRequest;
-using bridge::TargetCursor;
-using bridge::TargetPage;
+using k8s_sd_program::Facet;
+using k8s_sd_program::PageRequest;
+using k8s_sd_program::TargetCursor;
+using k8s_sd_program::TargetPage;
 namespace json = boost::json;
 
 namespace {
@@ -39,7 +39,7 @@ std::vector<std::string> all_pages(
             addresses.emplace_back(row.at("address").as_string());
         }
         if (page.at("next").is_null()) return addresses;
-        request.after = bridge::read_cursor(page.at("next").as_string());
+        request.after = k8s_sd_program::read_cursor(page.at("next").as_string());
         between();
     }
 }
@@ -150,7 +150,7 @@ TEST_CASE("TargetPage: rows show the begin of long texts, and a page has so many
         }
         rows += received.at("rows").as_array().size();
         if (received.at("next").is_null()) break;
-        request.after = bridge::read_cursor(received.at("next").as_string());
+        request.after = k8s_sd_program::read_cursor(received.at("next").as_string());
     }
     CHECK(rows == 300);
 }
@@ -160,12 +160,13 @@ TEST_CASE("TargetPage: what collectors do not have is unowned") {
     job.put_pod("a", "a", {{"__meta_kubernetes_pod_node_name", "n1"}});
     job.put_pod("b", "b", {{"__meta_kubernetes_pod_node_name", "n2"}});
     job.put_pod("c", "c", {{"__meta_x", "1"}});
-    const bridge::Collectors::Options per_node{.allocation = bridge::Allocation::per_node};
-    const auto collectors = std::make_shared<const bridge::Collectors>(
-        std::vector<bridge::Collector>{{"c-0", "n1"}}, per_node);
+    const k8s_sd_program::Collectors::Options per_node{.allocation =
+                                                           k8s_sd_program::Allocation::per_node};
+    const auto collectors = std::make_shared<const k8s_sd_program::Collectors>(
+        std::vector<k8s_sd_program::Collector>{{"c-0", "n1"}}, per_node);
     PageRequest request{.facets = true};
-    request.filter.collectors = std::make_shared<const bridge::AllocationView>(
-        std::vector<bridge::CollectorsPtr>{collectors});
+    request.filter.collectors = std::make_shared<const k8s_sd_program::AllocationView>(
+        std::vector<k8s_sd_program::CollectorsPtr>{collectors});
     request.filter.of(Facet::state) = {"unowned"};
     const auto page = page_of(job, request);
     CHECK(page.at("total") == 1);
@@ -174,11 +175,11 @@ TEST_CASE("TargetPage: what collectors do not have is unowned") {
 }
 
 TEST_CASE("cut: ends before a character, not in it") {
-    CHECK(bridge::cut("abc", 3) == "abc");
-    CHECK(bridge::cut("abcd", 3) == "abc");
-    CHECK(bridge::cut("a\u00e9b", 2) == "a");
-    CHECK(bridge::cut("a\U0001f600b", 4) == "a");
-    CHECK(bridge::cut("\x80\x80\x80\x80\x80\x80", 5) == "\x80\x80\x80\x80\x80");
+    CHECK(k8s_sd_program::cut("abc", 3) == "abc");
+    CHECK(k8s_sd_program::cut("abcd", 3) == "abc");
+    CHECK(k8s_sd_program::cut("a\u00e9b", 2) == "a");
+    CHECK(k8s_sd_program::cut("a\U0001f600b", 4) == "a");
+    CHECK(k8s_sd_program::cut("\x80\x80\x80\x80\x80\x80", 5) == "\x80\x80\x80\x80\x80");
 }
 
 TEST_CASE("TargetPage: a facet has its twenty largest values") {
@@ -209,7 +210,7 @@ TEST_CASE("TargetPage: of several jobs the pages go on where the last one ended"
             seen.emplace_back(row.at("address").as_string());
         }
         if (shown.at("next").is_null()) break;
-        request.after = bridge::read_cursor(shown.at("next").as_string());
+        request.after = k8s_sd_program::read_cursor(shown.at("next").as_string());
     }
     CHECK(seen.size() == 15);
 }
@@ -226,7 +227,7 @@ TEST_CASE("TargetPage: missing groups are reported") {
 
 TEST_CASE("TargetCursor: any bytes come back as they were; others are refused") {
     const TargetCursor cursor{"j.\n\xff/%", {"a.b\0\"", 0xfedcba9876543210ULL}, 3};
-    const TargetCursor read = bridge::read_cursor(cursor.text());
+    const TargetCursor read = k8s_sd_program::read_cursor(cursor.text());
     CHECK(read.job == cursor.job);
     CHECK(read.position.address == cursor.position.address);
     CHECK(read.position.id == cursor.position.id);
@@ -234,15 +235,15 @@ TEST_CASE("TargetCursor: any bytes come back as they were; others are refused") 
     for (const std::string bad :
          {"", ".", "...", "1.1.6.6", "x.1.61.61", "1.-1.61.61", "1.1.61",
           "11111111111111111.1.61.61", "1.99999999999.61.61", "1.1.6g.61", "-1.1.61.61"}) {
-        CHECK_THROWS_AS(bridge::read_cursor(bad), bridge::BadRequest);
+        CHECK_THROWS_AS(k8s_sd_program::read_cursor(bad), k8s_sd_program::BadRequest);
     }
     std::minstd_rand random(1);
     for (int i = 0; i < 2000; ++i) {
         std::string text = cursor.text();
         text[random() % text.size()] = static_cast<char>(random() % 256);
         try {
-            bridge::read_cursor(text);
-        } catch (const bridge::BadRequest&) {
+            k8s_sd_program::read_cursor(text);
+        } catch (const k8s_sd_program::BadRequest&) {
         }
     }
 }

@@ -8,8 +8,8 @@
 #include <string>
 
 using namespace k8s_sd;
-using bridge::QueryError;
-using bridge::TargetQuery;
+using k8s_sd_program::QueryError;
+using k8s_sd_program::TargetQuery;
 
 namespace {
 
@@ -83,7 +83,7 @@ TEST_CASE("TargetQuery: words are found anywhere, in any case; all terms must ho
 TEST_CASE("TargetQuery: words are found in discovered labels of active targets, too") {
     TableJob job;
     job.put_pod("web-1", "a:80", {{"__meta_kubernetes_pod_annotation_owner", "Team Orange"}});
-    CHECK(job.state("a:80") == bridge::TargetState::active);
+    CHECK(job.state("a:80") == k8s_sd_program::TargetState::active);
     CHECK(matches_of(job, "orange") == RowNames{"a:80"});
     CHECK(matches_of(job, "/Team O/") == RowNames{"a:80"});
     CHECK(matches_of(job, "purple").empty());
@@ -154,12 +154,12 @@ TEST_CASE("TargetQuery: expressions of one question have a limit together") {
     CHECK_NOTHROW(TargetQuery(term));
     std::string many;
     for (std::size_t i = 0; i < TargetQuery::max_terms; ++i) many += term;
-    CHECK_THROWS_AS(TargetQuery(many), bridge::QueryError);
-    bridge::QueryBudget budget;
+    CHECK_THROWS_AS(TargetQuery(many), k8s_sd_program::QueryError);
+    k8s_sd_program::QueryBudget budget;
     std::size_t queries = 0;
     try {
         for (;; ++queries) TargetQuery(term, budget);
-    } catch (const bridge::QueryError& e) {
+    } catch (const k8s_sd_program::QueryError& e) {
         CHECK(std::string(e.what()) == "the expressions are too large together");
         CHECK(e.at() == 3);
     }

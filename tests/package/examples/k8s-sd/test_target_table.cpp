@@ -9,8 +9,8 @@
 #include <vector>
 
 using namespace k8s_sd;
-using bridge::TargetState;
-using bridge::TargetTable;
+using k8s_sd_program::TargetState;
+using k8s_sd_program::TargetTable;
 
 namespace {
 
@@ -84,8 +84,9 @@ TEST_CASE("TargetTable: an id depends on the job and the discovered labels, and 
     CHECK(one.row("a:1")->id == other.row("a:1")->id);
     CHECK(one.row("a:1")->id != one.row("b:1")->id);
     const auto& group = *one.row("a:1")->group;
-    CHECK(bridge::target_id("other", bridge::discovered_labels(group, 0)) != one.row("a:1")->id);
-    CHECK(bridge::id_text(0x1fULL) == "000000000000001f");
+    CHECK(k8s_sd_program::target_id("other", k8s_sd_program::discovered_labels(group, 0)) !=
+          one.row("a:1")->id);
+    CHECK(k8s_sd_program::id_text(0x1fULL) == "000000000000001f");
 }
 
 TEST_CASE("TargetTable: made in slices, with changes in between, it is the same as made at once") {

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-using bridge::is_known;
-using bridge::ListAnswer;
-using bridge::ListBody;
-using bridge::ListRequest;
-using bridge::Refusal;
-using bridge::WaitingReaders;
+using k8s_sd_program::is_known;
+using k8s_sd_program::ListAnswer;
+using k8s_sd_program::ListBody;
+using k8s_sd_program::ListRequest;
+using k8s_sd_program::Refusal;
+using k8s_sd_program::WaitingReaders;
 using namespace std::chrono_literals;
 
 namespace {
@@ -63,8 +63,8 @@ class Waiters {
 
     WaitingReaders::TimePoint now{1h};
     WaitingReaders readers;
-    bridge::ListBodyPtr list;
-    bridge::ListBodyPtr seen;
+    k8s_sd_program::ListBodyPtr list;
+    k8s_sd_program::ListBodyPtr seen;
     std::size_t bodies = 0;  ///< the number of serialised bodies
     std::vector<std::vector<ListAnswer>> answers;
 };

@@ -1,5 +1,5 @@
 #include "k8s_sd/fleet/fleet_view.hpp"
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-using bridge::BadRequest;
-using bridge::Divider;
-using bridge::Division;
-using bridge::ListContent;
-using bridge::ListedTarget;
-using bridge::ListForm;
-using bridge::MetaNames;
-using bridge::read_list_query;
-using bridge::Selection;
+using k8s_sd_program::BadRequest;
+using k8s_sd_program::Divider;
+using k8s_sd_program::ListContent;
+using k8s_sd_program::ListDivision;
+using k8s_sd_program::ListedTarget;
+using k8s_sd_program::ListForm;
+using k8s_sd_program::ListSelection;
+using k8s_sd_program::MetaNames;
+using k8s_sd_program::read_list_query;
 
 namespace {
 
-bridge::ListQuery asked(const std::string& query, ListForm form = ListForm::relabelled) {
+k8s_sd_program::ListQuery asked(const std::string& query, ListForm form = ListForm::relabelled) {
     return read_list_query(support::parse_query(query).value(), form);
 }
 
@@ -39,7 +39,7 @@ ListedTarget target_of_key(std::uint64_t key, std::string node = "") {
     return target;
 }
 
-bool selects(const Selection& selection, const ListedTarget& target) {
+bool selects(const ListSelection& selection, const ListedTarget& target) {
     const auto parts = Divider(selection.division).parts_of(target);
     const auto wanted = selection.parts();
     return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
@@ -50,7 +50,7 @@ bool selects(const Selection& selection, const ListedTarget& target) {
 }  // namespace
 
 TEST_CASE("read_list_query: nothing is everything") {
-    CHECK(asked("").selection == Selection{});
+    CHECK(asked("").selection == ListSelection{});
     CHECK(asked("").content == ListContent{ListForm::relabelled});
     CHECK(asked("", ListForm::discovered).content == ListContent{ListForm::discovered});
 }
@@ -71,14 +71,15 @@ TEST_CASE("read_list_query: a reader chooses the form and the labels") {
 }
 
 TEST_CASE("read_list_query: a member is the shard of its number") {
-    const Selection third{{8, 1, false}, 2, ""};
+    const ListSelection third{{8, 1, false}, 2, ""};
     CHECK(asked("shard=2&shards=8").selection == third);
     CHECK(asked("member=agent-2&shards=8").selection == third);
     CHECK(asked("shards=8&member=prometheus-k8s-2").selection == third);
-    CHECK(asked("member=agent-2&shards=8&replicas=2").selection == Selection{{8, 2, false}, 2, ""});
-    CHECK(asked("node=node-a1").selection == Selection{{0, 1, true}, 0, "node-a1"});
+    CHECK(asked("member=agent-2&shards=8&replicas=2").selection ==
+          ListSelection{{8, 2, false}, 2, ""});
+    CHECK(asked("node=node-a1").selection == ListSelection{{0, 1, true}, 0, "node-a1"});
     CHECK(asked("node=n&rest=rendezvous&shard=1&shards=3").selection ==
-          Selection{{3, 1, true}, 1, "n"});
+          ListSelection{{3, 1, true}, 1, "n"});
 }
 
 TEST_CASE("read_list_query: says what is wrong") {
@@ -114,7 +115,7 @@ TEST_CASE("read_list_query: says what is wrong") {
 TEST_CASE("Divider: each target is in as many shards as there are replicas") {
     for (const unsigned replicas : {1U, 2U, 4U}) {
         std::map<std::string, int> load;
-        const Divider divider(Division{5, replicas, false});
+        const Divider divider(ListDivision{5, replicas, false});
         for (std::uint64_t key = 0; key < 2000; ++key) {
             const auto parts =
                 divider.parts_of(target_of_key(k8s_sd::share_key("job", std::to_string(key))));
@@ -127,8 +128,8 @@ TEST_CASE("Divider: each target is in as many shards as there are replicas") {
 }
 
 TEST_CASE("Divider: one more shard moves targets to that shard only") {
-    const Divider before(Division{4, 1, false});
-    const Divider after(Division{5, 1, false});
+    const Divider before(ListDivision{4, 1, false});
+    const Divider after(ListDivision{5, 1, false});
     int moved = 0;
     for (std::uint64_t i = 0; i < 1000; ++i) {
         const auto target = target_of_key(k8s_sd::share_key("job", std::to_string(i)));
@@ -140,20 +141,20 @@ TEST_CASE("Divider: one more shard moves targets to that shard only") {
 }
 
 TEST_CASE("Divider: a target without a key is on every shard") {
-    CHECK(Divider(Division{3, 1, false}).parts_of(ListedTarget{}).size() == 3);
+    CHECK(Divider(ListDivision{3, 1, false}).parts_of(ListedTarget{}).size() == 3);
 }
 
 TEST_CASE("Divider: by nodes, the rest by shards") {
     const auto on_node = target_of_key(1, "n");
     const auto elsewhere = target_of_key(2, "m");
     const auto nowhere = target_of_key(3);
-    const Selection node{{0, 1, true}, 0, "n"};
+    const ListSelection node{{0, 1, true}, 0, "n"};
     CHECK(selects(node, on_node));
     CHECK_FALSE(selects(node, elsewhere));
     CHECK_FALSE(selects(node, nowhere));
     int owners = 0;
     for (unsigned shard = 0; shard < 3; ++shard) {
-        const Selection with_rest{{3, 1, true}, shard, "n"};
+        const ListSelection with_rest{{3, 1, true}, shard, "n"};
         CHECK(selects(with_rest, on_node));
         CHECK_FALSE(selects(with_rest, elsewhere));
         owners += selects(with_rest, nowhere) ? 1 : 0;

@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The collectors, and the allocation of targets to them.
-struct AllocatorOptions {
+struct TargetAllocatorOptions {
     unsigned collectors = 0;            ///< a fixed number of them; 0: see `selector`
     std::string prefix = "collector-";  ///< of their names, before a number from 0
     std::string selector{};             ///< label selector of the collectors' pods
@@ -41,9 +41,9 @@ struct AllocatorOptions {
 
 /// The state of OpenTelemetry's Target Allocator besides the targets: the collectors and their
 /// scrape configuration. Used on one strand.
-class Allocator {
+class TargetAllocator {
  public:
-    Allocator(const boost::asio::any_io_executor& strand, AllocatorOptions);
+    TargetAllocator(const boost::asio::any_io_executor& strand, TargetAllocatorOptions);
 
     /// Starts watching for collectors. \param server  the server of their pods
     /// \throws k8s_sd::ConfigError
@@ -52,7 +52,7 @@ class Allocator {
     /// Changes of the pods, from the watch started by start().
     void on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>&);
 
-    const AllocatorOptions& options() const noexcept { return options_; }
+    const TargetAllocatorOptions& options() const noexcept { return options_; }
     /// Null: unknown so far.
     const AllocationViewPtr& view() const noexcept { return history_.view(); }
     /// See AllocationHistory.
@@ -72,7 +72,7 @@ class Allocator {
  private:
     void update();
 
-    const AllocatorOptions options_;
+    const TargetAllocatorOptions options_;
     boost::asio::any_io_executor strand_;
     AllocationHistory history_;
     CollectorPods pods_;
@@ -82,4 +82,4 @@ class Allocator {
     ListBodyPtr unmasked_;
 };
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,5 +1,5 @@
 #include "collectors/all_targets.hpp"
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-using bridge::AllocationView;
-using bridge::Allocator;
-using bridge::AllTargets;
-using bridge::Collectors;
-using bridge::ListBody;
-using bridge::ListBodyPtr;
+using k8s_sd_program::AllocationView;
+using k8s_sd_program::AllTargets;
+using k8s_sd_program::Collectors;
+using k8s_sd_program::ListBody;
+using k8s_sd_program::ListBodyPtr;
+using k8s_sd_program::TargetAllocator;
 using std::chrono::steady_clock;
 
 namespace {
@@ -35,18 +35,18 @@ ListBodyPtr list_of(const std::string& text) { return std::make_shared<const Lis
 
 AllocationView two_collectors() {
     return AllocationView({std::make_shared<const Collectors>(
-        std::vector<bridge::Collector>{{"c-0", {}}, {"c 1", {}}}, Collectors::Options{})});
+        std::vector<k8s_sd_program::Collector>{{"c-0", {}}, {"c 1", {}}}, Collectors::Options{})});
 }
 
 }  // namespace
 
-TEST_CASE("Allocator: nothing is left to do after stop(), be the end of a time on its way") {
+TEST_CASE("TargetAllocator: nothing is left to do after stop(), be the end of a time on its way") {
     boost::asio::io_context io;
-    bridge::AllocatorOptions options;
+    k8s_sd_program::TargetAllocatorOptions options;
     options.selector = "app=collector";
     options.grace = std::chrono::hours(1);
     options.handover = std::chrono::nanoseconds(1);
-    Allocator allocator(io.get_executor(), options);
+    TargetAllocator allocator(io.get_executor(), options);
     boost::asio::steady_timer stops(io, steady_clock::now());
     stops.async_wait([&](auto) { allocator.stop(); });
     allocator.on_pods({true, {pod_of("a", true), pod_of("b", false)}, {}, {}});
@@ -58,11 +58,11 @@ TEST_CASE("Allocator: nothing is left to do after stop(), be the end of a time o
     CHECK(io.stopped());
 }
 
-TEST_CASE("Allocator: it is not known who the collectors are before their pods are listed") {
+TEST_CASE("TargetAllocator: it is not known who the collectors are before their pods are listed") {
     boost::asio::io_context io;
-    bridge::AllocatorOptions options;
+    k8s_sd_program::TargetAllocatorOptions options;
     options.selector = "app=collector";
-    Allocator allocator(io.get_executor(), options);
+    TargetAllocator allocator(io.get_executor(), options);
     CHECK(allocator.view() == nullptr);
     CHECK_FALSE(allocator.knows("a"));
     CHECK(allocator.trouble() == "the pods of the collectors have not been listed yet");

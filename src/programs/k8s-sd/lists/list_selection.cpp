@@ -1,4 +1,4 @@
-#include "lists/selection.hpp"
+#include "lists/list_selection.hpp"
 
 #include "cli/option_values.hpp"
 #include "k8s_sd/error.hpp"
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -178,7 +178,7 @@ ListContent content_of(const Given& given, ListForm form) {
 
 }  // namespace
 
-Divider::Divider(const Division& division) : division_(division) {
+Divider::Divider(const ListDivision& division) : division_(division) {
     if (division.shards == 0) return;
     std::vector<std::string> numbers;
     for (unsigned i = 0; i < division.shards; ++i) numbers.push_back(std::to_string(i));
@@ -204,7 +204,7 @@ std::vector<std::string> Divider::parts_of(const ListedTarget& target) const {
     return parts;
 }
 
-std::vector<std::string> Selection::parts() const {
+std::vector<std::string> ListSelection::parts() const {
     std::vector<std::string> parts;
     if (division.collectors && unassigned) return {unassigned_part};
     if (division.collectors) return {collector_part(collector)};
@@ -227,4 +227,4 @@ ListQuery read_list_query(const support::Query& query, ListForm form) {
     return result;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

@@ -1,4 +1,4 @@
-#include "collectors/allocator.hpp"
+#include "collectors/target_allocator.hpp"
 
 #include "collectors/collector_config.hpp"
 
@@ -7,14 +7,14 @@
 #include <memory>
 #include <utility>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
 /// Combines pods starting at the same time into one change.
 constexpr auto min_pause = std::chrono::seconds(1);
 
-std::vector<Collector> fixed_members(const AllocatorOptions& options) {
+std::vector<Collector> fixed_members(const TargetAllocatorOptions& options) {
     std::vector<Collector> members;
     for (unsigned i = 0; i < options.collectors; ++i) {
         members.push_back({options.prefix + std::to_string(i), {}});
@@ -22,7 +22,7 @@ std::vector<Collector> fixed_members(const AllocatorOptions& options) {
     return members;
 }
 
-k8s_sd::WatcherConfig pods_of(const AllocatorOptions& options,
+k8s_sd::WatcherConfig pods_of(const TargetAllocatorOptions& options,
                               const k8s_sd::DiscoveryConfig& server) {
     k8s_sd::WatcherConfig config;
     config.api_server = server.api_server;
@@ -40,7 +40,8 @@ k8s_sd::WatcherConfig pods_of(const AllocatorOptions& options,
 
 }  // namespace
 
-Allocator::Allocator(const boost::asio::any_io_executor& strand, AllocatorOptions options)
+TargetAllocator::TargetAllocator(const boost::asio::any_io_executor& strand,
+                                 TargetAllocatorOptions options)
     : options_(std::move(options)),
       strand_(strand),
       history_(options_.allocation, options_.handover),
@@ -49,14 +50,14 @@ Allocator::Allocator(const boost::asio::any_io_executor& strand, AllocatorOption
     if (options_.collectors > 0) history_.set(fixed_members(options_), {}, options_.clock->now());
 }
 
-void Allocator::start(const k8s_sd::DiscoveryConfig& server) {
+void TargetAllocator::start(const k8s_sd::DiscoveryConfig& server) {
     if (options_.selector.empty()) return;
     watcher_.emplace(strand_, pods_of(options_, server),
                      [this](const auto& diff) { on_pods(diff); });
     watcher_->async_run(boost::asio::detached);
 }
 
-void Allocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
+void TargetAllocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
     const auto now = options_.date();
     for (const auto& pod : diff.removed) pods_.remove(*pod);
     for (const auto& pod : diff.added) pods_.set(*pod, now);
@@ -65,7 +66,7 @@ void Allocator::on_pods(const k8s_sd::ObjectDiff<k8s_sd::api::Pod>& diff) {
 }
 
 /// Called on changes, and at the end of a grace period or handover.
-void Allocator::update() {
+void TargetAllocator::update() {
     const auto now = options_.clock->now();
     const auto date = options_.date();
     history_.set(pods_.members(date), pods_.idle(date), now);
@@ -79,19 +80,19 @@ void Allocator::update() {
     timer_->expires_at(*next, [this] { update(); });
 }
 
-void Allocator::stop() {
+void TargetAllocator::stop() {
     if (watcher_) watcher_->cancel();
     timer_->cancel();
 }
 
-std::string Allocator::trouble() const {
+std::string TargetAllocator::trouble() const {
     std::string text = "the pods of the collectors have not been listed yet";
     if (!watcher_) return text;
     const std::string message = watcher_->status().message;
     return message.empty() ? text : text + ", " + message;
 }
 
-std::vector<std::string> Allocator::apply(const k8s_sd::ScrapeConfigFile& file) {
+std::vector<std::string> TargetAllocator::apply(const k8s_sd::ScrapeConfigFile& file) {
     std::vector<std::string> problems;
     if (!options_.enabled()) return problems;
     masked_ = std::make_shared<const ListBody>(collector_configs(file, false, problems));
@@ -100,4 +101,4 @@ std::vector<std::string> Allocator::apply(const k8s_sd::ScrapeConfigFile& file) 
     return problems;
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

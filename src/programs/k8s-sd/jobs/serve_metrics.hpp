@@ -14,10 +14,10 @@
 #include <string>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 /// The metrics of the program itself, besides the library's. Any thread.
-struct BridgeMetrics {
+struct ServeMetrics {
     static constexpr std::array<unsigned, 4> codes{200, 304, 400, 503};
 
     /// Responses to requests for lists, by form and code.
@@ -76,6 +76,6 @@ struct AllocationMetrics {
 /// In Prometheus' text format.
 std::string to_text(const ClientMetrics&);
 std::string to_text(const AllocationMetrics&);
-std::string to_text(const BridgeMetrics&, const std::map<std::string, JobMetrics>& jobs);
+std::string to_text(const ServeMetrics&, const std::map<std::string, JobMetrics>& jobs);
 
-}  // namespace bridge
+}  // namespace k8s_sd_program

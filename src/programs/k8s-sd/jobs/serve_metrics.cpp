@@ -1,11 +1,11 @@
-#include "jobs/bridge_metrics.hpp"
+#include "jobs/serve_metrics.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <sstream>
 #include <string_view>
 
-namespace bridge {
+namespace k8s_sd_program {
 
 namespace {
 
@@ -49,13 +49,13 @@ class Writer {
     std::string text_;
 };
 
-void write_polls(Writer& out, const BridgeMetrics& metrics) {
+void write_polls(Writer& out, const ServeMetrics& metrics) {
     out.metric("polls_total", "counter", "Answers to requests of lists.");
     for (std::size_t form = 0; form < list_form_count; ++form) {
-        for (std::size_t code = 0; code < BridgeMetrics::codes.size(); ++code) {
+        for (std::size_t code = 0; code < ServeMetrics::codes.size(); ++code) {
             out.value(metrics.polls[form][code],
                       "list=" + label_value(to_string(static_cast<ListForm>(form))) + ",code=\"" +
-                          std::to_string(BridgeMetrics::codes[code]) + "\"");
+                          std::to_string(ServeMetrics::codes[code]) + "\"");
         }
     }
     out.metric("unknown_jobs_total", "counter", "Requests of lists of jobs that there are not.");
@@ -89,12 +89,12 @@ void write_consumers(Writer& out, const Consumers& consumers) {
     out.value(consumers.dropped());
 }
 
-void write_watches(Writer& out, const BridgeMetrics& metrics) {
+void write_watches(Writer& out, const ServeMetrics& metrics) {
     out.metric("watch_readers", "gauge", "Readers of streams.");
     out.value(metrics.watch_readers);
     out.metric("watches_total", "counter", "Answers to requests of streams.");
-    for (std::size_t i = 0; i < BridgeMetrics::codes.size(); ++i) {
-        const unsigned code = BridgeMetrics::codes[i];
+    for (std::size_t i = 0; i < ServeMetrics::codes.size(); ++i) {
+        const unsigned code = ServeMetrics::codes[i];
         if (code != 304) out.value(metrics.watches[i], "code=\"" + std::to_string(code) + "\"");
     }
     out.metric("watch_events_total", "counter", "Events that readers of streams were sent.");
@@ -153,18 +153,18 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
 namespace {
 
 std::size_t index_of(unsigned code) {
-    const auto& codes = BridgeMetrics::codes;
+    const auto& codes = ServeMetrics::codes;
     return static_cast<std::size_t>(std::find(codes.begin(), codes.end(), code) - codes.begin());
 }
 
 }  // namespace
 
-void BridgeMetrics::count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept {
+void ServeMetrics::count_poll(ListForm form, unsigned code, std::size_t bytes) noexcept {
     ++polls[static_cast<std::size_t>(form)][index_of(code)];
     sent_bytes += bytes;
 }
 
-void BridgeMetrics::count_watch(unsigned code) noexcept { ++watches[index_of(code)]; }
+void ServeMetrics::count_watch(unsigned code) noexcept { ++watches[index_of(code)]; }
 
 std::string to_text(const ClientMetrics& clients) {
     Writer out;
@@ -209,7 +209,7 @@ std::string to_text(const AllocationMetrics& metrics) {
     return std::move(out).text();
 }
 
-std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, JobMetrics>& jobs) {
+std::string to_text(const ServeMetrics& metrics, const std::map<std::string, JobMetrics>& jobs) {
     Writer out;
     write_polls(out, metrics);
     write_lists(out, metrics.lists);
@@ -220,4 +220,4 @@ std::string to_text(const BridgeMetrics& metrics, const std::map<std::string, Jo
     return std::move(out).text();
 }
 
-}  // namespace bridge
+}  // namespace k8s_sd_program
