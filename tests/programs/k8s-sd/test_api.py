@@ -8,7 +8,7 @@ import unittest
 import urllib.parse
 
 from harness import TIMEOUT
-from test_k8s_sd import JOBS, replace, serving, serving_file
+from test_serving import JOBS, replace, serving, serving_file
 
 # Static targets only, in each state.
 STILL = """

@@ -19,11 +19,11 @@ import unittest
 import urllib.parse
 
 import browser
-import test_k8s_sd_tls as tls
+import test_tls as tls
 from harness import TIMEOUT, environment, file_with, run, running
-from test_k8s_sd import serving, serving_file
-from test_k8s_sd_push import MANY, configure
-from test_manifests import options_in
+from manifests import options_in
+from test_push import MANY, configure
+from test_serving import serving, serving_file
 
 try:
     import yaml
@@ -232,7 +232,7 @@ class Configurations(unittest.TestCase):
         self.assertEqual(seen, 2)
         self.assertIn("-promscrape.httpSDCheckInterval=15s", section("vmagent"))
 
-    def test_k8s_sd_reads_its_own_snippets(self):
+    def test_reads_its_own_snippets(self):
         for _, document in self.jobs("Prometheus", "vmagent"):
             with file_with(yaml.safe_dump(document), "p.yml") as path:
                 result = run("relabel", "--config", path, "--job", "pods")

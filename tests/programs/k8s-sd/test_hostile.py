@@ -9,8 +9,8 @@ import threading
 import unittest
 import urllib.parse
 
-from test_k8s_sd import serving_file
-from test_k8s_sd_api import Api, simulated, still
+from test_api import Api, simulated, still
+from test_serving import serving_file
 
 DOUBLING = "{source_labels: [x], target_label: x, regex: (.*), replacement: $1$1}"
 MAX_MEMORY = 600 << 10  # KiB; one of these requests took 8 GB

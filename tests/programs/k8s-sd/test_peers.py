@@ -17,7 +17,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
-import test_k8s_sd_tls as tls
+import test_tls as tls
 from harness import TIMEOUT, environment, file_with, running
 
 ROLES = ("pod", "service", "endpoints", "endpointslice", "node", "ingress")

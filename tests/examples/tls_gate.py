@@ -12,7 +12,7 @@ import threading
 
 from harness import simulated_cluster
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "blackbox"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
 from certificates import Authority  # noqa: E402
 
 TOKEN = "token-of-the-test"

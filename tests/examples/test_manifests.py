@@ -7,25 +7,14 @@ import re
 import unittest
 
 from harness import file_with, run
+from manifests import API_VERSIONS, CLUSTER_SCOPED, options_in, printed_rights, rights
 
 try:
     import yaml
 except ImportError:  # an optional package; nothing else of the project needs it
     yaml = None
 
-FOLDER = pathlib.Path(__file__).parents[3] / "examples/manifests/fleet"
-API_VERSIONS = {
-    "Namespace": "v1", "ServiceAccount": "v1", "Service": "v1", "ConfigMap": "v1",
-    "Role": "rbac.authorization.k8s.io/v1", "RoleBinding": "rbac.authorization.k8s.io/v1",
-    "ClusterRole": "rbac.authorization.k8s.io/v1",
-    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
-    "StatefulSet": "apps/v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1",
-    "PodDisruptionBudget": "policy/v1",
-    "FlowSchema": "flowcontrol.apiserver.k8s.io/v1",
-    "PriorityLevelConfiguration": "flowcontrol.apiserver.k8s.io/v1",
-}
-CLUSTER_SCOPED = {"Namespace", "ClusterRole", "ClusterRoleBinding", "FlowSchema",
-                  "PriorityLevelConfiguration"}
+FOLDER = pathlib.Path(__file__).parents[2] / "examples/manifests/fleet"
 WORKLOADS = ("StatefulSet", "Deployment", "DaemonSet")
 ROLES = ("pod", "service", "endpoints", "endpointslice", "node", "ingress")
 # Priority levels built into the API server.
@@ -36,26 +25,6 @@ def documents():
     for path in sorted(FOLDER.glob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
             yield path.name, document
-
-
-def rights(rules):
-    """Each resource with its group and verbs."""
-    return {(group, resource, tuple(sorted(rule["verbs"])))
-            for rule in rules for group in rule["apiGroups"] for resource in rule["resources"]}
-
-
-def printed_rights(*arguments):
-    """The permissions that the library prints for a configuration."""
-    result = run("discover", "--print-rbac", *arguments)
-    assert result.returncode == 0, result.stderr
-    return rights(rule for document in yaml.safe_load_all(result.stdout) if document
-                  for rule in document.get("rules", []))
-
-
-def options_in(text):
-    """The options in the text of --help, and whether each takes a value."""
-    return {name: bool(value)
-            for name, value in re.findall(r"^ +(--[a-z0-9-]+)( [A-Z\[']\S*)?", text, re.MULTILINE)}
 
 
 def options_of(program):

@@ -15,7 +15,7 @@ import time
 import unittest
 
 from harness import TIMEOUT
-from test_k8s_sd import replace, serving
+from test_serving import replace, serving
 
 READERS = 4
 ROUNDS = 5  # each reader requests every route at least this many times

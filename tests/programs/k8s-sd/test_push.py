@@ -17,7 +17,7 @@ import time
 import unittest
 
 from harness import TIMEOUT, run, running
-from test_k8s_sd import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
+from test_serving import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
 
 # A change of this list is much shorter than the list.
 MANY = """

@@ -1,4 +1,4 @@
-"""Runs the example programs from the folder $K8S_SD_EXAMPLES."""
+"""Runs the programs and examples from the folder $K8S_SD_EXAMPLES."""
 
 import contextlib
 import os

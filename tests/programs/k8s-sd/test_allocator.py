@@ -12,7 +12,7 @@ import urllib.parse
 
 from consistent_hashing import Allocation
 from harness import TIMEOUT, file_with, run
-from test_k8s_sd import replace, serving, serving_file
+from test_serving import replace, serving, serving_file
 
 try:
     import yaml

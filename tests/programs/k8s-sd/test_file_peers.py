@@ -1,6 +1,6 @@
 """Prometheus and vmagent have the same targets from files of k8s-sd as from their own discovery.
 
-The programs and the namespace are those of test_k8s_sd_peers.py.
+The programs and the namespace are those of test_peers.py.
 """
 
 import contextlib
@@ -9,10 +9,10 @@ import tempfile
 import time
 import unittest
 
-import test_k8s_sd_peers as peers
+import test_peers as peers
 from harness import TIMEOUT, running
-from test_k8s_sd import STATIC, serving_file
-from test_k8s_sd_push import OTHER, configure, following
+from test_push import OTHER, configure, following
+from test_serving import STATIC, serving_file
 
 HEAD = "global: {scrape_interval: 1d}\nscrape_configs:\n"
 

@@ -1,4 +1,4 @@
-"""The command lines of all example programs share their conventions. Without scraping there are
+"""The command lines of all programs and examples share their conventions. Without scraping there are
 fewer programs."""
 
 import os

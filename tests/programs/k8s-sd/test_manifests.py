@@ -10,9 +10,9 @@ import tempfile
 import time
 import unittest
 
-import test_k8s_sd_tls as tls
+import test_tls as tls
 from harness import TIMEOUT, file_with, run, running
-from test_manifests import API_VERSIONS, CLUSTER_SCOPED, options_in, printed_rights, rights
+from manifests import API_VERSIONS, CLUSTER_SCOPED, options_in, printed_rights, rights
 
 try:
     import yaml

@@ -14,7 +14,7 @@ import urllib.parse
 
 import browser
 from harness import TIMEOUT
-from test_k8s_sd import UNREACHABLE, serving, serving_file
+from test_serving import UNREACHABLE, serving, serving_file
 
 BIDI = "a\u202egnp.exe"
 

@@ -60,7 +60,7 @@ k8s_sd::api::Pod collector_pod(std::string_view name, bool ready, std::optional<
 
 }  // namespace
 
-// The numbers come from tests/package/examples/consistent_hashing.py.
+// The numbers come from tests/programs/k8s-sd/consistent_hashing.py.
 TEST_CASE("ConsistentHashing: owners are those of the Target Allocator") {
     CHECK(ConsistentHashing::key_of("") == 0xEF46DB3751D8E999U);
     CHECK(ConsistentHashing::key_of("abc") == 0x44BC2CF5AD770999U);
