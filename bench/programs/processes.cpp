@@ -1,5 +1,6 @@
 #include "processes.hpp"
 
+#include "cli/listen_address.hpp"
 #include "http/http_server.hpp"
 #include "http_client.hpp"
 #include "jobs.hpp"

@@ -7,7 +7,7 @@
 
 namespace support {
 
-/// The exit statuses of all example programs.
+/// The exit statuses of all programs and examples.
 enum ExitStatus { exit_fine = 0, exit_failed = 1, exit_unusable = 2, exit_not_synced = 3 };
 
 /// An unusable input of the program: exit status 2.

@@ -1,7 +1,7 @@
 #include "cli/fleet_options.hpp"
 
+#include "cli/listen_address.hpp"
 #include "cli/option_values.hpp"
-#include "http/http_server.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/per_node.hpp"
 

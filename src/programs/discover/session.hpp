@@ -1,9 +1,9 @@
 #pragma once
 
 #include "cli/cluster.hpp"
-#include "cli/member.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
+#include "http/member.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/fleet/group_share.hpp"
 #include "options.hpp"

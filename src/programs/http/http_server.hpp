@@ -168,8 +168,4 @@ HttpServer::Reply metrics_reply(std::string text);
 /// "http://127.0.0.1:8080", "https://…"
 std::string url_of(const HttpServer&);
 
-/// "127.0.0.1:8080", "[::1]:0" or "localhost:8080": the first address of a name, preferring IPv4.
-/// \throws UsageError
-boost::asio::ip::tcp::endpoint listen_address(const std::string& text);
-
 }  // namespace support

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "cli/discovery_options.hpp"
+#include "cli/listen_address.hpp"
 #include "cli/option_values.hpp"
 #include "cli/process_variables.hpp"
 #include "cli/server_options.hpp"

@@ -1,6 +1,7 @@
 #include "access/guard.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/listen_address.hpp"
 #include "k8s_sd/error_text.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -1,5 +1,6 @@
-#include "cli/member.hpp"
+#include "http/member.hpp"
 
+#include "cli/listen_address.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics_text.hpp"
 
