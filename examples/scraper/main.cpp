@@ -2,12 +2,12 @@
 // io_context with one or several threads. See docs/programs/scraper.md.
 
 #include "cli/line_writer.hpp"
-#include "cli/member.hpp"
 #include "cli/process_variables.hpp"
 #include "cli/server_options.hpp"
 #include "cli/signals.hpp"
 #include "cli/threads.hpp"
 #include "cli/warm_options.hpp"
+#include "http/member.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
 #include "scrape_jobs.hpp"
