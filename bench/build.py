@@ -52,7 +52,8 @@ def library_build(checkout, work, options):
     subprocess.run(["cmake", "-S", checkout, "-B", build, "-G", "Ninja",
                     "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={options.compiler}",
                     "-DCMAKE_CXX_COMPILER_LAUNCHER=", "-DK8S_SD_BUILD_TESTS=OFF",
-                    "-DK8S_SD_BUILD_EXAMPLES=OFF", *options.cmake],
+                    "-DK8S_SD_BUILD_PROGRAMS=OFF", "-DK8S_SD_BUILD_EXAMPLES=OFF",
+                    *options.cmake],
                    check=True, stdout=subprocess.DEVNULL)
     names = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], check=True,
                            capture_output=True, text=True).stdout
@@ -91,7 +92,8 @@ def print_host_sizes(work, options):
         directory = work / name
         subprocess.run(["cmake", "-S", ROOT, "-B", directory, "-G", "Ninja",
                         "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-                        "-DK8S_SD_BUILD_TESTS=OFF", "-DK8S_SD_BUILD_EXAMPLES=OFF", *flags],
+                        "-DK8S_SD_BUILD_TESTS=OFF", "-DK8S_SD_BUILD_PROGRAMS=OFF",
+                        "-DK8S_SD_BUILD_EXAMPLES=OFF", *flags],
                        check=True, stdout=subprocess.DEVNULL)
         subprocess.run(["cmake", "--build", directory, "--target", "k8s_sd"], check=True,
                        stdout=subprocess.DEVNULL)

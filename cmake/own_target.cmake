@@ -63,8 +63,8 @@ function(k8s_sd_threaded_tests list)
     endif()
     set(threaded)
     foreach(source IN LISTS ${list})
-        file(STRINGS ${source} threads REGEX
-             "std::j?thread|thread_pool|BlockingThreads|http_loopback|SlowWork|bridge::Program")
+        file(STRINGS ${source} threads REGEX "std::j?thread|thread_pool|BlockingThreads|\
+http_loopback|SlowWork|k8s_sd_program::Program")
         if(threads)
             list(APPEND threaded ${source})
         endif()
@@ -84,7 +84,7 @@ function(k8s_sd_library target)
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
-        # Each source is a whole layer already; CMAKE_UNITY_BUILD is for tests and examples.
+        # Each source is a whole layer already; CMAKE_UNITY_BUILD is for tests and programs.
         UNITY_BUILD OFF)
     # Plugins link the static library, so its code is position-independent by default.
     if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)

@@ -3,8 +3,8 @@
 //
 //     balancer [OPTION]... [URL]      without a server: a simulated cluster
 
+#include "cli/cluster.hpp"
 #include "k8s_sd/watcher.hpp"
-#include "support/cluster.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/detached.hpp>

@@ -6,9 +6,9 @@
 // destroyed twice, and co_await in the condition of a loop crashes. So configurations, lambdas and
 // results are named variables.
 
+#include "cli/cluster.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/target_groups.hpp"
-#include "support/cluster.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/awaitable.hpp>

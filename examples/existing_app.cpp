@@ -4,11 +4,11 @@
 //
 //     existing_app [OPTION]... [URL]      without a server: a simulated cluster
 
+#include "cli/cluster.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/target_groups.hpp"
-#include "support/cluster.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -3,13 +3,13 @@
 //
 //     many_jobs [OPTION]... [URL]      without a server: a simulated cluster
 
+#include "cli/cluster.hpp"
+#include "cli/option_values.hpp"
+#include "cli/server_options.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/target_groups.hpp"
-#include "support/cluster.hpp"
-#include "support/option_values.hpp"
-#include "support/server_options.hpp"
 #include "support/shop_jobs.hpp"
 
 #include <boost/asio/io_context.hpp>

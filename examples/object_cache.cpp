@@ -7,9 +7,9 @@
 
 #include "k8s_sd/cache/object_cache.hpp"
 
+#include "cli/cluster.hpp"
+#include "cli/option_values.hpp"
 #include "k8s_sd/cache/reference_sets.hpp"
-#include "support/cluster.hpp"
-#include "support/option_values.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/io_context.hpp>

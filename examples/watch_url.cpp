@@ -3,9 +3,9 @@
 //
 //     watch_url [OPTION]... [URL]      without a server: a simulated cluster
 
+#include "cli/cluster.hpp"
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/url_watcher.hpp"
-#include "support/cluster.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/io_context.hpp>

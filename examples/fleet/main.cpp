@@ -2,12 +2,12 @@
 // another one joins, one is killed; the targets report their scrapers and the longest time without
 // a scrape. See docs/guide/scale-out.md.
 
+#include "cli/command_line.hpp"
+#include "cli/option_values.hpp"
+#include "cli/signals.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "scraped_targets.hpp"
 #include "small_kubelet.hpp"
-#include "support/command_line.hpp"
-#include "support/option_values.hpp"
-#include "support/signals.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -1,13 +1,13 @@
 // Applies relabelling rules, or all steps from discovered target to scrape target of a job, to
 // label sets from standard input. See docs/programs/relabel.md.
 
+#include "cli/process_variables.hpp"
 #include "input.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "support/process_variables.hpp"
 
 #include <cstddef>
 #include <iostream>

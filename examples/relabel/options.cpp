@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "support/option_values.hpp"
+#include "cli/option_values.hpp"
 
 namespace relabel {
 

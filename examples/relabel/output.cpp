@@ -1,6 +1,6 @@
 #include "output.hpp"
 
-#include "support/json_text.hpp"
+#include "cli/json_text.hpp"
 
 #include <string>
 

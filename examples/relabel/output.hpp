@@ -1,7 +1,7 @@
 #pragma once
 
+#include "cli/line_writer.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
-#include "support/line_writer.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -1,17 +1,17 @@
 // A small scraper: follows a configuration file, discovers its targets and scrapes them, on one
 // io_context with one or several threads. See docs/programs/scraper.md.
 
+#include "cli/line_writer.hpp"
+#include "cli/process_variables.hpp"
+#include "cli/server_options.hpp"
+#include "cli/signals.hpp"
+#include "cli/threads.hpp"
+#include "cli/warm_options.hpp"
+#include "http/member.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "options.hpp"
 #include "scrape_jobs.hpp"
 #include "scraped_pods.hpp"
-#include "support/line_writer.hpp"
-#include "support/member.hpp"
-#include "support/process_variables.hpp"
-#include "support/server_options.hpp"
-#include "support/signals.hpp"
-#include "support/threads.hpp"
-#include "support/warm_options.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "support/http_server.hpp"
+#include "http/http_server.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>

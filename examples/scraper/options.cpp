@@ -1,9 +1,9 @@
 #include "options.hpp"
 
+#include "cli/option_values.hpp"
+#include "cli/server_options.hpp"
+#include "cli/warm_options.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
-#include "support/option_values.hpp"
-#include "support/server_options.hpp"
-#include "support/warm_options.hpp"
 
 #include <cstddef>
 

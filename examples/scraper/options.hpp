@@ -1,10 +1,10 @@
 #pragma once
 
+#include "cli/command_line.hpp"
+#include "cli/fleet_options.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "k8s_sd/warm_start.hpp"
-#include "support/command_line.hpp"
-#include "support/fleet_options.hpp"
 
 #include <chrono>
 #include <optional>

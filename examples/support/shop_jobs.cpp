@@ -1,6 +1,6 @@
 #include "support/shop_jobs.hpp"
 
-#include "support/option_values.hpp"
+#include "cli/option_values.hpp"
 
 #include <chrono>
 

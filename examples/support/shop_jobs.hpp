@@ -1,7 +1,7 @@
 #pragma once
 
+#include "cli/command_line.hpp"
 #include "k8s_sd/discovery_manager.hpp"
-#include "support/command_line.hpp"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "support/small_example.hpp"
 
-#include "support/cluster.hpp"
-#include "support/option_values.hpp"
-#include "support/server_options.hpp"
+#include "cli/cluster.hpp"
+#include "cli/option_values.hpp"
+#include "cli/server_options.hpp"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "cli/command_line.hpp"
 #include "k8s_sd/config.hpp"
-#include "support/command_line.hpp"
 
 #include <functional>
 #include <vector>

@@ -1,0 +1,196 @@
+#include "cli/command_line.hpp"
+
+#include "cli/line_writer.hpp"
+#include "cli/option_values.hpp"
+#include "cli/signals.hpp"
+#include "cli/terminal_text.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/version.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace support {
+
+namespace {
+
+/// The two options of every program.
+const Option& help_option() {
+    static const Option option{"--help", "", "", {}};
+    return option;
+}
+const Option& version_option() {
+    static const Option option{"--version", "", "", {}};
+    return option;
+}
+
+std::vector<const Option*> options_of(const CommandLine& command) {
+    // First, so "-h" is nearer to --help than to another option.
+    std::vector<const Option*> options{&help_option(), &version_option()};
+    for (const Section& section : command.sections) {
+        for (const Option& option : section.options) options.push_back(&option);
+    }
+    return options;
+}
+
+const Option& find_option(const std::vector<const Option*>& options, std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const Option* option : options) {
+        if (option->name == name) return *option;
+        names.push_back(option->name);
+    }
+    throw UsageError("unknown option " + std::string(name) + suggestion(name, names) +
+                     "; --help lists the options");
+}
+
+/// The parsed arguments, before any option is set.
+struct Given {
+    std::vector<GivenOption> options;
+    std::vector<std::string> positional;
+
+    bool has(const Option& option) const {
+        return std::any_of(options.begin(), options.end(),
+                           [&](const GivenOption& given) { return given.option == &option; });
+    }
+};
+
+/// Accepts "--name value" and "--name=value".
+class Reader {
+ public:
+    Reader(const CommandLine& command, const std::vector<std::string>& arguments)
+        : command_(command), options_(options_of(command)), arguments_(arguments) {}
+
+    Given read() {
+        for (; next_ < arguments_.size(); ++next_) {
+            if (arguments_[next_].starts_with('-')) {
+                read_option(arguments_[next_]);
+            } else {
+                read_positional(arguments_[next_]);
+            }
+        }
+        return std::move(given_);
+    }
+
+ private:
+    void read_option(const std::string& text) {
+        const std::size_t equals = text.find('=');
+        const Option& option = find_option(options_, std::string_view(text).substr(0, equals));
+        std::optional<std::string> value;
+        if (equals != std::string::npos) {
+            value = text.substr(equals + 1);
+        } else if (!option.argument.empty() && next_ + 1 < arguments_.size()) {
+            value = arguments_[++next_];
+        }
+        check(option, value);
+        given_.options.push_back({&option, value.value_or("")});
+    }
+    static void check(const Option& option, const std::optional<std::string>& value) {
+        if (option.argument.empty()) {
+            if (value) throw UsageError(option.name + " takes no value");
+        } else if (!value || (value->empty() && !option.may_be_empty)) {
+            throw UsageError(option.name + " needs a value");
+        }
+    }
+    void read_positional(const std::string& text) {
+        const bool enough = !given_.positional.empty() && !command_.positional.many;
+        if (command_.positional.name.empty() || enough) {
+            throw UsageError("unexpected argument " + text + "; --help lists the options");
+        }
+        given_.positional.push_back(text);
+    }
+
+    const CommandLine& command_;
+    std::vector<const Option*> options_;
+    const std::vector<std::string>& arguments_;
+    std::size_t next_ = 0;
+    Given given_;
+};
+
+void check_required(const CommandLine& command, const Given& given) {
+    for (const Section& section : command.sections) {
+        for (const Option& option : section.options) {
+            if (!option.required || given.has(option)) continue;
+            throw UsageError(option.name + " " + option.argument + " is missing");
+        }
+    }
+}
+
+void set(const CommandLine& command, const Given& given) {
+    if (command.prepare) command.prepare(given.options);
+    for (const GivenOption& option : given.options) option.set();
+    for (const std::string& text : given.positional) command.positional.set(text);
+    check_required(command, given);
+}
+
+void handle_signals(const CommandLine& command, const std::vector<std::string>& arguments) {
+    if (command.on_signal == CommandLine::OnSignal::as_usual) return;
+    const bool checks =
+        !command.checking_option.empty() &&
+        std::find(arguments.begin(), arguments.end(), command.checking_option) != arguments.end();
+    Signals::handle(checks ? exit_failed : exit_fine,
+                    command.on_signal == CommandLine::OnSignal::end_or_reload);
+}
+
+ExitStatus run(const CommandLine& command, const std::vector<std::string>& arguments,
+               const std::function<ExitStatus()>& body) {
+    const Given given = Reader(command, arguments).read();
+    if (given.has(help_option())) {
+        std::cout << command.help() << std::flush;
+        return exit_fine;
+    }
+    if (given.has(version_option())) {
+        std::cout << command.program << " (k8s_sd) " K8S_SD_VERSION << std::endl;
+        return exit_fine;
+    }
+    set(command, given);
+    return body();
+}
+
+}  // namespace
+
+void GivenOption::set() const {
+    try {
+        option->set(value);
+    } catch (const k8s_sd::ConfigError& e) {
+        throw UsageError(option->name + ": " + e.problem());
+    } catch (const UsageError& e) {
+        throw UsageError(option->name + ": " + e.what());
+    }
+}
+
+int run_program(const CommandLine& command, int argc, char** argv,
+                const std::function<ExitStatus()>& body) {
+    // Messages quote file names and file contents, which may be anything.
+    const auto print_error = [&](const std::exception& error) {
+        std::cerr << command.program << ": "
+                  << printable(k8s_sd::in_words(error), std::string::npos) << '\n';
+    };
+    try {
+        const std::vector<std::string> arguments(argv + 1, argv + argc);
+        handle_signals(command, arguments);
+        return run(command, arguments, body);
+    } catch (const OutputEnded&) {
+        return exit_fine;
+    } catch (const UsageError& e) {
+        print_error(e);
+        std::cerr << "Try '" << command.program << " --help'.\n";
+        return exit_unusable;
+    } catch (const Unusable& e) {
+        print_error(e);
+        return exit_unusable;
+    } catch (const k8s_sd::ConfigError& e) {
+        print_error(e);
+        return exit_unusable;
+    } catch (const std::exception& e) {
+        print_error(e);
+        return exit_failed;
+    }
+}
+
+}  // namespace support

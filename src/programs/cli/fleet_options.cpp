@@ -1,0 +1,212 @@
+#include "cli/fleet_options.hpp"
+
+#include "cli/listen_address.hpp"
+#include "cli/option_values.hpp"
+#include "k8s_sd/fleet/divided_discovery.hpp"
+#include "k8s_sd/per_node.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <utility>
+
+namespace support {
+
+namespace {
+
+using Text = const std::string&;
+
+/// The name of the pod: the host name, unless the pod specifies another one.
+std::string own_name() {
+    if (const char* pod = std::getenv("POD_NAME"); pod && *pod) return pod;
+    char name[256] = {};
+    return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+/// "INDEX/COUNT", e.g. "0/3".
+k8s_sd::ObjectShare object_share(Text text) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string::npos) throw UsageError("must be INDEX/COUNT, e.g. 0/3");
+    constexpr unsigned most = 1'000'000;
+    const auto index = number(text.substr(0, slash), 0u, most, "an index from 0");
+    const auto parts = number(text.substr(slash + 1), 1u, most, "a number of parts");
+    try {
+        return k8s_sd::ObjectShare::part(index, parts);
+    } catch (const k8s_sd::ConfigError& e) {
+        throw UsageError(e.problem());
+    }
+}
+
+k8s_sd::WatcherConfig place_of(const FleetOptions& options, const k8s_sd::DiscoveryConfig& server) {
+    k8s_sd::WatcherConfig where;
+    where.api_server = server.api_server;
+    where.kubeconfig_file = server.kubeconfig_file;
+    where.kubeconfig_context = server.kubeconfig_context;
+    where.watch = server.watch;
+    if (!options.service_namespace.empty()) where.namespaces = {options.service_namespace};
+    return where;
+}
+
+}  // namespace
+
+Section fleet_options(FleetOptions& o) {
+    return {
+        "Sharing targets with other members of a fleet",
+        {{"--fleet-service", "NAME",
+          "the members are the pods behind this headless Service; each is given a share when it is "
+          "ready, see --listen",
+          text(o.service)},
+         {"--fleet-leases", "NAME",
+          "instead of a Service: each member of this fleet renews a Lease, named NAME.MEMBER; "
+          "finds "
+          "out that a program hangs, and writes every 10 s. $POD_UID lets it go with the pod",
+          text(o.leases)},
+         {"--fleet-namespace", "NAME",
+          "of the Service, or of the Leases (default: that of this program's pod)",
+          text(o.service_namespace)},
+         {"--fleet-members", "N",
+          "instead of a Service: a fixed number of members, as the pods of a StatefulSet",
+          [&o](Text v) { o.members = number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
+         {"--member", "NAME",
+          "this member: the name of its pod (default: $POD_NAME, else the name of the host); "
+          "with --fleet-members it ends in a number, such as agent-0",
+          text(o.self)},
+         {"--fleet-replicas", "N", "members that have each target (default 1)",
+          [&o](Text v) { o.replicas = number(v, 1u, 1000u, "a number from 1 to 1000"); }},
+         {"--fleet-drain", "SECONDS",
+          "after SIGTERM go on for so long, so that others have begun before this one ends; less "
+          "than the pod's terminationGracePeriodSeconds (default 0). A second signal ends it",
+          [&o](Text v) { o.drain = seconds(v); }}}};
+}
+
+Section fleet_rule_options(FleetOptions& o) {
+    return {
+        "When a change of the fleet counts; the same in all members",
+        {{"--fleet-wait-for-size", "N",
+          "nobody has a share before so many members are ready, or --fleet-wait-timeout is over",
+          [&o](Text v) { o.rules.wait_for_size = count(v); }},
+         {"--fleet-wait-timeout", "SECONDS", "(default 300)",
+          [&o](Text v) { o.rules.wait_timeout = seconds(v); }},
+         {"--fleet-debounce", "SECONDS",
+          "a change of the members counts when nothing else has changed for so long (default 2)",
+          [&o](Text v) { o.rules.debounce = seconds(v); }},
+         {"--fleet-hold-down", "SECONDS",
+          "a member that vanishes without a goodbye keeps its share for so long (default 15)",
+          [&o](Text v) { o.rules.hold_down = seconds(v); }}}};
+}
+
+Section fleet_division_options(FleetOptions& o) {
+    return {"Discovering a part of the cluster, instead of all of it; the same in all members",
+            {{"--fleet-divide", "",
+              "list and watch only what this member owns: some of the pods, nodes or services, or "
+              "some of the namespaces where a configuration names several or its role joins kinds",
+              flag(o.divide)},
+             {"--fleet-slots", "N",
+              "parts that are dealt out to the members, a power of two (default 256); more of them "
+              "make the shares of many members more equal",
+              [&o](Text v) {
+                  constexpr const char* allowed = "a power of two, at most 4096";
+                  o.slots = number(v, 1u, 4096u, allowed);
+                  if (!std::has_single_bit(o.slots))
+                      throw UsageError(std::string("must be ") + allowed);
+              }}}};
+}
+
+Section agent_options(FleetOptions& o) {
+    return {
+        "Agents in a cluster",
+        {{"--per-node", "NODE",
+          "for an agent on each node, as a DaemonSet runs them: only what is on this node. A role "
+          "that cannot be restricted is refused",
+          text(o.node)},
+         {"--allow-cluster-wide", "", "with --per-node: takes such a role as it is",
+          flag(o.allow_cluster_wide)},
+         {"--object-share", "INDEX/COUNT",
+          "only this one of COUNT parts of the pods, nodes or services, by their uid, e.g. 0/3; "
+          "the server sends no more where it can (KEP-5866)",
+          [&o](Text v) { o.share = object_share(v); }},
+         {"--listen", "ADDRESS:PORT",
+          "answer /livez, /readyz, /metrics and /fleet, e.g. on 0.0.0.0:8080; /readyz is fine once "
+          "everything has been listed, and the members of the fleet have been seen",
+          [&o](Text v) {
+              listen_address(v);
+              o.listen = v;
+          }}}};
+}
+
+void check(const FleetOptions& options) {
+    const int sources = (options.service.empty() ? 0 : 1) + (options.leases.empty() ? 0 : 1) +
+                        (options.members == 0 ? 0 : 1);
+    if (sources > 1) {
+        throw UsageError("--fleet-service, --fleet-leases and --fleet-members: each says who the "
+                         "members are; give one of them");
+    }
+    if (!options.service_namespace.empty() && options.service.empty() && options.leases.empty()) {
+        throw UsageError("--fleet-namespace: needs --fleet-service or --fleet-leases");
+    }
+    if (options.allow_cluster_wide && options.node.empty()) {
+        throw UsageError("--allow-cluster-wide: needs --per-node");
+    }
+    if (!options.share.is_all() && options.divide) {
+        throw UsageError("--object-share and --fleet-divide: both say which part is discovered");
+    }
+    if (options.is_fleet()) return;
+    if (options.divide) throw UsageError("--fleet-divide: needs a fleet, such as --fleet-service");
+    const bool has_rules = options.replicas != 1 || options.drain != k8s_sd::Duration{} ||
+                           options.rules != k8s_sd::FleetRules{};
+    if (has_rules || !options.self.empty()) {
+        throw UsageError("--member and the options of a fleet need --fleet-service, "
+                         "--fleet-leases or --fleet-members");
+    }
+}
+
+void adapt(k8s_sd::DiscoveryConfig& config, const FleetOptions& options) {
+    if (!options.node.empty()) {
+        using k8s_sd::ClusterWide;
+        config =
+            k8s_sd::per_node(std::move(config), options.node,
+                             options.allow_cluster_wide ? ClusterWide::allow : ClusterWide::refuse);
+    }
+    if (!options.share.is_all()) config.share = options.share;
+    if (options.divide) {
+        config.division = k8s_sd::usual_division(config);
+        config.division.slots = options.slots;
+    }
+    const std::size_t members = std::max<std::size_t>(options.members, options.rules.wait_for_size);
+    if (config.watch.start_jitter == k8s_sd::Duration{}) {
+        config.watch.start_jitter = k8s_sd::fleet_start_jitter(members);
+    }
+}
+
+k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor& executor,
+                                           const FleetOptions& options,
+                                           const k8s_sd::DiscoveryConfig& server,
+                                           const k8s_sd::WarmStart& warm) {
+    k8s_sd::MembershipConfig config;
+    config.self = options.self.empty() ? own_name() : options.self;
+    config.replicas = options.replicas;
+    config.rules = options.rules;
+    config.snapshot_directory = warm.directory;
+    config.snapshot_max_age = warm.max_age;
+    if (options.members != 0) {
+        try {
+            config.source = k8s_sd::static_members(
+                executor, k8s_sd::ordinal_members(config.self, options.members));
+        } catch (const k8s_sd::ConfigError& e) {
+            throw UsageError("--member: \"" + config.self + "\" " + e.problem());
+        }
+    } else if (!options.leases.empty()) {
+        const char* uid = std::getenv("POD_UID");
+        config.source = k8s_sd::lease_members(executor, {.fleet = options.leases,
+                                                         .self = config.self,
+                                                         .pod_uid = uid ? uid : "",
+                                                         .where = place_of(options, server)});
+    } else {
+        config.source =
+            k8s_sd::service_members(executor, options.service, place_of(options, server));
+    }
+    return config;
+}
+
+}  // namespace support

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "cli/line_writer.hpp"
+#include "options.hpp"
+
+namespace discover {
+
+using support::LineWriter;
+
+/// Tries every step the configuration needs, and prints a line for each.
+support::ExitStatus check_access(Options, LineWriter&);
+
+}  // namespace discover

@@ -1,0 +1,251 @@
+#include "options.hpp"
+
+#include "cli/discovery_options.hpp"
+#include "cli/process_variables.hpp"
+#include "cli/server_options.hpp"
+#include "cli/warm_options.hpp"
+#include "k8s_sd/config_yaml.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace discover {
+
+namespace {
+
+using support::either;
+using support::flag;
+using support::names_of;
+using support::UsageError;
+using Text = const std::string&;
+
+support::Choices<Output> outputs() {
+    return {{"text", Output::text},
+            {"json", Output::json},
+            {"targets", Output::targets},
+            {"quiet", Output::quiet}};
+}
+
+support::Choices<k8s_sd::Compression> compressions() {
+    using enum k8s_sd::Compression;
+    return {{"auto", automatic}, {"on", always}, {"off", never}};
+}
+
+/// Whether to request protobuf.
+support::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
+
+support::Choices<k8s_sd::LogLevel> log_levels() {
+    support::Choices<k8s_sd::LogLevel> choices;
+    using enum k8s_sd::LogLevel;
+    for (const auto level : {off, error, warning, info, debug}) {
+        choices.emplace_back(to_string(level), level);
+    }
+    return choices;
+}
+
+support::Section server_options(Options& o) {
+    support::Section section =
+        support::server_options(o.config, "$KUBECONFIG, the pod's service account, ~/.kube/config");
+    section.options.insert(
+        section.options.begin(),
+        {"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)});
+    return section;
+}
+
+support::Section config_options(Options& o) {
+    support::Section section{
+        "What to discover",
+        {{"--sd-config", "FILE",
+          "one kubernetes_sd_configs entry in YAML, as Prometheus or vmagent take it; the "
+          "options below add to it",
+          [](Text) {}}}};  // applied by load_base()
+    for (support::Option& option : support::discovery_options(o.config)) {
+        section.options.push_back(std::move(option));
+    }
+    section.options.push_back(
+        {"--dialect", "DIALECT",
+         "labels as of " + either(names_of(support::dialects()), to_string(o.config.dialect)),
+         support::choice(o.config.dialect, support::dialects())});
+    return section;
+}
+
+support::Section permission_options(Options& o) {
+    return {"Permissions, in place of a run",
+            {{"--check", "",
+              "try everything that this configuration needs (--timeout for each step, default 10), "
+              "and print a line each; status 0 if all is fine, else 1, also after a signal",
+              flag(o.check)},
+             {"--print-rbac", "",
+              "print the roles that this configuration needs, for kubectl apply -f -; asks no "
+              "server",
+              flag(o.print_rbac)},
+             {"--service-account", "NS/NAME", "who gets them (default default/k8s-sd)",
+              support::text(o.service_account)}}};
+}
+
+support::Section run_options(Options& o) {
+    return {
+        "Run",
+        {{"--jobs", "N", "N discoverers with this configuration (default 1)",
+          [&](Text v) { o.jobs = support::number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
+         {"--once", "",
+          "end once the first complete state was printed; status 3 where waiting does not help: a "
+          "permission is missing, credentials or the certificate are refused",
+          flag(o.once)},
+         {"--timeout", "SECONDS",
+          "end after this time; status 3 if the state is not complete by then",
+          [&](Text v) { o.timeout = support::seconds(v); }},
+         {"--start-jitter", "SECONDS",
+          "begin after a random part of this time; spreads many that start at once",
+          [&](Text v) { o.config.watch.start_jitter = support::seconds(v); }},
+         {"--poll-interval", "SECONDS",
+          "between lists of what may be listed and not watched (default 60)",
+          [&](Text v) { o.config.watch.poll_interval = support::seconds(v); }},
+         {"--trust-shrunken-lists", "",
+          "remove at once what a list lacks, however much it is; by default a list that lost more "
+          "than half of the objects is confirmed by a second one",
+          [&](Text) { o.config.watch.confirm_suspicious_lists = false; }},
+         {"--no-watch-list", "",
+          "get lists with requests of their own, and not as the first events of a watch",
+          [&](Text) { o.config.watch.watch_list = false; }},
+         {"--gzip", "WHEN",
+          "ask for compressed lists: " + either(names_of(compressions()), "auto") +
+              "; auto: where the network is slow",
+          support::choice(o.config.watch.gzip, compressions())},
+         {"--encoding", "FORMAT",
+          "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
+              "; where it has no protobuf, JSON is taken",
+          support::choice(o.config.watch.protobuf, encodings())},
+         {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
+          [&](Text v) { o.status_interval = support::seconds(v); }}}};
+}
+
+support::Section output_options(Options& o) {
+    return {
+        "Output",
+        {{"--output", "FORMAT",
+          "text (default): for people\n"
+          "json: one object a line for each change\n"
+          "targets: with --once, one array of all targets' labels\n"
+          "quiet: counts only",
+          support::choice(o.output, outputs())},
+         {"--explain", "SOURCE",
+          "say of each label of this object's targets where it comes from, and end; for example "
+          "pod/shop/web-1, with --output text or json",
+          [&](Text v) {
+              o.explain = v;
+              o.once = true;
+          }},
+         {"--color", "WHEN",
+          either(names_of(support::colour_choices()), "auto") +
+              ": on a terminal, unless $NO_COLOR is set",
+          support::choice(o.colours, support::colour_choices())},
+         {"--log-level", "LEVEL",
+          either(names_of(log_levels()), to_string(o.log_level)) + "; to standard error",
+          support::choice(o.log_level, log_levels())}}};
+}
+
+/// The dialect determines the parsing of the file of --sd-config and of the other options.
+void load_base(Options& options, const std::vector<support::GivenOption>& given) {
+    const std::string* file = nullptr;
+    for (const support::GivenOption& item : given) {
+        if (item.option->name == "--dialect") item.set();
+        if (item.option->name == "--kubeconfig") options.own_kubeconfig = true;
+        if (item.option->name != "--sd-config") continue;
+        if (file) throw UsageError("--sd-config: may be given once only");
+        file = &item.value;
+    }
+    if (!file) return;
+    options.config =
+        k8s_sd::load_sd_config(*file, options.config.dialect, support::process_variables());
+    options.sd_config = *file;
+}
+
+}  // namespace
+
+support::CommandLine command_line(Options& options) {
+    return {.program = "discover",
+            .about = "Watches a Kubernetes cluster and prints its scrape targets and how they "
+                     "change.\n\n"
+                     "Try it without a cluster:  discover --sim\n",
+            .sections = {server_options(options), support::credential_options(options.config),
+                         config_options(options), permission_options(options), run_options(options),
+                         support::fleet_options(options.fleet),
+                         support::fleet_rule_options(options.fleet),
+                         support::agent_options(options.fleet),
+                         support::warm_options(options.warm_start), output_options(options)},
+            .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
+                     "time\n(with --once also: never to be synced), 1 anything else.\nSIGINT and "
+                     "SIGTERM end it with 0, and --check with 1.\n",
+            .prepare = [&](const auto& given) { load_base(options, given); },
+            .checking_option = "--check"};
+}
+
+namespace {
+
+/// Refuses options with an effect on a normal run only: they would be ignored.
+void check_what_replaces_a_run(const Options& o) {
+    const std::string instead = o.check ? "--check" : "--print-rbac";
+    const auto refuse = [&instead](bool given, const char* option) {
+        if (given) throw UsageError(std::string(option) + ": has no meaning with " + instead);
+    };
+    refuse(o.once, "--once");
+    refuse(o.jobs != 1, "--jobs");
+    refuse(o.status_interval.has_value(), "--status-interval");
+    refuse(o.config.watch.start_jitter > k8s_sd::Duration{}, "--start-jitter");
+    refuse(o.output == Output::targets || o.output == Output::quiet, "--output");
+    refuse(o.fleet.is_fleet(), "--fleet-service");
+    refuse(!o.fleet.listen.empty(), "--listen");
+    refuse(!o.warm_start.directory.empty(), "--snapshot-dir");
+    if (o.check) return;
+    refuse(o.output != Output::text, "--output");
+    refuse(o.timeout.has_value(), "--timeout");
+    refuse(o.sim, "--sim");
+}
+
+}  // namespace
+
+void check(const Options& options) {
+    if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
+        throw UsageError("--start-jitter: --once is over before others could start");
+    }
+    if (options.check && options.print_rbac) {
+        throw UsageError("--check: asks a server, and --print-rbac asks none; give one of them");
+    }
+    if (!options.explain.empty() && (options.check || options.print_rbac)) {
+        throw UsageError("--explain: is not a part of --check or --print-rbac");
+    }
+    support::check(options.fleet);
+    if (options.check || options.print_rbac) check_what_replaces_a_run(options);
+    if (!options.service_account.empty() && !options.print_rbac) {
+        throw UsageError("--service-account: needs --print-rbac");
+    }
+    if (options.output == Output::targets && !options.once) {
+        throw UsageError("--output: targets needs --once");
+    }
+    if (!options.explain.empty() && options.output != Output::text &&
+        options.output != Output::json) {
+        throw UsageError("--explain: --output must be text or json");
+    }
+    if (!options.sim) return;
+    if (support::names_server(options.config)) {
+        throw UsageError("--sim: is a server of its own; name no other one (--api-server, "
+                         "--kubeconfig, ... or in the file of --sd-config)");
+    }
+}
+
+std::string_view option_of_field(std::string_view field) noexcept {
+    constexpr std::pair<std::string_view, std::string_view> options[] = {
+        {"role", "--role"},
+        {"namespaces", "--namespace"},
+        {"own_namespace", "--own-namespace"},
+        {"selectors", "--selector"},
+    };
+    for (const auto& [prefix, option] : options) {
+        if (field.starts_with(prefix)) return option;
+    }
+    return support::option_of_server_field(field);
+}
+
+}  // namespace discover

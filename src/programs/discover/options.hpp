@@ -1,0 +1,50 @@
+#pragma once
+
+#include "cli/command_line.hpp"
+#include "cli/fleet_options.hpp"
+#include "cli/terminal.hpp"
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/logger.hpp"
+#include "k8s_sd/warm_start.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace discover {
+
+enum class Output { text, json, targets, quiet };
+
+/// The values of the options.
+struct Options {
+    k8s_sd::DiscoveryConfig config;
+    std::string sd_config;        ///< the file of the configuration; empty: none
+    bool own_kubeconfig = false;  ///< --kubeconfig was given
+    bool sim = false;
+    unsigned jobs = 1;
+    support::FleetOptions fleet;
+    k8s_sd::WarmStart warm_start;
+    bool check = false;           ///< try every step the configuration needs
+    bool print_rbac = false;      ///< print the required permissions
+    std::string service_account;  ///< empty: the default one
+    bool once = false;
+    std::optional<k8s_sd::Duration> timeout;
+    std::optional<k8s_sd::Duration> status_interval;
+    Output output = Output::text;
+    std::string explain;  ///< source of the group to explain; empty: none
+    support::Colours colours = support::Colours::automatic;
+    k8s_sd::LogLevel log_level = k8s_sd::LogLevel::warning;
+};
+
+/// The options of the program; they set `Options`. The file of --sd-config is loaded first,
+/// regardless of its position: the other options add to it.
+support::CommandLine command_line(Options&);
+
+/// Refuses inconsistent options. \throws support::UsageError
+void check(const Options&);
+
+/// The option for a field of the configuration, "--namespace" for "namespaces[1]"; empty if there
+/// is none.
+std::string_view option_of_field(std::string_view field) noexcept;
+
+}  // namespace discover

@@ -1,0 +1,63 @@
+#include "print_rbac.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/terminal_text.hpp"
+#include "k8s_sd/required_access.hpp"
+
+#include <sstream>
+
+namespace discover {
+
+namespace {
+
+k8s_sd::RbacOptions options_of(const std::string& account) {
+    const std::size_t slash = account.find('/');
+    if (slash == std::string::npos) {
+        throw support::UsageError("--service-account: \"" + account +
+                                  "\" is not allowed; allowed is NAMESPACE/NAME");
+    }
+    k8s_sd::RbacOptions options;
+    options.service_account_namespace = account.substr(0, slash);
+    options.service_account = account.substr(slash + 1);
+    return options;
+}
+
+std::string manifest_of(const k8s_sd::DiscoveryConfig& config, const std::string& account) {
+    const auto rules = required_access(config);
+    try {
+        return rbac_manifest(rules, options_of(account));
+    } catch (const k8s_sd::ConfigError& e) {
+        throw support::UsageError("--service-account: " + e.problem());
+    }
+}
+
+/// With impersonation, another user needs the rights of the manifest.
+void print_impersonation(const k8s_sd::ImpersonationConfig& who, LineWriter& out) {
+    if (who.user.empty()) return;
+    out << "# The configuration acts as " << support::printable(who.user, 300)
+        << ": that user needs what stands below, and the account";
+    out.end_line();
+    out << "# the verb impersonate on users, and on groups, uids and userextras if it names any.";
+    out.end_line();
+}
+
+}  // namespace
+
+void print_rbac(const k8s_sd::DiscoveryConfig& config, const std::string& account,
+                LineWriter& out) {
+    std::istringstream lines(manifest_of(config, account));
+    out << "# What role " << to_string(config.role) << " needs. Made by: discover --print-rbac";
+    out.end_line();
+    out << "# It takes the place of what was applied for the same account before.";
+    out.end_line();
+    print_impersonation(config.kubeconfig_file.empty()
+                            ? config.api_server.impersonate
+                            : resolve(config).scope.api_server.impersonate,
+                        out);
+    for (std::string line; std::getline(lines, line);) {
+        out << line;
+        out.end_line();
+    }
+}
+
+}  // namespace discover

@@ -1,0 +1,276 @@
+#include "session.hpp"
+
+#include "cli/server_options.hpp"
+#include "cli/warm_options.hpp"
+#include "k8s_sd/environment.hpp"
+#include "watch_lines.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace discover {
+
+namespace {
+
+std::string in_seconds(k8s_sd::Duration duration) {
+    std::ostringstream text;
+    text << std::chrono::duration<double>(duration).count() << " s";
+    return text.str();
+}
+
+/// Prints the library's log lines in colour, after clearing a line of progress.
+k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal& errors) {
+    k8s_sd::Logger logger;
+    logger.level = level;
+    if (!errors.is_for_people()) return logger;
+    logger.write = [errors](k8s_sd::LogLevel of, std::string_view text) {
+        const std::string start = "k8s_sd: " + std::string(to_string(of)) + ": ";
+        const auto tone =
+            of <= k8s_sd::LogLevel::warning ? support::Tone::warning : support::Tone::faint;
+        const auto line =
+            support::StyledLine().add(start, tone).add(support::printable(text, 2000));
+        if (errors.has_cursor()) std::cerr << clear_line;
+        std::cerr << errors.whole(line) << std::endl;
+    };
+    return logger;
+}
+
+/// Whether this diff completes the job's first state from the API server.
+bool is_complete(const k8s_sd::TargetGroupDiff& diff) {
+    return (diff.full && !diff.unconfirmed) || diff.confirms;
+}
+
+void print_unsynced(const k8s_sd::DiscovererStatus& status) {
+    for (const k8s_sd::WatchStatus& watch : status.watches) {
+        if (watch.synced) continue;
+        std::cerr << "  " << to_string(watch.kind)
+                  << (watch.ns.empty() ? "" : " in namespace " + watch.ns) << ": ";
+        if (watch.error) {
+            std::cerr << support::printable(watch.message, 2000) << '\n';
+        } else {
+            std::cerr << "still listing, " << watch.objects << " objects so far (waits for "
+                      << to_string(watch.waiting) << ")\n";
+        }
+    }
+}
+
+/// Whether only an action of the user can help. Requires two failures, since a retry may succeed in
+/// another way: with a renewed token, or an older version of the API.
+bool is_hopeless(const k8s_sd::WatchStatus& watch) {
+    using enum k8s_sd::errc;
+    if (watch.synced || watch.failures < 2) return false;
+    // An untrusted certificate, or one for another name.
+    if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
+    for (const auto code :
+         {unauthorized, forbidden, bad_request, not_found, unexpected_content_type}) {
+        if (watch.error == code) return true;
+    }
+    // A file or a proxy may become available late, but hardly after so many failures.
+    const bool may_be_late = watch.error == credentials_unavailable || watch.error == proxy_failed;
+    return may_be_late && watch.failures >= 3;
+}
+
+}  // namespace
+
+Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
+    : io_(io),
+      options_(std::move(options)),
+      signals_(io.get_executor()),
+      timeout_(io),
+      status_timer_(io),
+      hopeless_timer_(io),
+      handover_timer_(io),
+      errors_(STDERR_FILENO, options_.colours) {
+    k8s_sd::Environment environment;
+    environment.logger = colourful_logger(options_.log_level, errors_);
+    k8s_sd::install(io_, environment);
+    find_server();
+    const std::string server = support::usable_server(options_.config).url;
+    support::adapt(options_.config, options_.fleet);
+    if (options_.once) options_.config.watch.start_jitter = {};
+    make_discoverers();
+    join_fleet();
+    reporter_ = make_reporter(out, options_, server);
+    // The heading of the text format includes it.
+    if (simulation_ && options_.output != Output::text) {
+        reporter_->comment("simulated cluster at " + server);
+    }
+}
+
+void Session::find_server() {
+    if (options_.sim) {
+        simulation_ = std::make_unique<support::Cluster>(io_.get_executor());
+        options_.config.api_server.url = simulation_->server().url;
+    }
+}
+
+void Session::make_discoverers() {
+    support::make_snapshot_directory(options_.warm_start);
+    for (unsigned job = 0; job < options_.jobs; ++job) {
+        discoverers_.emplace_back(
+            io_.get_executor(), options_.config,
+            [this, job](const k8s_sd::TargetGroupDiff& diff) { on_diff(job, diff); },
+            options_.warm_start);
+    }
+}
+
+void Session::join_fleet() {
+    member_ = std::make_unique<support::Member>(
+        io_.get_executor(), options_.fleet, options_.config, options_.warm_start,
+        [this](const k8s_sd::FleetShare& share) { on_share(share); });
+    for (unsigned job = 0; options_.fleet.is_fleet() && job < options_.jobs; ++job) {
+        shared_jobs_.push_back({k8s_sd::GroupShare(std::to_string(job))});
+    }
+}
+
+support::ExitStatus Session::run() {
+    wait_for_signals();
+    if (options_.timeout) {
+        timeout_.expires_after(*options_.timeout);
+        timeout_.async_wait([this](boost::system::error_code ec) {
+            if (!ec) on_timeout();
+        });
+    }
+    for (k8s_sd::Discoverer& discoverer : discoverers_) {
+        discoverer.async_run([](k8s_sd::error_code) {});
+    }
+    if (const std::string url = member_->url(); !url.empty()) {
+        std::cerr << "discover: listens at " << url << std::endl;
+    }
+    member_->start();
+    if (options_.status_interval) print_status_later();
+    if (options_.once) end_if_hopeless_later();
+    if (options_.output == Output::text && errors_.has_cursor()) {
+        progress_.emplace(io_.get_executor(), discoverers_.front(), errors_);
+    }
+    io_.run();
+    return status_;
+}
+
+void Session::wait_for_signals() {
+    signals_.async_wait([this](int) {
+        if (!member_->drains([this] { stop(support::exit_fine); })) return stop(support::exit_fine);
+        reporter_->comment(member_->in_words());
+        wait_for_signals();
+    });
+}
+
+void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
+    if (is_complete(diff) && ++synced_jobs_ == options_.jobs) member_->set_synced();
+    if (shared_jobs_.empty()) return report(job, diff);
+    SharedJob& shared = shared_jobs_[job];
+    shared.synced = true;
+    shared.unconfirmed = (shared.unconfirmed || diff.unconfirmed) && !diff.confirms;
+    const k8s_sd::TargetGroupDiff mine = shared.share.apply(diff);
+    if (has_view_) report(job, mine);
+}
+
+/// The share before the first view is reported together with that view.
+void Session::on_share(const k8s_sd::FleetShare& share) {
+    if (stopped_) return;
+    const bool is_first = !std::exchange(has_view_, true);
+    reporter_->comment(member_->in_words());
+    for (unsigned job = 0; job < shared_jobs_.size(); ++job) {
+        SharedJob& shared = shared_jobs_[job];
+        k8s_sd::TargetGroupDiff gained = shared.share.share(share, k8s_sd::system_clock()->now());
+        gained.full = is_first && shared.synced;
+        gained.unconfirmed = gained.full && shared.unconfirmed;
+        report(job, gained);
+    }
+    finish_handovers_later();
+}
+
+void Session::finish_handovers_later() {
+    std::optional<k8s_sd::TimePoint> next;
+    for (const SharedJob& job : shared_jobs_) {
+        const auto due = job.share.next_handover();
+        if (due && (!next || *due < *next)) next = due;
+    }
+    if (!next) return;
+    handover_timer_.expires_at(*next);
+    handover_timer_.async_wait([this](boost::system::error_code ec) {
+        if (ec || stopped_) return;
+        for (unsigned job = 0; job < shared_jobs_.size(); ++job) {
+            const auto now = k8s_sd::system_clock()->now();
+            report(job, shared_jobs_[job].share.finish_handovers(now));
+        }
+        finish_handovers_later();
+    });
+}
+
+void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
+    if (stopped_ || diff.empty()) return;
+    if (progress_) progress_->stop();
+    reporter_->diff(job, diff);
+    if (diff.unconfirmed) reporter_->comment("unconfirmed: " + discoverers_[job].status().snapshot);
+    if (diff.confirms) reporter_->comment("the API server has confirmed the targets");
+    if (is_complete(diff) && ++delivered_jobs_ == options_.jobs) on_synced();
+}
+
+void Session::on_synced() {
+    reporter_->synced();
+    if (options_.once) return stop(support::exit_fine);
+    if (!simulation_) return;
+    simulation_->start_changes(std::chrono::seconds(1),
+                               [this](const std::string& what) { reporter_->comment(what); });
+}
+
+void Session::on_timeout() {
+    if (stopped_) return;
+    if (delivered_jobs_ == options_.jobs) return stop(support::exit_fine);
+    stop_unsynced("after " + in_seconds(*options_.timeout));
+}
+
+void Session::end_if_hopeless_later() {
+    hopeless_timer_.expires_after(std::chrono::milliseconds(100));
+    hopeless_timer_.async_wait([this](boost::system::error_code ec) {
+        if (ec || stopped_) return;
+        const auto watches = discoverers_.front().status().watches;
+        if (std::any_of(watches.begin(), watches.end(), is_hopeless)) {
+            return stop_unsynced("and waiting does not help");
+        }
+        end_if_hopeless_later();
+    });
+}
+
+void Session::stop_unsynced(const std::string& why) {
+    if (progress_) progress_->stop();
+    const auto line =
+        support::StyledLine().add("discover: not synced " + why + ":", support::Tone::warning);
+    std::cerr << errors_.whole(line) << '\n';
+    print_unsynced(discoverers_.front().status());
+    if (!shared_jobs_.empty()) std::cerr << "  fleet: " << member_->in_words() << '\n';
+    stop(support::exit_not_synced);
+}
+
+void Session::print_status_later() {
+    status_timer_.expires_after(*options_.status_interval);
+    status_timer_.async_wait([this](boost::system::error_code ec) {
+        if (ec || stopped_) return;
+        const k8s_sd::TimePoint now = k8s_sd::system_clock()->now();
+        for (const k8s_sd::WatchStatus& watch : discoverers_.front().status().watches)
+            std::cerr << "discover: " << support::printable(watch_line(watch, now), 4000) << '\n';
+        print_status_later();
+    });
+}
+
+void Session::stop(support::ExitStatus status) {
+    if (std::exchange(stopped_, true)) return;
+    status_ = status;
+    if (progress_) progress_->stop();
+    signals_.cancel();
+    timeout_.cancel();
+    status_timer_.cancel();
+    hopeless_timer_.cancel();
+    handover_timer_.cancel();
+    member_->stop();
+    for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.cancel();
+    simulation_.reset();
+}
+
+}  // namespace discover

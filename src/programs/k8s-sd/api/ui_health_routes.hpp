@@ -1,0 +1,16 @@
+#pragma once
+
+#include "http/http_routes.hpp"
+#include "jobs/served_jobs.hpp"
+
+#include <functional>
+#include <string>
+
+namespace k8s_sd_program {
+
+/// /api/ui/health: the state of each watch of each job.
+/// \param trouble  problems with the configuration, certificates and files, one a line
+void add_health_routes(support::HttpRoutes&, const ServedJobs& jobs,
+                       std::function<std::string()> trouble);
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,64 @@
+#include "config_check.hpp"
+
+#include "cli/terminal_text.hpp"
+#include "collectors/collector_config.hpp"
+#include "jobs/job_notes.hpp"
+#include "jobs/job_yaml.hpp"
+
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace k8s_sd_program {
+
+namespace {
+
+void write_line(std::ostream& out, const std::string& text) {
+    out << support::printable(text, std::string::npos) << '\n';
+}
+
+std::vector<std::string> mistakes_in(const std::vector<k8s_sd::ScrapeConfigFailure>& failures) {
+    std::vector<std::string> mistakes;
+    for (const k8s_sd::ScrapeConfigFailure& failure : failures) {
+        mistakes.push_back(failure.where + ": " + failure.message);
+    }
+    return mistakes;
+}
+
+void write_jobs(const k8s_sd::ScrapeConfigFile& file, const Options& options, std::ostream& out) {
+    for (const k8s_sd::ScrapeJob& job : file.jobs) {
+        const std::size_t rules = job.scrape.relabel_configs.size();
+        write_line(out, "job " + job.scrape.job_name + ": " + in_words(job.discovery) + "; " +
+                            std::to_string(rules) + (rules == 1 ? " rule" : " rules"));
+    }
+    std::vector<std::string> notes = notes_of(file);
+    if (options.allocator.enabled()) collector_configs(file, false, notes);
+    for (const std::string& note : notes) write_line(out, "note: " + note);
+}
+
+}  // namespace
+
+support::ExitStatus check_config(const Options& options, std::ostream& out, std::ostream& errors) {
+    k8s_sd::ScrapeConfigFile file;
+    std::vector<std::string> mistakes;
+    try {
+        file = k8s_sd::load_scrape_configs(options.config_file, scrape_config_options(options));
+        mistakes = mistakes_in(file.failures);
+        check_lists_jobs(file, options.config_file);
+    } catch (const k8s_sd::ScrapeConfigError& e) {
+        mistakes = mistakes_in(e.failures());
+    } catch (const k8s_sd::ConfigError& e) {
+        mistakes.emplace_back(e.what());
+    }
+    write_jobs(file, options, out);
+    for (const std::string& mistake : mistakes) write_line(errors, mistake);
+    const auto counted = [](std::size_t count, const std::string& noun) {
+        return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    };
+    write_line(out, options.config_file + ": " + counted(file.jobs.size(), "usable job") + ", " +
+                        counted(mistakes.size(), "mistake"));
+    return mistakes.empty() ? support::exit_fine : support::exit_unusable;
+}
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,148 @@
+#include "follow/follow_main.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/line_writer.hpp"
+#include "cli/option_values.hpp"
+#include "cli/server_options.hpp"
+#include "event_log.hpp"
+#include "files/target_folder.hpp"
+#include "follow/follower.hpp"
+#include "follow/list_client.hpp"
+#include "follow/list_source.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <list>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace k8s_sd_program {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using support::UsageError;
+using Text = const std::string&;
+
+struct FollowOptions {
+    std::vector<ListSource> sources;
+    std::string folder;
+    std::chrono::nanoseconds interval = std::chrono::seconds(10);
+    ListClientOptions client;
+    bool log_times = true;
+};
+
+support::Section follow_options(FollowOptions& o) {
+    return {
+        "Follow",
+        {{"--write-dir", "DIR", "where the files are, for file_sd_configs; made if it is missing",
+          support::text(o.folder), true},
+         {"--wait", "SECONDS", "how long a request waits for a change, 1 to 300 (default 60)",
+          [&](Text v) {
+              o.client.wait = std::chrono::seconds(
+                  support::number(v, 1U, 300U, "a whole number from 1 to 300"));
+          }},
+         {"--interval", "SECONDS",
+          "how often to ask a server that does not let requests wait (default 10)",
+          [&](Text v) { o.interval = support::seconds(v); }},
+         {"--no-log-times", "",
+          "leave out the times of lines on standard error, where who collects them adds its "
+          "own",
+          [&](Text) { o.log_times = false; }},
+         {"--max-bytes", "N", "longer lists are refused (default 268435456)", [&](Text v) {
+              constexpr std::uint64_t most = std::uint64_t{1} << 40;
+              o.client.body_bytes =
+                  support::number(v, std::uint64_t{1}, most, "1 to 1099511627776");
+          }}}};
+}
+
+support::Section client_options(FollowOptions& o) {
+    const auto file = [](std::string& path) {
+        return [&path](Text v) { path = support::readable_file(v); };
+    };
+    return {"Credentials and trust",
+            {{"--ca-file", "FILE", "the authorities that sign servers (default: the system's)",
+              file(o.client.ca_file)},
+             {"--client-cert", "FILE", "the client's certificate, PEM", file(o.client.cert_file)},
+             {"--client-key", "FILE", "its key", file(o.client.key_file)},
+             {"--token-file", "FILE", "a bearer token, read for each request",
+              file(o.client.token_file)}}};
+}
+
+support::CommandLine command_line(FollowOptions& o) {
+    return {.program = "k8s-sd follow",
+            .about = "Keeps lists of targets in files, for file_sd_configs of an agent beside it. "
+                     "A change arrives\nat once: requests wait for it at the server.\n\n"
+                     "  k8s-sd follow http://k8s-sd:8080/sd/pods/targets --write-dir /targets\n",
+            .sections = {follow_options(o), client_options(o)},
+            .positional = {"URL",
+                           "a list; its job names the file, or NAME=URL does; there may be "
+                           "several",
+                           [&](Text v) { o.sources.push_back(read_list_source(v)); }, true},
+            .notes = "Whatever a server answers that is no list, or if it does not answer, the "
+                     "file stays as it\nis. Exit status: 0 ended by SIGINT or SIGTERM, 2 unusable "
+                     "arguments, 1 anything else.\n"};
+}
+
+void check(const FollowOptions& o) {
+    if (o.sources.empty()) throw UsageError("needs the URL of a list");
+    if (o.client.cert_file.empty() != o.client.key_file.empty()) {
+        throw UsageError("--client-cert and --client-key belong together");
+    }
+    std::set<std::string> names;
+    for (const ListSource& source : o.sources) {
+        if (names.insert(source.name).second) continue;
+        throw UsageError("two lists are called " + source.name + "; give NAME=URL");
+    }
+}
+
+/// A list with its client.
+struct Followed {
+    Followed(asio::io_context& io, const ListSource& source, const FollowOptions& options,
+             const TargetFolder& folder, FileMetrics& metrics)
+        : client(io.get_executor(), source, options.client),
+          list(folder, source,
+               std::chrono::duration_cast<std::chrono::milliseconds>(options.interval),
+               EventLog("k8s-sd follow", options.log_times), metrics) {}
+
+    ListClient client;
+    FollowedList list;
+};
+
+/// SIGINT and SIGTERM end the process at once: files are consistent at any time, and a name lookup
+/// cannot be interrupted.
+void follow_all(const FollowOptions& o) {
+    const TargetFolder folder(o.folder);
+    FileMetrics metrics;
+    asio::io_context io;
+    std::list<Followed> lists;
+    const auto on_end = [](const std::exception_ptr& error) {
+        if (error) std::rethrow_exception(error);
+    };
+    support::LineWriter out;
+    for (const ListSource& source : o.sources) {
+        out << "follows " << source.url << " in " << file_name_of(source.name);
+        out.end_line();
+        Followed& followed = lists.emplace_back(io, source, o, folder, metrics);
+        asio::co_spawn(io, follow(io.get_executor(), followed.client, followed.list), on_end);
+    }
+    io.run();
+}
+
+}  // namespace
+
+int run_follow(int argc, char** argv) {
+    FollowOptions options;
+    return support::run_program(command_line(options), argc, argv, [&] {
+        check(options);
+        follow_all(options);
+        return support::exit_fine;
+    });
+}
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,180 @@
+#include "follow/list_client.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace k8s_sd_program {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace ssl = asio::ssl;
+using asio::use_awaitable;
+
+namespace {
+
+constexpr std::chrono::seconds connect_limit{10};
+/// In addition to the server's waiting time.
+constexpr std::chrono::seconds answer_limit{60};
+constexpr std::uint32_t head_bytes = 16U << 10U;
+
+using Request = http::request<http::empty_body>;
+using Parser = http::response_parser<http::string_body>;
+using Tls = beast::ssl_stream<beast::tcp_stream>;
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) throw std::system_error(errno, std::generic_category(), "cannot read " + path);
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    return text;
+}
+
+/// Files are read for each connection, because they are replaced from time to time.
+ssl::context context_of(const ListClientOptions& options) {
+    ssl::context context(ssl::context::tls_client);
+    context.set_verify_mode(ssl::verify_peer);
+    if (options.ca_file.empty()) {
+        context.set_default_verify_paths();
+    } else {
+        context.load_verify_file(options.ca_file);
+    }
+    if (!options.cert_file.empty()) {
+        context.use_certificate_chain_file(options.cert_file);
+        context.use_private_key_file(options.key_file, ssl::context::pem);
+    }
+    return context;
+}
+
+Request request_for(const ListSource& source, const ListClientOptions& options,
+                    const std::string& tag) {
+    Request request(http::verb::get, source.target, 11);
+    const bool ipv6 = source.host.find(':') != std::string::npos;
+    const std::string host = ipv6 ? "[" + source.host + "]" : source.host;
+    request.set(http::field::host, host + ":" + source.port);
+    request.set(http::field::accept, "application/json");
+    request.set(http::field::user_agent, "k8s-sd-follow");
+    if (!tag.empty()) {
+        request.set(http::field::if_none_match, tag);
+        request.set(http::field::prefer, "wait=" + std::to_string(options.wait.count()));
+    }
+    if (!options.token_file.empty()) {
+        request.set(http::field::authorization, "Bearer " + text_of(options.token_file));
+    }
+    return request;
+}
+
+beast::tcp_stream& tcp_of(beast::tcp_stream& stream) { return stream; }
+beast::tcp_stream& tcp_of(Tls& stream) { return stream.next_layer(); }
+
+asio::awaitable<void> shake_hands(beast::tcp_stream&, const ListSource&) { co_return; }
+asio::awaitable<void> shake_hands(Tls& stream, const ListSource& source) {
+    boost::system::error_code no_address;
+    asio::ip::make_address(source.host, no_address);
+    if (no_address) SSL_set_tlsext_host_name(stream.native_handle(), source.host.c_str());
+    stream.set_verify_callback(ssl::host_name_verification(source.host));
+    co_await stream.async_handshake(ssl::stream_base::client, use_awaitable);
+}
+
+}  // namespace
+
+class ListClient::Connection {
+ public:
+    virtual ~Connection() = default;
+    virtual asio::awaitable<void> open() = 0;
+    virtual asio::awaitable<void> ask(const Request&, Parser&, std::chrono::seconds limit) = 0;
+};
+
+template <class Stream>
+class ListClient::ConnectionOver final : public Connection {
+ public:
+    template <class... Arguments>
+    explicit ConnectionOver(const ListSource& source, Arguments&&... arguments)
+        : source_(source), stream_(std::forward<Arguments>(arguments)...) {}
+
+    asio::awaitable<void> open() override {
+        asio::ip::tcp::resolver resolver(stream_.get_executor());
+        const auto endpoints =
+            co_await resolver.async_resolve(source_.host, source_.port, use_awaitable);
+        tcp_of(stream_).expires_after(connect_limit);
+        co_await tcp_of(stream_).async_connect(endpoints, use_awaitable);
+        co_await shake_hands(stream_, source_);
+    }
+    asio::awaitable<void> ask(const Request& request, Parser& parser,
+                              std::chrono::seconds limit) override {
+        tcp_of(stream_).expires_after(limit);
+        co_await http::async_write(stream_, request, use_awaitable);
+        co_await http::async_read(stream_, buffer_, parser, use_awaitable);
+        tcp_of(stream_).expires_never();
+    }
+
+ private:
+    const ListSource& source_;
+    Stream stream_;
+    beast::flat_buffer buffer_;
+};
+
+ListClient::ListClient(asio::any_io_executor executor, ListSource source, ListClientOptions options)
+    : executor_(std::move(executor)), source_(std::move(source)), options_(std::move(options)) {}
+
+ListClient::~ListClient() = default;
+
+std::unique_ptr<ListClient::Connection> ListClient::make_connection() const {
+    if (!source_.tls)
+        return std::make_unique<ConnectionOver<beast::tcp_stream>>(source_, executor_);
+    ssl::context context = context_of(options_);
+    return std::make_unique<ConnectionOver<Tls>>(source_, executor_, context);
+}
+
+asio::awaitable<void> ListClient::get(const std::string& tag, ListReply& reply) {
+    // The server may have closed a connection after earlier requests.
+    const bool served = connection_ != nullptr;
+    boost::system::error_code lost;
+    try {
+        co_await get_once(tag, reply);
+    } catch (const boost::system::system_error& e) {
+        if (!served || e.code() == beast::error::timeout) throw;
+        lost = e.code();
+    }
+    if (lost) co_await get_once(tag, reply);
+}
+
+asio::awaitable<void> ListClient::get_once(const std::string& tag, ListReply& reply) {
+    const Request request = request_for(source_, options_, tag);
+    Parser parser;
+    parser.header_limit(head_bytes);
+    parser.body_limit(options_.body_bytes);
+    // A failure drops the connection.
+    std::unique_ptr<Connection> connection = std::move(connection_);
+    if (!connection) {
+        connection = make_connection();
+        co_await connection->open();
+    }
+    co_await connection->ask(request, parser, options_.wait + answer_limit);
+    if (parser.keep_alive()) connection_ = std::move(connection);
+    http::response<http::string_body>& response = parser.get();
+    reply.status = response.result_int();
+    reply.tag = std::string(response[http::field::etag]);
+    reply.body = std::move(response.body());
+}
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "follow/list_source.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace k8s_sd_program {
+
+/// The options of requests for lists.
+struct ListClientOptions {
+    std::string ca_file;     ///< empty: the system's CAs
+    std::string cert_file;   ///< of the client; empty: none
+    std::string key_file;    ///< of the client's certificate
+    std::string token_file;  ///< read for each request; empty: none
+    std::chrono::seconds wait{60};
+    std::uint64_t body_bytes = std::uint64_t{256} << 20;  ///< longer responses are refused
+};
+
+/// The response of a server.
+struct ListReply {
+    unsigned status = 0;
+    std::string tag{};
+    std::string body{};
+};
+
+/// Requests one URL repeatedly, on a persistent connection. Everything has a time limit; that of
+/// name lookups is the system's.
+class ListClient {
+ public:
+    ListClient(boost::asio::any_io_executor, ListSource, ListClientOptions);
+    ~ListClient();
+    ListClient(const ListClient&) = delete;
+    ListClient& operator=(const ListClient&) = delete;
+
+    /// Waits until the list differs from the tag's, if the server supports it.
+    /// \throws boost::system::system_error, std::system_error
+    boost::asio::awaitable<void> get(const std::string& tag, ListReply& reply);
+
+ private:
+    class Connection;
+    template <class Stream>
+    class ConnectionOver;
+
+    boost::asio::awaitable<void> get_once(const std::string& tag, ListReply& reply);
+    std::unique_ptr<Connection> make_connection() const;
+
+    const boost::asio::any_io_executor executor_;
+    const ListSource source_;
+    const ListClientOptions options_;
+    std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,321 @@
+#include "jobs/job_targets.hpp"
+
+#include "table/rule_text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd_program {
+
+namespace {
+
+/// Keeps almost no dropped targets: they are not used here, and can be many.
+k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
+    config.keep_dropped_targets = 1;
+    return config;
+}
+
+std::string_view address_of(const k8s_sd::TargetGroup& group, std::size_t index) {
+    constexpr std::string_view name = "__address__";
+    const auto own = group[index].get(name);
+    return own ? *own : group.labels().get(name).value_or(std::string_view());
+}
+
+/// The index of a target in the new version of its group: usually it is unchanged.
+std::optional<std::size_t> place_of(const k8s_sd::ScrapeTarget& target,
+                                    const k8s_sd::TargetGroup& now) {
+    constexpr std::size_t sample_size = 100;
+    const std::string_view address = address_of(target.group(), target.index());
+    if (target.index() < now.size() && address_of(now, target.index()) == address) {
+        return target.index();
+    }
+    for (std::size_t i = 0; i < std::min(now.size(), sample_size); ++i) {
+        if (address_of(now, i) == address) return i;
+    }
+    return std::nullopt;
+}
+
+/// Groups of two providers can have the same source.
+std::string key_of(k8s_sd::ProviderId provider, std::string_view source) {
+    return std::to_string(provider) + ' ' + std::string(source);
+}
+
+}  // namespace
+
+JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, ListMetrics& metrics,
+                       ChangeHistory* history)
+    : limits_(limits),
+      metrics_(metrics),
+      builder_(std::make_shared<k8s_sd::TargetBuilder>(with_limits(std::move(config)))),
+      unique_(metrics),
+      recorder_(builder_->config().job_name, history),
+      pool_(builder_->config(), *this) {}
+
+void JobTargets::reload(k8s_sd::ScrapeConfig config,
+                        std::span<const k8s_sd::ProviderId> providers) {
+    config = with_limits(std::move(config));
+    bool changed = config != pool_.config();
+    if (changed) builder_ = std::make_shared<k8s_sd::TargetBuilder>(config);
+    // Other providers keep their old rules until they are removed.
+    for (auto& [id, provider] : providers_) {
+        if (std::find(providers.begin(), providers.end(), id) == providers.end()) continue;
+        changed = std::exchange(provider.builder, builder_) != builder_ || changed;
+    }
+    if (changed) {
+        table_.reset();  // refers to the builder
+        // The configuration affects the list entries of unchanged targets, too.
+        listings_.clear();
+    }
+    pool_.reload(std::move(config), {}, providers);
+    finish_changes(false);
+}
+
+void JobTargets::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers) {
+    expected_ = std::move(providers);
+    update_complete();
+}
+
+void JobTargets::begin_anew() {
+    expected_.reset();
+    complete_ = false;
+}
+
+void JobTargets::update_complete() {
+    complete_ =
+        complete_ || (expected_ && std::all_of(expected_->begin(), expected_->end(),
+                                               [&](auto id) { return providers_.contains(id); }));
+}
+
+void JobTargets::apply(const k8s_sd::JobDiff& diff) {
+    pool_.apply(diff);
+    for (const k8s_sd::ProviderDiff& provider : diff.providers) apply(provider);
+    finish_changes(std::any_of(diff.providers.begin(), diff.providers.end(),
+                               [](const auto& provider) { return provider.diff.full; }));
+    update_complete();
+}
+
+void JobTargets::finish_changes(bool full) {
+    recorder_.finish(full, [this](const k8s_sd::ScrapeTarget& gone) { return why_gone(gone); });
+}
+
+/// Why a target has stopped, judged by the present state.
+std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
+    for (const auto& [id, provider] : providers_) {
+        const k8s_sd::TargetGroupPtr group = provider.groups.find(target.source());
+        if (!group) continue;
+        const auto index = place_of(target, *group);
+        if (!index) return "its object has no such target any more";
+        const auto explanation = provider.builder->explain(*group, *index);
+        if (!explanation.rules.empty() && explanation.rules.back().dropped) {
+            const std::size_t rule = explanation.rules.back().rule;
+            return "rule " + std::to_string(rule) + ": " +
+                   in_words(provider.builder->config().relabel_configs[rule]);
+        }
+        if (explanation.labels) return "it has other labels now";
+        return explanation.steps.empty() ? std::string() : explanation.steps.back();
+    }
+    return "its object is gone";
+}
+
+void JobTargets::apply(const k8s_sd::ProviderDiff& news) {
+    const auto known = providers_.find(news.provider);
+    // A diff without its base is useless.
+    if (known == providers_.end() && !news.diff.full) return;
+    Provider& provider = known == providers_.end() ? providers_[news.provider] : known->second;
+    if (!provider.builder) provider.builder = builder_;
+    provider.groups.apply(news.diff);
+    if (table_) update_table(news);
+    list_changes(news, *provider.builder);
+    if (news.last) providers_.erase(news.provider);
+}
+
+void JobTargets::list_changes(const k8s_sd::ProviderDiff& news, k8s_sd::TargetBuilder& builder) {
+    for (auto& [content, to] : listings_) {
+        for (const k8s_sd::GroupChange& change : news.diff.updated) {
+            const std::string key = key_of(news.provider, change.group->source());
+            list_group(to, content, key, change.group, builder);
+        }
+        for (const k8s_sd::TargetGroupPtr& group : news.diff.removed) {
+            list_group(to, content, key_of(news.provider, group->source()), nullptr, builder);
+        }
+    }
+}
+
+void JobTargets::update_table(const k8s_sd::ProviderDiff& provider) {
+    for (const k8s_sd::GroupChange& change : provider.diff.updated) {
+        table_->put(provider.provider, change.group);
+    }
+    for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) {
+        table_->remove(provider.provider, group->source());
+    }
+}
+
+TargetTable& JobTargets::table(Listing::TimePoint now) {
+    table_asked_ = now;
+    if (table_) return *table_;
+    TargetTable::Groups groups;
+    for (const auto& [id, provider] : providers_) {
+        provider.groups.for_each_group(
+            [&, of = id](const auto& group) { groups.emplace_back(of, group); });
+    }
+    return table_.emplace(*builder_, std::move(groups));
+}
+
+ListBodyPtr JobTargets::body(const ListContent& content, const ListSelection& selection,
+                             Listing::TimePoint now) {
+    return listing(content, now).body(selection, now);
+}
+
+std::size_t JobTargets::count(const ListContent& content, const ListSelection& selection,
+                              Listing::TimePoint now) {
+    return listing(content, now).count(selection, now);
+}
+
+std::string JobTargets::warning(const ListContent& content, const ListSelection& selection) const {
+    std::string text;
+    const auto choice = choices_.find(content);
+    if (choice != choices_.end() && !choice->second.unused.empty()) {
+        text = "no target of this job has a label " + choice->second.unused.text();
+    }
+    const auto made = listings_.find(content);
+    if (made != listings_.end() && !made->second.has_node(selection)) {
+        text += (text.empty() ? "" : "; ") + std::string("no target of this job is on a node ") +
+                selection.node;
+    }
+    return text;
+}
+
+Listing& JobTargets::listing(const ListContent& content, Listing::TimePoint now) {
+    if (const auto choice = choices_.find(content); choice != choices_.end()) {
+        choice->second.last = now;
+    }
+    const auto known = listings_.find(content);
+    if (known != listings_.end()) return known->second;
+    admit(content, now);
+    Listing& made = listings_.try_emplace(content, limits_, metrics_).first->second;
+    try {
+        fill(made, content);
+    } catch (...) {
+        listings_.erase(content);
+        throw;
+    }
+    return made;
+}
+
+/// Whether the choice seems unused.
+bool JobTargets::makes_room(const Choice& choice, Listing::TimePoint now) const {
+    // A retry after an error does not count as a returning reader.
+    constexpr std::chrono::seconds apart{5};
+    const bool once = choice.last - choice.first < apart;
+    return now - choice.last >= (once ? limits_.choice_idle_once : limits_.choice_idle);
+}
+
+/// There is one list of each form; readers can request any number of label choices.
+/// \throws LimitReached
+void JobTargets::admit(const ListContent& content, Listing::TimePoint now) {
+    if (content.meta.empty()) return;
+    std::erase_if(choices_, [&](const auto& choice) { return !listings_.contains(choice.first); });
+    if (choices_.size() >= limits_.contents) {
+        const auto idle = std::find_if(choices_.begin(), choices_.end(), [&](const auto& choice) {
+            return makes_room(choice.second, now);
+        });
+        if (idle != choices_.end()) {
+            listings_.erase(idle->first);
+            choices_.erase(idle);
+        }
+    }
+    if (choices_.size() < limits_.contents) {
+        choices_.insert_or_assign(content, Choice{now, now, UnusedNames(content.meta)});
+        return;
+    }
+    throw LimitReached("readers choose " + std::to_string(limits_.contents) +
+                       " other sets of labels with meta or keep_meta, which is the limit; they "
+                       "should agree on one");
+}
+
+void JobTargets::fill(Listing& made, const ListContent& content) {
+    if (content.form == ListForm::collector) unique_.clear();
+    for (const auto& [id, provider] : providers_) {
+        provider.groups.for_each_group(
+            [&, of = id, &builder = *provider.builder](const k8s_sd::TargetGroupPtr& group) {
+                list_group(made, content, key_of(of, group->source()), group, builder);
+            });
+    }
+}
+
+/// \param group  null: removed
+void JobTargets::list_group(Listing& to, const ListContent& content, const std::string& key,
+                            const k8s_sd::TargetGroupPtr& group, k8s_sd::TargetBuilder& builder) {
+    if (content.form == ListForm::collector) return unique_.replace(to, key, group, builder);
+    std::vector<ListedTarget> targets;
+    if (group) targets = listed(content, group, builder);
+    if (group) see_names(content, *group);
+    metrics_.serialised.fetch_add(targets.size(), std::memory_order_relaxed);
+    for (const ListedTarget& target : targets) {
+        metrics_.left_out_labels.fetch_add(target.left_out, std::memory_order_relaxed);
+    }
+    to.replace(key, std::move(targets));
+}
+
+void JobTargets::see_names(const ListContent& content, const k8s_sd::TargetGroup& group) {
+    const auto choice = choices_.find(content);
+    if (choice == choices_.end()) return;
+    UnusedNames& unused = choice->second.unused;
+    const auto see = [&](const k8s_sd::Labels& labels) {
+        for (const auto& [name, value] : labels) {
+            if (unused.empty()) return;
+            if (!value.empty()) unused.saw(name);
+        }
+    };
+    if (!unused.empty()) see(group.labels());
+    for (std::size_t i = 0; i < group.size() && !unused.empty(); ++i) see(group[i]);
+}
+
+/// The targets of a group, including duplicates of other groups' targets: a list shows one of each
+/// set of duplicates, and is the same whichever came first.
+std::vector<ListedTarget> JobTargets::listed(const ListContent& content,
+                                             const k8s_sd::TargetGroupPtr& group,
+                                             k8s_sd::TargetBuilder& builder) const {
+    if (content.form == ListForm::discovered) {
+        return discovered_targets(group, builder, content.meta);
+    }
+    return scraped_targets(group, builder, config(), content);
+}
+
+void JobTargets::start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target) noexcept {
+    recorder_.started(target);
+}
+
+void JobTargets::stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr& target,
+                      k8s_sd::StopReason) noexcept {
+    recorder_.stopped(target);
+}
+
+std::optional<std::string> JobTargets::known_tag(const ListContent& content,
+                                                 const ListSelection& selection) const {
+    const auto made = listings_.find(content);
+    return made == listings_.end() ? std::nullopt : made->second.known_tag(selection);
+}
+
+bool JobTargets::keeps_something() const noexcept { return table_ || !listings_.empty(); }
+
+void JobTargets::forget_unused(Listing::TimePoint now) {
+    for (auto made = listings_.begin(); made != listings_.end();) {
+        made = made->second.forget_unused(now) ? std::next(made) : listings_.erase(made);
+    }
+    std::erase_if(choices_, [&](const auto& choice) { return !listings_.contains(choice.first); });
+    if (!listings_.contains({ListForm::collector})) unique_.clear();
+    if (now - table_asked_ > limits_.forget_after) table_.reset();
+}
+
+TargetCounts JobTargets::counts() const {
+    TargetCounts counts{0, pool_.active_count(), pool_.dropped_count(), pool_.failed_count()};
+    for (const auto& [id, provider] : providers_) {
+        counts.discovered += provider.groups.target_count();
+    }
+    return counts;
+}
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/scrape/scrape_config.hpp"
+#include "k8s_sd/scrape/target_builder.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
+#include "k8s_sd/target_groups.hpp"
+#include "lists/listing.hpp"
+#include "lists/unique_targets.hpp"
+#include "table/change_recorder.hpp"
+#include "table/target_table.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace k8s_sd_program {
+
+/// The numbers of targets of a job.
+struct TargetCounts {
+    std::size_t discovered = 0, active = 0, dropped = 0, failed = 0;
+};
+
+/// The targets of one job, as discovered and after relabelling, and its lists. A list is created on
+/// its first request and then follows the diffs: only changed targets are serialised. Not
+/// thread-safe; no I/O.
+class JobTargets final : private k8s_sd::TargetHandler {
+ public:
+    /// \param metrics  must outlive it, like `history`; `history` may be null
+    /// \throws k8s_sd::ConfigError like TargetBuilder
+    JobTargets(k8s_sd::ScrapeConfig, const ListLimits&, ListMetrics& metrics,
+               ChangeHistory* history = nullptr);
+
+    /// Changes the rules. \param providers  see TargetPool::reload()
+    void reload(k8s_sd::ScrapeConfig, std::span<const k8s_sd::ProviderId> providers);
+    /// The targets are complete once each of these providers has delivered its own; later changes
+    /// do not undo that. nullopt: they cannot become complete.
+    void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
+    /// Makes the targets incomplete until expect().
+    void begin_anew();
+    /// \param diff  not the last diff of the job
+    void apply(const k8s_sd::JobDiff& diff);
+
+    bool complete() const noexcept { return complete_; }
+    /// \throws LimitReached
+    ListBodyPtr body(const ListContent&, const ListSelection&, Listing::TimePoint now);
+    /// The number of targets in such a list.
+    /// \throws LimitReached
+    std::size_t count(const ListContent&, const ListSelection&, Listing::TimePoint now);
+    /// The outcome for each discovered target, complete or not; see TargetTable::advance(). Created
+    /// on demand. Valid until the next call of another function.
+    TargetTable& table(Listing::TimePoint now);
+    /// A possible mistake in a list just returned by body(), in words; empty: none. Names of labels
+    /// and nodes may appear later, so these are not errors.
+    std::string warning(const ListContent&, const ListSelection&) const;
+    /// The job's configuration, without a limit of dropped targets.
+    const k8s_sd::ScrapeConfig& config() const noexcept { return builder_->config(); }
+    k8s_sd::TargetBuilder& builder() noexcept { return *builder_; }
+    /// See Listing::known_tag(); nullopt: there is no such list.
+    std::optional<std::string> known_tag(const ListContent&, const ListSelection&) const;
+    /// Drops unused lists and selections, and the table if it is unused.
+    void forget_unused(Listing::TimePoint now);
+    /// Whether forget_unused() may find something.
+    bool keeps_something() const noexcept;
+    TargetCounts counts() const;
+
+ private:
+    /// The state of one provider.
+    struct Provider {
+        k8s_sd::TargetGroups groups{};
+        std::shared_ptr<k8s_sd::TargetBuilder>
+            builder;  ///< with the rules for the groups, as in the pool
+    };
+
+    /// The usage of a choice of `__meta_*` labels.
+    struct Choice {
+        Listing::TimePoint first, last;  ///< time of a request
+        UnusedNames unused{};
+    };
+
+    // Called by the pool.
+    void stop(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&,
+              k8s_sd::StopReason) noexcept override;
+    void keep(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override {}
+    void start(k8s_sd::TargetId, const k8s_sd::ScrapeTargetPtr&) noexcept override;
+
+    Listing& listing(const ListContent&, Listing::TimePoint now);
+    void admit(const ListContent&, Listing::TimePoint now);
+    bool makes_room(const Choice&, Listing::TimePoint now) const;
+    void fill(Listing&, const ListContent&);
+    void apply(const k8s_sd::ProviderDiff&);
+    void list_changes(const k8s_sd::ProviderDiff&, k8s_sd::TargetBuilder&);
+    void list_group(Listing&, const ListContent&, const std::string& key,
+                    const k8s_sd::TargetGroupPtr&, k8s_sd::TargetBuilder&);
+    std::vector<ListedTarget> listed(const ListContent&, const k8s_sd::TargetGroupPtr&,
+                                     k8s_sd::TargetBuilder&) const;
+    void see_names(const ListContent&, const k8s_sd::TargetGroup&);
+    void update_table(const k8s_sd::ProviderDiff&);
+    void update_complete();
+    void finish_changes(bool full);
+    std::string why_gone(const k8s_sd::ScrapeTarget&);
+
+    const ListLimits limits_;
+    ListMetrics& metrics_;
+    std::shared_ptr<k8s_sd::TargetBuilder> builder_;    ///< for new groups
+    std::map<k8s_sd::ProviderId, Provider> providers_;  ///< providers with delivered targets
+    std::map<ListContent, Listing> listings_;           ///< lists in use
+    std::map<ListContent, Choice> choices_;             ///< those with `meta`
+    UniqueTargets unique_;  ///< of the list of collectors, if that exists
+    std::optional<TargetTable> table_;
+    Listing::TimePoint table_asked_{};
+    std::optional<std::vector<k8s_sd::ProviderId>> expected_;
+    bool complete_ = false;
+    ChangeRecorder recorder_;
+    k8s_sd::TargetPool pool_;
+};
+
+}  // namespace k8s_sd_program

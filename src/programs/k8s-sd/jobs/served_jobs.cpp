@@ -1,0 +1,263 @@
+#include "jobs/served_jobs.hpp"
+
+#include "cli/option_values.hpp"
+#include "jobs/job_notes.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace k8s_sd_program {
+
+namespace {
+
+constexpr const char* gone = "the configuration has no such job any more";
+
+std::string in_words(const k8s_sd::ConfigFailure& failure) {
+    const bool kubernetes = failure.origin == k8s_sd::TargetOrigin::kubernetes;
+    const std::string key(kubernetes ? "kubernetes_sd_configs" : to_string(failure.origin));
+    return failure.job + ": " + key + "[" + std::to_string(failure.config) +
+           "] cannot be used: " + failure.message;
+}
+
+/// The error messages of its configurations.
+std::string messages(const k8s_sd::JobStatus& job) {
+    std::string text;
+    for (const k8s_sd::JobConfigStatus& config : job.configs) {
+        if (!config.status.message.empty()) text += "; " + config.status.message;
+    }
+    return text;
+}
+
+/// Why a job is incomplete.
+std::string in_words(const k8s_sd::JobStatus& job) {
+    const bool usable = std::all_of(job.configs.begin(), job.configs.end(),
+                                    [](const auto& config) { return config.provider; });
+    return "job " + job.name +
+           (usable ? " has not been discovered completely yet"
+                   : " cannot be discovered before its configuration is mended") +
+           messages(job);
+}
+
+bool has_unconfirmed(const k8s_sd::JobStatus& job) {
+    return std::any_of(job.configs.begin(), job.configs.end(),
+                       [](const auto& config) { return config.status.unconfirmed; });
+}
+
+}  // namespace
+
+ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
+                       const ServeOptions& options, ServeMetrics& metrics)
+    : workers_(std::move(workers)),
+      options_(options),
+      metrics_(metrics),
+      manager_(std::move(strand), [this](k8s_sd::JobDiff diff) { on_diff(std::move(diff)); }) {
+    manager_.set_warm_start(options.warm_start);
+    manager_.async_run(boost::asio::detached);
+}
+
+std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
+    std::vector<k8s_sd::Job> discovery = file.discovery_jobs();
+    // Stale targets are better than none, however long it takes.
+    for (k8s_sd::Job& job : discovery) job.supersede_timeout.reset();
+    std::vector<std::string> problems;
+    std::set<std::string_view> failed;
+    const auto failures = manager_.apply_config(discovery);
+    for (const k8s_sd::ConfigFailure& failure : failures) {
+        problems.push_back(in_words(failure));
+        failed.insert(failure.job);
+    }
+    left_out_ = LeftOut(file.failures);
+    changes_ = {};
+    std::set<std::string_view> names;
+    for (const k8s_sd::ScrapeJob& job : file.jobs) {
+        apply(job, !failed.contains(job.scrape.job_name));
+        names.insert(job.scrape.job_name);
+    }
+    remove_all_but(names);
+    for (auto* const changed : {&changes_.added, &changes_.changed}) {
+        std::sort(changed->begin(), changed->end());
+    }
+    return problems;
+}
+
+void ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
+    job.scrape = without_share_rules(std::move(job.scrape));
+    const std::string name = job.scrape.job_name;
+    const std::vector<k8s_sd::ProviderId> providers = manager_.providers(name);
+    auto left = leaving_.extract(name);
+    const bool is_back = !left.empty();
+    if (is_back) jobs_.insert(std::move(left));
+    Entry& entry = jobs_[name];
+    const bool is_new = !entry.job || is_back;
+    if (is_new || *entry.config != job)
+        (is_new ? changes_.added : changes_.changed).push_back(name);
+    if (entry.job) {
+        entry.job->reload(job.scrape, providers);
+    } else {
+        entry.job = std::make_shared<ServedJob>(
+            workers_, job.scrape, options_, [this, name] { return why_incomplete(name); },
+            metrics_.lists, &history_);
+        entry.since = entry.configured = options_.clock->now();
+    }
+    entry.usable = usable;
+    if (entry.config && entry.config->discovery != job.discovery) {
+        entry.configured = options_.clock->now();
+    }
+    entry.config = std::make_shared<k8s_sd::ScrapeJob>(std::move(job));
+    entry.job->expect(usable ? std::optional(providers) : std::nullopt);
+    if (is_back) entry.job->come_back();
+}
+
+void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
+    for (auto it = jobs_.begin(); it != jobs_.end();) {
+        const auto job = it++;
+        if (names.contains(job->first)) continue;
+        changes_.removed.push_back(job->first);
+        if (job->second.begun) {
+            job->second.job->leave(gone);
+            leaving_.insert(jobs_.extract(job));
+        } else {
+            end(job->first, job->second);
+            jobs_.erase(job);
+        }
+    }
+}
+
+void ServedJobs::end(const std::string& name, Entry& entry) {
+    entry.job->stop(gone);
+    history_.forget(name);
+}
+
+/// Diffs arrive on the strand of apply(), so the manager has finished apply() before.
+void ServedJobs::on_diff(k8s_sd::JobDiff diff) {
+    const auto left = leaving_.find(diff.job);
+    if (diff.last) {
+        if (left == leaving_.end()) return;
+        end(left->first, left->second);
+        leaving_.erase(left);
+        return;
+    }
+    const auto job = left != leaving_.end() ? left : jobs_.find(diff.job);
+    if (job == jobs_.end()) return;
+    job->second.begun = true;
+    job->second.job->apply(std::move(diff));
+}
+
+std::shared_ptr<ServedJob> ServedJobs::find(std::string_view name) const {
+    const auto it = jobs_.find(name);
+    return it == jobs_.end() ? nullptr : it->second.job;
+}
+
+std::vector<std::string_view> ServedJobs::names() const {
+    std::vector<std::string_view> names;
+    for (const auto& [name, entry] : jobs_) names.push_back(name);
+    return names;
+}
+
+std::shared_ptr<const k8s_sd::ScrapeJob> ServedJobs::config(std::string_view name) const {
+    const auto it = jobs_.find(name);
+    return it == jobs_.end() ? nullptr : it->second.config;
+}
+
+/// Any thread: only queries the manager.
+std::string ServedJobs::why_incomplete(std::string_view name) const {
+    for (const k8s_sd::JobStatus& job : manager_.status()) {
+        if (job.name == name) return in_words(job);
+    }
+    return "job " + std::string(name) + " is gone";
+}
+
+std::map<std::string, std::string> ServedJobs::incomplete() const {
+    std::map<std::string, std::string> jobs;
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry == jobs_.end() || entry->second.job->complete()) continue;
+        jobs.emplace(status.name, in_words(status));
+    }
+    return jobs;
+}
+
+std::string ServedJobs::incomplete(bool usable) const {
+    std::string text;
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry == jobs_.end() || entry->second.usable != usable) continue;
+        if (!entry->second.job->complete()) text += in_words(status) + "\n";
+    }
+    return text;
+}
+
+bool ServedJobs::all_unusable() const {
+    return !jobs_.empty() && std::none_of(jobs_.begin(), jobs_.end(),
+                                          [](const auto& job) { return job.second.usable; });
+}
+
+std::string ServedJobs::not_ready() const { return incomplete(!all_unusable()); }
+
+std::string ServedJobs::failed() const { return all_unusable() ? "" : incomplete(false); }
+
+std::string ServedJobs::why_missing(const std::string& name) const {
+    if (const auto why = left_out_.why(name)) return *why;
+    return "there is no job " + name + support::suggestion(name, names());
+}
+
+std::string ServedJobs::unconfirmed() const {
+    std::string text;
+    for (const k8s_sd::JobStatus& job : manager_.status()) {
+        if (has_unconfirmed(job)) {
+            text += "job " + job.name + " has targets of before a restart" + messages(job) + "\n";
+        }
+    }
+    return text;
+}
+
+std::string ServedJobs::stale() const {
+    std::string text;
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry == jobs_.end() || status.synced || has_unconfirmed(status)) continue;
+        if (!entry->second.job->complete()) continue;
+        text += "job " + status.name +
+                " is listed as it was before its configuration changed, "
+                "which has not been listed completely yet" +
+                messages(status) + "\n";
+    }
+    return text;
+}
+
+std::map<std::string, JobMetrics> ServedJobs::metrics() const {
+    std::map<std::string, JobMetrics> result;
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry != jobs_.end()) result[status.name] = metrics_of(entry->second, status);
+    }
+    return result;
+}
+
+JobMetrics ServedJobs::metrics_of(const Entry& entry, const k8s_sd::JobStatus& status) const {
+    const auto seconds_since = [now = options_.clock->now()](k8s_sd::TimePoint time) {
+        return std::chrono::duration<double>(now - time).count();
+    };
+    JobMetrics metrics{.targets = entry.job->counts(), .held = entry.job->held()};
+    metrics.complete = entry.job->complete();
+    if (!metrics.complete) metrics.incomplete_seconds = seconds_since(entry.since);
+    metrics.unconfirmed = has_unconfirmed(status);
+    metrics.synced = status.synced;
+    if (!metrics.synced) metrics.unsynced_seconds = seconds_since(entry.configured);
+    metrics.superseded = status.superseded;
+    return metrics;
+}
+
+void ServedJobs::stop() {
+    manager_.cancel();
+    for (auto* const jobs : {&jobs_, &leaving_}) {
+        for (const auto& [name, entry] : *jobs) entry.job->stop("the program is ending");
+        jobs->clear();
+    }
+}
+
+}  // namespace k8s_sd_program

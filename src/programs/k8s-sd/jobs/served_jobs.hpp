@@ -1,0 +1,104 @@
+#pragma once
+
+#include "jobs/left_out.hpp"
+#include "jobs/serve_metrics.hpp"
+#include "jobs/served_job.hpp"
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/time.hpp"
+#include "table/change_history.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd_program {
+
+/// The effect of a new configuration on the jobs: their names, sorted.
+struct JobChanges {
+    std::vector<std::string> added{};
+    std::vector<std::string> changed{};
+    std::vector<std::string> removed{};
+};
+
+/// All jobs of a configuration: runs their discovery and passes its diffs to them. Used on one
+/// strand; the jobs have strands of their own.
+class ServedJobs {
+ public:
+    /// \param strand   of the caller
+    /// \param workers  the executor of the jobs' threads
+    /// \param metrics  outlives the jobs
+    ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_executor workers,
+               const ServeOptions&, ServeMetrics& metrics);
+
+    /// Replaces the jobs; unchanged ones continue.
+    /// \returns the unusable parts of the configuration, in words
+    std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
+    /// By the last apply().
+    const JobChanges& changes() const noexcept { return changes_; }
+    /// The other jobs of the configuration, left out because of mistakes.
+    const LeftOut& left_out() const noexcept { return left_out_; }
+    /// Why a job is missing, in words; it may be left out because of a mistake.
+    std::string why_missing(const std::string& name) const;
+    /// Null if the configuration has no such job.
+    std::shared_ptr<ServedJob> find(std::string_view name) const;
+    std::vector<std::string_view> names() const;
+    /// The configuration of the job; null if there is no such job.
+    std::shared_ptr<const k8s_sd::ScrapeJob> config(std::string_view name) const;
+    /// The discovery status of the jobs.
+    std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
+    /// The jobs with incomplete lists, and the reason for each, in words.
+    std::map<std::string, std::string> incomplete() const;
+    /// One a line, in words: the jobs with lists not yet complete but expected. If no job can be
+    /// served without a correction of the configuration, all of them.
+    std::string not_ready() const;
+    /// One a line, in words: the jobs in need of a correction of the configuration, if other jobs
+    /// can be served.
+    std::string failed() const;
+    /// One a line, in words: the jobs with targets stored before a restart, see WarmStart.
+    std::string unconfirmed() const;
+    /// One a line, in words: the jobs with lists of an earlier configuration, at least in part,
+    /// because the present one has not been listed.
+    std::string stale() const;
+    std::map<std::string, JobMetrics> metrics() const;
+    const ChangeHistory& history() const noexcept { return history_; }
+    /// Stops everything, so that the executors run out of work.
+    void stop();
+
+ private:
+    struct Entry {
+        std::shared_ptr<ServedJob> job;
+        bool usable = false;  ///< each of its configurations is usable
+        bool begun = false;   ///< it has received a diff
+        std::shared_ptr<const k8s_sd::ScrapeJob> config{};
+        k8s_sd::TimePoint since{};
+        k8s_sd::TimePoint configured{};  ///< when its discovery was last changed
+    };
+
+    void apply(k8s_sd::ScrapeJob, bool usable);
+    void remove_all_but(const std::set<std::string_view>& names);
+    void end(const std::string& name, Entry&);
+    void on_diff(k8s_sd::JobDiff);
+    JobMetrics metrics_of(const Entry&, const k8s_sd::JobStatus&) const;
+    std::string why_incomplete(std::string_view name) const;
+    std::string incomplete(bool usable) const;
+    bool all_unusable() const;
+
+    boost::asio::any_io_executor workers_;
+    const ServeOptions options_;
+    ServeMetrics& metrics_;
+    ChangeHistory history_;
+    LeftOut left_out_;
+    JobChanges changes_;
+    std::map<std::string, Entry, std::less<>> jobs_;
+    /// Removed jobs with an outstanding last diff. A job added again before that gets no first
+    /// diff: it continues with its present targets.
+    std::map<std::string, Entry, std::less<>> leaving_;
+    k8s_sd::DiscoveryManager manager_;
+};
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,285 @@
+#include "options.hpp"
+
+#include "cli/discovery_options.hpp"
+#include "cli/listen_address.hpp"
+#include "cli/option_values.hpp"
+#include "cli/process_variables.hpp"
+#include "cli/server_options.hpp"
+#include "cli/warm_options.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd_program {
+
+namespace {
+
+using support::UsageError;
+using Text = const std::string&;
+
+support::Section config_options(Options& o) {
+    return {
+        "Which jobs, as a file says it",
+        {{"--config", "FILE",
+          "the scrape_configs of a Prometheus or vmagent file; read again when it changes, on "
+          "SIGHUP and POST /-/reload",
+          support::text(o.config_file)},
+         {"--strict", "",
+          "refuse the file for keys that do not matter here, and for a mistake in any job",
+          support::flag(o.strict)},
+         {"--check", "",
+          "read the file, say what is wrong with it and which jobs it has, and end, with status 2 "
+          "if there is a mistake; opens no port, contacts no server",
+          support::flag(o.check)},
+         {"--ready-with-left-out-jobs", "",
+          "/readyz says 200 although a mistake leaves out jobs at the start; without it 503, so "
+          "that a rolling update keeps the replicas that have these jobs",
+          support::flag(o.ready_with_left_out_jobs)},
+         {"--dialect", "DIALECT",
+          "read it, and make labels, as " +
+              support::either(support::names_of(support::dialects()), to_string(o.dialect)),
+          support::choice(o.dialect, support::dialects())},
+         {"--check-interval", "SECONDS", "how often to look for changes of the file (default 5)",
+          [&](Text v) { o.check_interval = support::seconds(v); }}}};
+}
+
+support::Section single_job_options(Options& o) {
+    support::Section section{
+        "A single job, without a file",
+        {{"--job", "NAME", "what it is called (default: its role)", support::text(o.job_name)}}};
+    for (support::Option& option : support::discovery_options(o.discovery)) {
+        section.options.push_back(std::move(option));
+    }
+    return section;
+}
+
+support::Section serve_options(Options& o) {
+    return {
+        "Serve",
+        {{"--listen", "ADDRESS:PORT",
+          "where (default 127.0.0.1:8080; in a pod of a cluster [::]:8080); port 0: a free one",
+          [&](Text v) {
+              support::listen_address(v);
+              o.listen = v;
+          }},
+         {"--hold", "SECONDS",
+          "how long a request waits for the first complete list of a job, before it gets 503 "
+          "(default 20; less where the reader says that it does not wait so long)",
+          [&](Text v) { o.serve.hold = support::seconds(v); }},
+         {"--max-connections", "N", "further clients get 503 (default 10000)",
+          [&](Text v) { o.http.connections = support::number(v, 1U, 1'000'000U, "1 to 1000000"); }},
+         {"--max-selections", "N",
+          "different shards and nodes that are asked for of a list within ten minutes; further "
+          "ones get 503 (default 10000)",
+          [&](Text v) {
+              o.serve.lists.views = support::number(v, 1U, 1'000'000U, "1 to 1000000");
+          }},
+         {"--max-list-bytes", "N",
+          "of all lists, with those that readers are still being sent; further ones get 503 "
+          "(default 4294967296)",
+          [&](Text v) {
+              constexpr std::size_t least = std::size_t{1} << 20;
+              constexpr std::size_t most = std::size_t{1} << 40;
+              o.serve.lists.held_bytes =
+                  support::number(v, least, most, "1048576 to 1099511627776");
+          }},
+         {"--no-log-times", "",
+          "leave out the times of lines on standard error, where who collects them adds its own",
+          [&](Text) { o.log_times = false; }},
+         {"--page-dir", "DIRECTORY",
+          "read the files of the page there at each request, to work on them",
+          support::text(o.page_directory)},
+         {"--threads", "N", "threads that work on the jobs (default 1)",
+          [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
+}
+
+support::Section allocator_options(TargetAllocatorOptions& o) {
+    const support::Choices<Allocation> allocations{
+        {"consistent-hashing", Allocation::consistent_hashing}, {"per-node", Allocation::per_node}};
+    return {
+        "Allocate targets to OpenTelemetry collectors",
+        {{"--collectors", "N", "there are so many, with numbers from 0",
+          [&](Text v) { o.collectors = support::number(v, 1U, 10'000U, "1 to 10000"); }},
+         {"--collector-prefix", "TEXT",
+          "what their names begin with, before the number (default " + o.prefix + ")",
+          support::text(o.prefix)},
+         {"--collector-selector", "LABELS",
+          "they are the pods with these labels, e.g. app=otel-collector",
+          support::text(o.selector)},
+         {"--collector-namespace", "NAME", "of these pods (default: that of this pod)",
+          support::text(o.ns)},
+         {"--collector-grace", "SECONDS",
+          "how long a pod that is not ready keeps its targets (default 30)",
+          [&](Text v) { o.grace = support::seconds(v); }},
+         {"--allocation", "STRATEGY",
+          support::either(support::names_of(allocations), "consistent-hashing"),
+          support::choice(o.allocation.allocation, allocations)},
+         {"--allocation-fallback", "",
+          "with per-node: allocate targets without a collector on their node by consistent hashing",
+          support::flag(o.allocation.fallback)},
+         {"--handover", "SECONDS",
+          "when collectors come or go, who had a target keeps it for so long (default: not)",
+          [&](Text v) { o.handover = support::seconds(v); }},
+         {"--allow-insecure-auth-secrets", "",
+          "show the secrets of /scrape_configs to everybody, not only to those with a verified "
+          "certificate",
+          support::flag(o.show_secrets)}}};
+}
+
+support::Section access_options(Options& o) {
+    const auto file = [](std::string& member) {
+        return [&member](Text v) { member = support::readable_file(v); };
+    };
+    return {
+        "Who may ask; files are read again when they change, and on SIGHUP",
+        {{"--tls-cert", "FILE", "serve HTTPS with this certificate (PEM), with --tls-key",
+          file(o.tls.cert)},
+         {"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)},
+         {"--tls-client-ca", "FILE", "verify the certificates of clients that have one (PEM)",
+          file(o.tls.client_ca)},
+         {"--tls-client-name", "NAME",
+          "a name of which the certificate of a client must have one: its common name, or an "
+          "alternative name (DNS, URI, e-mail); repeatable; without it any name will do",
+          [&](Text v) { o.tls.client_names.push_back(v); }},
+         {"--tls-require-client-cert", "", "refuse clients that have none, except for probes",
+          support::flag(o.access.require_client_cert)},
+         {"--list-token-file", "FILE",
+          "lists are for those who know one of these tokens, one a line; so are the page and what "
+          "it shows, and /-/reload, unless they have their own file",
+          file(o.access.list_token_file)},
+         {"--page-token-file", "FILE", "the same for the page, Prometheus' API, and /-/reload",
+          file(o.access.page_token_file)},
+         {"--control-token-file", "FILE", "the same for /-/reload",
+          file(o.access.control_token_file)},
+         {"--metrics-token-file", "FILE", "the same for /metrics, which is open otherwise",
+          file(o.access.metrics_token_file)},
+         {"--allow-host", "NAME",
+          "a name that clients may have for this server, besides addresses and localhost; "
+          "repeatable; without it all names are allowed, unless it listens on localhost only",
+          [&](Text v) { o.access.hosts.push_back(v); }}}};
+}
+
+support::Section push_options(Options& o) {
+    return {"Tell changes",
+            {{"--write-dir", "DIR",
+              "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes; "
+              "made if it is missing",
+              support::text(o.write_folder)},
+             {"--write-list", "LIST",
+              "which one: targets (default), which is relabelled, or discovered",
+              [&](Text v) {
+                  o.write_form = support::one_of<ListForm>(
+                      v, {{"targets", ListForm::relabelled}, {"discovered", ListForm::discovered}});
+              }},
+             {"--max-watches", "N", "readers of /v1/watch; further ones get 503 (default 1000)",
+              [&](Text v) {
+                  o.serve.watch_readers = support::number(v, 1U, 1'000'000U, "1 to 1000000");
+              }},
+             {"--heartbeat", "SECONDS",
+              "how often a stream says that it is alive when nothing changes (default 15)",
+              [&](Text v) { o.serve.heartbeat = support::seconds(v); }}}};
+}
+
+support::Section server_options(Options& o) {
+    support::Section section = support::server_options(
+        o.server, "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
+    section.options.insert(section.options.begin(),
+                           {"--sim", "",
+                            "start a simulated cluster in this process, which changes every "
+                            "second, and discover it",
+                            support::flag(o.sim)});
+    return section;
+}
+
+void check_single_job(const k8s_sd::DiscoveryConfig& discovery) {
+    try {
+        validate(discovery);
+    } catch (const k8s_sd::ConfigError& e) {
+        throw UsageError(e.what());
+    }
+}
+
+}  // namespace
+
+support::CommandLine command_line(Options& o) {
+    const support::Section single = single_job_options(o);
+    std::vector<std::string> names;
+    for (const support::Option& option : single.options) names.push_back(option.name);
+    const auto prepare = [&o, names](const std::vector<support::GivenOption>& given) {
+        // The dialect decides how roles are parsed, so set it first.
+        for (const support::GivenOption& option : given) {
+            if (option.option->name == "--dialect") option.set();
+            o.single_job = o.single_job || std::find(names.begin(), names.end(),
+                                                     option.option->name) != names.end();
+        }
+        o.discovery.dialect = o.dialect;
+    };
+    return {.program = "k8s-sd",
+            .about = "Discovers the targets of a Kubernetes cluster, once for all agents, and "
+                     "serves them over HTTP\nfor http_sd_configs of Prometheus, vmagent and "
+                     "others.\n\n"
+                     "Try it without a cluster:  k8s-sd --sim\n"
+                     "Keep lists in files beside an agent:  k8s-sd follow --help\n",
+            .sections = {config_options(o), single, server_options(o),
+                         support::credential_options(o.server), serve_options(o), access_options(o),
+                         push_options(o), support::warm_options(o.serve.warm_start),
+                         allocator_options(o.allocator)},
+            .notes = "Exit status: 0 fine, 2 unusable arguments, an unusable folder, or a "
+                     "configuration of which\nnothing can be used, 1 anything else. A mistake in "
+                     "one job leaves that job out; only with\n--check and --strict the status is "
+                     "2 then. SIGINT and SIGTERM end it with 0.\n",
+            .prepare = prepare,
+            .on_signal = support::CommandLine::OnSignal::end_or_reload,
+            .checking_option = "--check"};
+}
+
+k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {
+    return {.dialect = o.dialect, .strict = o.strict, .variables = support::process_variables()};
+}
+
+void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& path) {
+    if (file.lists_jobs) return;
+    throw k8s_sd::ConfigError(path,
+                              "lists no jobs; if there are to be none, write scrape_configs: []");
+}
+
+void check(const Options& o) {
+    if (o.sim && support::names_server(o.server)) {
+        throw UsageError("--sim: is a server of its own; name no other one");
+    }
+    if (o.single_job && !o.config_file.empty()) {
+        throw UsageError("--config: the file says which jobs there are; give no options of a "
+                         "single job");
+    }
+    if (o.allocator.collectors > 0 && !o.allocator.selector.empty()) {
+        throw UsageError("--collectors: the pods of --collector-selector say how many there are");
+    }
+    if (o.allocator.allocation.allocation == Allocation::per_node && o.allocator.collectors > 0) {
+        throw UsageError("--allocation: per-node needs --collector-selector, as only pods tell "
+                         "their nodes");
+    }
+    if (o.tls.cert.empty() != o.tls.key.empty()) {
+        throw UsageError("--tls-cert and --tls-key belong together");
+    }
+    if (!o.tls.client_ca.empty() && o.tls.cert.empty()) {
+        throw UsageError("--tls-client-ca needs --tls-cert");
+    }
+    if (!o.tls.client_names.empty() && o.tls.client_ca.empty()) {
+        throw UsageError("--tls-client-name needs --tls-client-ca");
+    }
+    if (o.access.require_client_cert && o.tls.client_ca.empty()) {
+        throw UsageError("--tls-require-client-cert needs --tls-client-ca");
+    }
+    if (o.write_form && o.write_folder.empty()) {
+        throw UsageError("--write-list: says what --write-dir writes; give that, too");
+    }
+    if (o.check && o.config_file.empty()) {
+        throw UsageError("--check: says what is wrong with a file; give --config FILE, too");
+    }
+    if (o.single_job) check_single_job(o.discovery);
+    if (o.sim || o.single_job || !o.config_file.empty()) return;
+    throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");
+}
+
+}  // namespace k8s_sd_program

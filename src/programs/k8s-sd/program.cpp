@@ -1,0 +1,291 @@
+#include "program.hpp"
+
+#include "cli/server_options.hpp"
+#include "cli/warm_options.hpp"
+#include "jobs/job_notes.hpp"
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics_text.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/strand.hpp>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace k8s_sd_program {
+
+namespace asio = boost::asio;
+using support::HttpServer;
+
+namespace {
+
+constexpr const char* built_in_config = R"yaml(
+scrape_configs:
+- job_name: pods
+  kubernetes_sd_configs:
+  - role: pod
+  relabel_configs:
+  - source_labels: [__meta_kubernetes_pod_phase]
+    regex: Succeeded|Failed
+    action: drop
+  - source_labels: [__meta_kubernetes_pod_container_port_name]
+    regex: metrics
+    action: keep
+  - source_labels: [__meta_kubernetes_namespace]
+    target_label: namespace
+  - source_labels: [__meta_kubernetes_pod_name]
+    target_label: pod
+- job_name: services
+  kubernetes_sd_configs:
+  - role: endpointslice
+- job_name: nodes
+  kubernetes_sd_configs:
+  - role: node
+)yaml";
+
+support::HttpLimits possible(support::HttpLimits limits, const EventLog& log) {
+    const std::size_t wanted = std::exchange(limits.connections, make_room_for(limits.connections));
+    if (limits.connections < wanted) {
+        log("as few files may be open, there is room for " + std::to_string(limits.connections) +
+            " connections, not " + std::to_string(wanted) + "; see ulimit -n");
+    }
+    return limits;
+}
+
+std::string plural(std::size_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+ServeOptions serve_options(ServeOptions options, const EventLog& log) {
+    options.on_complete = [log](const std::string& job, const TargetCounts& counts) {
+        log("job " + job + ": its list is complete, with " + plural(counts.active, "target") +
+            " of " + std::to_string(counts.discovered) + " discovered");
+    };
+    return options;
+}
+
+/// ", 2 removed: a, b", or an empty text.
+std::string part(const std::vector<std::string>& names, const char* what) {
+    constexpr std::size_t most = 20;
+    if (names.empty()) return {};
+    std::string text = ", " + std::to_string(names.size()) + " " + what + ": ";
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + names[i];
+    }
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text;
+}
+
+}  // namespace
+
+Program::Program(asio::io_context& io, Options options)
+    : options_(std::move(options)),
+      executor_(io.get_executor()),
+      strand_(asio::make_strand(io)),
+      log_("k8s-sd", options_.log_times),
+      signals_(strand_),
+      listen_(listen_endpoint(options_.listen)),
+      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), log_),
+      jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
+      allocator_(strand_, options_.allocator),
+      allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, log_)),
+      slow_(std::make_shared<SlowWork>(executor_)),
+      routes_(k8s_sd_program::routes(jobs_, allocator_, metrics_, route_events())),
+      server_(std::make_shared<HttpServer>(strand_, listen_, guard_.protect(routes_),
+                                           possible(options_.http, log_), guard_.tls())) {
+    find_cluster();
+    support::make_snapshot_directory(options_.serve.warm_start);
+    if (!options_.write_folder.empty()) {
+        if (!options_.file_worker) options_.file_worker = file_worker_.emplace(1).get_executor();
+        files_.emplace(options_.file_worker, options_.serve.clock, options_.write_folder,
+                       options_.write_form.value_or(ListForm::relabelled), log_, metrics_.files);
+    }
+    // Fail at once if the configuration is invalid from the start.
+    if (!options_.config_file.empty()) {
+        check_lists_jobs(
+            k8s_sd::load_scrape_configs(options_.config_file, scrape_config_options(options_)),
+            options_.config_file);
+    }
+    asio::post(strand_, [this] { start(); });
+}
+
+void Program::find_cluster() {
+    if (options_.sim) {
+        cluster_.emplace(executor_);
+        options_.server.api_server.url = cluster_->server().url;
+    } else if (options_.single_job || !options_.allocator.selector.empty() ||
+               support::names_server(options_.server)) {
+        support::usable_server(options_.server);
+    }
+}
+
+void Program::start() {
+    out_ << "listens at " << support::url_of(*server_);
+    out_.end_line();
+    wait_for_signals();
+    allocator_.start(options_.server);
+    allocation_count_->start();
+    guard_.start();
+    follow_config();
+    if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
+}
+
+/// The configuration of a program without a file.
+k8s_sd::ScrapeConfigFile Program::fixed_config() const {
+    if (!options_.single_job) {
+        return k8s_sd::parse_scrape_configs(built_in_config, scrape_config_options(options_),
+                                            "built-in");
+    }
+    k8s_sd::ScrapeJob job;
+    job.scrape.job_name = options_.job_name.empty()
+                              ? std::string(to_string(options_.discovery.role))
+                              : options_.job_name;
+    job.scrape.dialect = options_.dialect;
+    job.discovery.name = job.scrape.job_name;
+    job.discovery.configs = {options_.discovery};
+    k8s_sd::ScrapeConfigFile file;
+    file.jobs.push_back(std::move(job));
+    return file;
+}
+
+void Program::follow_config() {
+    if (options_.config_file.empty()) return use(fixed_config());
+    reloader_.emplace(strand_, options_.config_file, scrape_config_options(options_),
+                      options_.check_interval,
+                      [this](const k8s_sd::ScrapeConfigUpdate& update) { on_update(update); });
+    if (files_) reloader_->expect_jobs(files_->jobs_of_before());
+    reloader_->start();
+}
+
+void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
+    // Requests are answered after a second check has confirmed the removals.
+    if (!update.config && !update.removed.empty()) return stay(*update.error);
+    try {
+        if (!update.config) throw *update.error;
+        check_lists_jobs(*update.config, options_.config_file);
+        // After a mistake in a job, keep the previous configuration and its targets.
+        const auto& failures = update.config->failures;
+        if (configured_ && !failures.empty()) throw k8s_sd::ScrapeConfigError(failures);
+        use(*update.config, update.removed);
+        answer_reloads(support::text_reply(200, "ok\n"), update.checks);
+    } catch (const k8s_sd::ConfigError& e) {
+        refuse(e, update.checks);
+    }
+}
+
+void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
+    if (!configured_) throw support::Unusable(error.what());
+    stay(error);
+    answer_reloads(support::text_reply(500, trouble_), checks);
+}
+
+void Program::stay(const k8s_sd::ConfigError& error) {
+    const std::string text = std::string("the configuration stays as it is: ") + error.what();
+    log_(text);
+    trouble_ = text + "\n";
+}
+
+/// Logs each note once, not each time the file is read.
+void Program::report_notes(const k8s_sd::ScrapeConfigFile& file) {
+    std::set<std::string> notes;
+    for (std::string& note : notes_of(file)) {
+        if (!notes_.contains(note)) log_(note);
+        notes.insert(std::move(note));
+    }
+    notes_.swap(notes);
+}
+
+void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>& removed) {
+    report_notes(file);
+    trouble_.clear();
+    for (k8s_sd::ScrapeJob& job : file.jobs) {
+        for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
+            const bool named = support::names_server(config);
+            if (!named && support::names_server(options_.server)) {
+                support::set_server(config, options_.server);
+            }
+        }
+    }
+    apply(file);
+    const JobChanges& changes = jobs_.changes();
+    log_("applied: " + plural(file.jobs.size(), "job") +
+         (configured_ ? part(changes.added, "added") : "") + part(changes.changed, "changed") +
+         part(configured_ ? changes.removed : removed, "removed"));
+    const std::string left_out = jobs_.left_out().lines();
+    if (!left_out.empty()) log_(left_out);
+    // Serve only once the jobs are known; otherwise existing jobs would be reported as missing.
+    if (!std::exchange(configured_, true)) server_->start();
+}
+
+void Program::apply(const k8s_sd::ScrapeConfigFile& file) {
+    const std::vector<std::string> problems = jobs_.apply(file);
+    // Other jobs continue, but without the only job of the command line there is nothing to serve.
+    if (options_.single_job && !problems.empty()) throw support::Unusable(problems.front());
+    for (const std::string& problem : problems) log_(problem);
+    for (const std::string& problem : allocator_.apply(file)) log_(problem);
+    if (files_) files_->follow(jobs_);
+}
+
+RouteEvents Program::route_events() {
+    return {.metrics =
+                [this] {
+                    auto& context = asio::query(executor_, asio::execution::context);
+                    return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
+                           to_text(guard_.metrics(*server_)) +
+                           (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
+                },
+            .trouble =
+                [this] { return trouble_ + guard_.trouble() + (files_ ? files_->problems() : ""); },
+            .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
+            .executor = strand_,
+            .page_directory = options_.page_directory,
+            .slow = slow_,
+            .ready_with_left_out_jobs = options_.ready_with_left_out_jobs};
+}
+
+void Program::reload(const HttpServer::Respond& respond) {
+    if (!reloader_) return respond(support::text_reply(400, "there is no file to read again\n"));
+    reloads_.emplace(reloader_->check(), respond);
+}
+
+/// Answers the requests made before the check in question; it may have missed later changes of the
+/// file.
+void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t checks) {
+    while (!reloads_.empty() && reloads_.begin()->first <= checks) {
+        reloads_.extract(reloads_.begin()).mapped()(reply);
+    }
+}
+
+void Program::wait_for_signals() {
+    signals_.async_wait([this](int signal) {
+        if (signal != SIGHUP) return stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
+        guard_.refresh();
+        if (reloader_) reloader_->check();
+        wait_for_signals();
+    });
+}
+
+// Cancels all work, so that io_context::run() returns by itself. A second signal ends the program
+// at once.
+void Program::stop(const std::string& why) {
+    log_("ends: " + why);
+    signals_.cancel();
+    guard_.stop();
+    if (reloader_) reloader_->cancel();
+    answer_reloads(support::text_reply(503, "the program is ending\n"),
+                   std::numeric_limits<std::uint64_t>::max());
+    jobs_.stop();
+    allocation_count_->stop();
+    slow_->stop();
+    allocator_.stop();
+    if (cluster_) cluster_->stop();
+    server_->stop();
+}
+
+}  // namespace k8s_sd_program

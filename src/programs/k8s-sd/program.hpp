@@ -1,0 +1,89 @@
+#pragma once
+
+#include "access/guard.hpp"
+#include "cli/cluster.hpp"
+#include "cli/line_writer.hpp"
+#include "cli/signals.hpp"
+#include "collectors/allocation_count.hpp"
+#include "collectors/target_allocator.hpp"
+#include "event_log.hpp"
+#include "files/list_files.hpp"
+#include "http/http_server.hpp"
+#include "jobs/serve_metrics.hpp"
+#include "jobs/served_jobs.hpp"
+#include "k8s_sd/scrape/scrape_config_reloader.hpp"
+#include "options.hpp"
+#include "routes.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace k8s_sd_program {
+
+/// The program: follows its configuration, serves its jobs, and ends on request. Everything but the
+/// jobs runs on one strand.
+class Program {
+ public:
+    /// \throws support::Unusable, k8s_sd::ConfigError, std::runtime_error if it cannot listen
+    Program(boost::asio::io_context&, Options);
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    /// All routes. On its strand.
+    const support::HttpRoutes& routes() const noexcept { return routes_; }
+    /// Like SIGTERM: cancels everything, so that the context runs out of work. On its strand.
+    /// \param why  for the log
+    void stop(const std::string& why);
+
+ private:
+    void start();
+    void find_cluster();
+    k8s_sd::ScrapeConfigFile fixed_config() const;
+    void follow_config();
+    void on_update(const k8s_sd::ScrapeConfigUpdate&);
+    void refuse(const k8s_sd::ConfigError&, std::uint64_t checks);
+    void stay(const k8s_sd::ConfigError&);
+    /// \param removed  previous jobs missing in the file
+    void use(k8s_sd::ScrapeConfigFile, const std::vector<std::string>& removed = {});
+    void apply(const k8s_sd::ScrapeConfigFile&);
+    void report_notes(const k8s_sd::ScrapeConfigFile&);
+    RouteEvents route_events();
+    void reload(const support::HttpServer::Respond&);
+    void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);
+    void wait_for_signals();
+
+    Options options_;
+    boost::asio::any_io_executor executor_;
+    boost::asio::any_io_executor strand_;
+    const EventLog log_;
+    support::LineWriter out_;
+    ServeMetrics metrics_;
+    support::Signals signals_;
+    const boost::asio::ip::tcp::endpoint listen_;
+    Guard guard_;
+    std::optional<support::Cluster> cluster_;  ///< simulated
+    ServedJobs jobs_;
+    TargetAllocator allocator_;
+    const std::shared_ptr<AllocationCount> allocation_count_;
+    const std::shared_ptr<SlowWork> slow_;
+    std::optional<boost::asio::thread_pool> file_worker_;  ///< the disk may block it
+    std::optional<ListFiles> files_;
+    const support::HttpRoutes routes_;
+    std::shared_ptr<support::HttpServer> server_;
+    std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
+    /// Pending reload requests, by the numbers of ScrapeConfigReloader::check().
+    std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
+    std::string trouble_;          ///< with the configuration, a line each
+    std::set<std::string> notes_;  ///< notes on the configuration already logged
+    bool configured_ = false;
+};
+
+}  // namespace k8s_sd_program

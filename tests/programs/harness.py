@@ -1,0 +1,105 @@
+"""Runs the programs and examples from the folder $K8S_SD_EXAMPLES."""
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+import threading
+
+FOLDER = os.environ["K8S_SD_EXAMPLES"]
+# Log timestamps of k8s-sd.
+TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+USUAL_EVENT = r"k8s-sd: (applied: |ends: |job .*: its list is complete, )"
+TIMEOUT = 60  # seconds; only a failing test waits that long
+
+
+def environment():
+    """An environment that cannot lead a program to a real cluster."""
+    hidden = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**kept, "HOME": "/nonexistent"}
+
+
+def command(program, arguments):
+    return [os.path.join(FOLDER, program), *map(str, arguments)]
+
+
+def run(program, *arguments, variables=None):
+    """Runs a program to its end, with additional environment variables. Returns the result of
+    subprocess.run()."""
+    return subprocess.run(command(program, arguments), text=True,
+                          env={**environment(), **(variables or {})},
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+
+
+class Running:
+    """A running program; its lines are read as they arrive."""
+
+    def __init__(self, program, *arguments, timeout=TIMEOUT):
+        self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        self.watchdog = threading.Timer(timeout, self.process.kill)
+        self.watchdog.start()
+
+    def line(self):
+        """The next line of standard output."""
+        text = self.process.stdout.readline()
+        if not text:
+            raise AssertionError("ended: " + self.process.stderr.read())
+        return text.rstrip("\n")
+
+    def line_with(self, pattern):
+        """The first match of the pattern in the lines to come."""
+        while True:
+            match = re.search(pattern, self.line())
+            if match:
+                return match
+
+    def log_line(self):
+        """The next line of standard error."""
+        return self.process.stderr.readline().rstrip("\n")
+
+    def error_line(self):
+        """The next line of standard error with a warning or an error, without its time."""
+        while True:
+            line = re.sub(TIME, "", self.log_line())
+            if not re.match(USUAL_EVENT, line):
+                return line
+
+    def signal(self, number):
+        """Sends the signal and returns the exit status."""
+        self.process.send_signal(number)
+        self.process.communicate()
+        return self.process.returncode
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+        self.watchdog.cancel()
+
+
+@contextlib.contextmanager
+def running(program, *arguments, timeout=TIMEOUT):
+    instance = Running(program, *arguments, timeout=timeout)
+    try:
+        yield instance
+    finally:
+        instance.close()
+
+
+@contextlib.contextmanager
+def simulated_cluster(timeout=TIMEOUT):
+    """The URL of a simulated cluster that changes about once a second."""
+    with running("discover", "--sim", "--output", "quiet", timeout=timeout) as cluster:
+        yield cluster.error_line().rpartition(" ")[2]
+
+
+@contextlib.contextmanager
+def file_with(text, name="sd.yaml"):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        yield path

@@ -1,0 +1,121 @@
+#include "jobs/served_jobs.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+using k8s_sd_program::ListAnswer;
+using k8s_sd_program::ListForm;
+using k8s_sd_program::Refusal;
+using k8s_sd_program::ServedJob;
+using k8s_sd_program::ServedJobs;
+using k8s_sd_program::ServeMetrics;
+using k8s_sd_program::ServeOptions;
+
+namespace {
+
+/// Jobs whose workers can be slow.
+class Jobs {
+ public:
+    Jobs() : jobs(strand_.get_executor(), workers_.get_executor(), ServeOptions{}, metrics_) {}
+    ~Jobs() {
+        jobs.stop();
+        work();
+    }
+
+    static k8s_sd::ScrapeJob job(const std::string& name, std::vector<std::string> targets) {
+        k8s_sd::ScrapeJob job;
+        job.scrape.job_name = job.discovery.name = name;
+        job.discovery.static_configs = {{.targets = std::move(targets)}};
+        return job;
+    }
+    void apply(std::vector<k8s_sd::ScrapeJob> all) {
+        k8s_sd::ScrapeConfigFile file;
+        file.jobs = std::move(all);
+        jobs.apply(file);
+    }
+    /// The manager delivers all pending diffs; the workers do not run yet.
+    void deliver() {
+        strand_.restart();
+        strand_.poll();
+    }
+    void work() {
+        for (int i = 0; i < 10; ++i) {
+            deliver();
+            workers_.restart();
+            workers_.poll();
+        }
+    }
+    /// The list, or the reason for its absence.
+    std::string list(const std::shared_ptr<ServedJob>& job) {
+        work();
+        std::string text = "no answer";
+        job->get({.content = {ListForm::discovered}}, [&](const ListAnswer& answer) {
+            text =
+                answer.body && answer.why == Refusal::none ? *answer.body->bytes() : answer.refusal;
+        });
+        work();
+        return text;
+    }
+    std::string list(const std::string& name) { return list(jobs.find(name)); }
+
+ private:
+    boost::asio::io_context strand_;
+    boost::asio::io_context workers_;
+    ServeMetrics metrics_;
+
+ public:
+    ServedJobs jobs;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "ServedJobs: a job that leaves and returns before its end was delivered has its targets") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1", "y:1"})});
+    all.deliver();
+    all.apply({});
+    all.deliver();
+    CHECK_FALSE(all.jobs.find("a"));
+    all.apply({Jobs::job("a", {"x:1", "y:1"})});
+    CHECK(all.list("a").find(R"("x:1","y:1")") != std::string::npos);
+    CHECK(all.jobs.not_ready().empty());
+}
+
+TEST_CASE("ServedJobs: a job that returns as another one is not complete with what it had") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1"})});
+    all.deliver();
+    all.apply({});
+    all.deliver();
+    all.apply({Jobs::job("a", {"y:1"})});
+    const std::string text = all.list("a");
+    CHECK(text.find("y:1") != std::string::npos);
+    CHECK(text.find("x:1") == std::string::npos);
+}
+
+TEST_CASE(
+    "ServedJobs: readers of a removed job are notified; one that returns later is a new one") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1"})});
+    all.work();
+    const auto gone = all.jobs.find("a");
+    all.apply({});
+    CHECK(all.list(gone) == "the configuration has no such job any more");
+    all.work();
+    all.apply({Jobs::job("a", {"x:1"})});
+    CHECK(all.jobs.find("a") != gone);
+    CHECK(all.list(gone) == "the configuration has no such job any more");
+    CHECK(all.list("a").find("x:1") != std::string::npos);
+}
+
+TEST_CASE("ServedJobs: a job that leaves before its first diff and returns is complete") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"x:1"})});
+    all.apply({});
+    all.apply({Jobs::job("a", {"x:1"})});
+    CHECK(all.list("a").find("x:1") != std::string::npos);
+}
