@@ -60,8 +60,8 @@ class HouseTest(unittest.TestCase):
         self.assertEqual(self.problems(), [])
 
     def test_an_arrow_that_runs_up_is_found(self):
-        self.house.texts["k8s_sd/detail/base/text.hpp"] += '#include "k8s_sd/config.hpp"\n'
-        self.expect("base must not include config")
+        self.house.texts["k8s_sd/detail/text/text.hpp"] += '#include "k8s_sd/config.hpp"\n'
+        self.expect("text must not include config")
 
     def test_a_table_that_runs_up_is_found(self):
         self.house.allowed["base"].add("watch")
@@ -77,7 +77,7 @@ class HouseTest(unittest.TestCase):
         self.expect("a circle of includes")
 
     def test_a_private_header_in_the_public_namespace_is_found(self):
-        self.change("k8s_sd/detail/base/text.hpp", "v0::detail {", "v0 {")
+        self.change("k8s_sd/detail/text/text.hpp", "v0::detail {", "v0 {")
         self.expect("belongs to k8s_sd::detail")
 
     def test_a_public_header_in_the_private_namespace_is_found(self):
@@ -150,7 +150,7 @@ class DependencyTest(unittest.TestCase):
 
     def test_what_is_allowed_is_no_problem(self):
         self.expect("k8s_sd/config.hpp", "k8s_sd/detail/base/abi.hpp", [])
-        self.expect("k8s_sd/detail/net/byte_stream.hpp", "boost/asio/post.hpp", [])
+        self.expect("k8s_sd/detail/transport/byte_stream.hpp", "boost/asio/post.hpp", [])
 
 
 class TextTest(unittest.TestCase):

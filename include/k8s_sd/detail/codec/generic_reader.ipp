@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/base/rfc3339.hpp"
 #include "k8s_sd/detail/codec/generic_reader.hpp"
-#include "k8s_sd/detail/codec/json_cost.hpp"
-#include "k8s_sd/detail/codec/json_skip.hpp"
+#include "k8s_sd/detail/codec/json/json_cost.hpp"
+#include "k8s_sd/detail/codec/json/json_skip.hpp"
+#include "k8s_sd/detail/text/rfc3339.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>

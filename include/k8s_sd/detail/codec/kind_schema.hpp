@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/codec/json_schema.hpp"
-#include "k8s_sd/detail/codec/protobuf_schema.hpp"
+#include "k8s_sd/detail/codec/json/json_schema.hpp"
+#include "k8s_sd/detail/codec/protobuf/protobuf_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/kind.hpp"
 

@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/codec/json/json_decoder.hpp"
 #include "k8s_sd/detail/codec/make_decoder.hpp"
 #include "k8s_sd/detail/codec/media_types.hpp"
-#include "k8s_sd/detail/codec/protobuf_decoder.hpp"
+#include "k8s_sd/detail/codec/protobuf/protobuf_decoder.hpp"
 
 namespace k8s_sd::inline v0::detail {
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/packed_reader.hpp"
+#include "k8s_sd/detail/discovery/snapshots/packed_reader.hpp"
 #include "k8s_sd/detail/fleet/packed_view.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 

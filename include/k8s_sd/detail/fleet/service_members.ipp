@@ -1,11 +1,11 @@
 #include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/api/kind_of.hpp"
-#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/fleet/fleet_place.hpp"
 #include "k8s_sd/detail/fleet/slice_members.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
-#include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 

@@ -1,15 +1,15 @@
-#include "k8s_sd/detail/base/host_arguments.hpp"
-#include "k8s_sd/detail/base/host_handle.hpp"
-#include "k8s_sd/detail/groups/discoverer_status.hpp"
-#include "k8s_sd/detail/groups/group_registry.hpp"
-#include "k8s_sd/detail/groups/kind_view.hpp"
+#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/host_handle.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
+#include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/pending_objects.hpp"
 #include "k8s_sd/detail/hosts/resource_search.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
-#include "k8s_sd/detail/net/api_client_impl.hpp"
-#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/sharing/discoverer_status.hpp"
+#include "k8s_sd/detail/sharing/kind_view.hpp"
+#include "k8s_sd/detail/sharing/watch_registry.hpp"
 
 #include <boost/asio/post.hpp>
 #include <algorithm>
@@ -49,7 +49,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     struct Inputs {
         Inputs(const executor_type& executor, const WatcherConfig& config)
             : scope(resolve_scope(config, ContextEnvironment::of(executor).in_cluster())),
-              watches(GroupRegistry::watches_on(executor, scope)) {}
+              watches(WatchRegistry::watches_on(executor, scope)) {}
         WatchScope scope;
         std::shared_ptr<SharedWatches> watches;
     };

@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/case_map.hpp"
 #include "k8s_sd/detail/relabel/case_table.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,9 +1,9 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/immortal.hpp"
-#include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>

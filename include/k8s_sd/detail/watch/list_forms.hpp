@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/net/list_memory.hpp"
+#include "k8s_sd/detail/client/list_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -67,8 +67,8 @@ class ListForms {
         on_failure(true);
         if (was_first) leading_ = index_;
     }
-    /// The server has recovered, although all forms had failed: the LISTs follow as in a first round,
-    /// the streamed forms last.
+    /// The server has recovered, although all forms had failed: the LISTs follow as in a first
+    /// round, the streamed forms last.
     void start_over() noexcept {
         std::stable_partition(
             forms_.begin(), forms_.begin() + static_cast<std::ptrdiff_t>(size_),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/net/bookmark_cadence.hpp"
+#include "k8s_sd/detail/client/bookmark_cadence.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "k8s_sd/detail/base/host_port.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/labels/label_names.hpp"
+#include "k8s_sd/detail/text/host_port.hpp"
 
 #include <string_view>
 
