@@ -17,7 +17,7 @@ import sys
 DENIED_TO_HOSTS = re.compile(
     r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
     # required by templates of hosts
-    r"|k8s_sd/detail/(?!base/|labels/|stores/|client/server_identity\.|hosts/object_watch\."
+    r"|k8s_sd/detail/(?!base/|text/|labels/|stores/|client/server_identity\.|hosts/object_watch\."
     r"|async/(host_arguments|operation|reader|run_initiation|sync_waits)\.)")
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
 # Pure layers, and the pure files of other layers.

@@ -102,8 +102,12 @@ class HouseTest(unittest.TestCase):
 
     def test_a_body_that_no_unit_has_is_found(self):
         self.house.texts["k8s_sd/detail/base/lost.ipp"] = ""
-        self.expect("k8s_sd/detail/base/lost.ipp: include/k8s_sd/src.hpp must include it")
-        self.expect("k8s_sd/detail/base/lost.ipp: one file of src/ must include it")
+        self.expect("k8s_sd/detail/base/lost.ipp: k8s_sd/detail/base/base.ipp must include it")
+
+    def test_a_list_that_no_unit_has_is_found(self):
+        self.house.texts["k8s_sd/detail/stores/stores.ipp"] = ""
+        self.expect("k8s_sd/detail/stores/stores.ipp: include/k8s_sd/src.hpp must include it")
+        self.expect("k8s_sd/detail/stores/stores.ipp: one file of src/lib/ must include it")
 
     def test_a_using_directive_is_found(self):
         self.house.texts["k8s_sd/detail/base/error.ipp"] += "using namespace detail;\n"

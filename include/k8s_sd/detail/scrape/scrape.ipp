@@ -1,3 +1,4 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/scrape/built_group.ipp"
 #include "k8s_sd/detail/scrape/duration_text.ipp"
 #include "k8s_sd/detail/scrape/equal_targets.ipp"

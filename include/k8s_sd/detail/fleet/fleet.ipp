@@ -1,3 +1,4 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/fleet/divided_discovery.ipp"
 #include "k8s_sd/detail/fleet/fleet_view.ipp"
 #include "k8s_sd/detail/fleet/group_share.ipp"

@@ -1,3 +1,4 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/watch/failure.ipp"
 #include "k8s_sd/detail/watch/outcome.ipp"
 #include "k8s_sd/detail/watch/selection.ipp"

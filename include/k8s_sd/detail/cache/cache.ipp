@@ -1,3 +1,4 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/cache/cache_collection.ipp"
 #include "k8s_sd/detail/cache/cache_namespace.ipp"
 #include "k8s_sd/detail/cache/cache_watch.ipp"

@@ -1,3 +1,4 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/config/api_server_lookup.ipp"
 #include "k8s_sd/detail/config/complete_server.ipp"
 #include "k8s_sd/detail/config/config_file.ipp"

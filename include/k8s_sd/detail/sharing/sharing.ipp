@@ -1,9 +1,4 @@
-#include "k8s_sd/detail/access/access_check.ipp"
-#include "k8s_sd/detail/access/required_access.ipp"
-#include "k8s_sd/detail/groups/group_registry.ipp"
-#include "k8s_sd/detail/groups/group_watcher.ipp"
-#include "k8s_sd/detail/groups/group_watcher_impl.ipp"
-#include "k8s_sd/detail/groups/role_groups.ipp"
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/sharing/kind_view.ipp"
 #include "k8s_sd/detail/sharing/kind_watches.ipp"
 #include "k8s_sd/detail/sharing/matching_views.ipp"

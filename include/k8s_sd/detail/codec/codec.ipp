@@ -1,3 +1,4 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/codec/generic_reader.ipp"
 #include "k8s_sd/detail/codec/json/json_cost.ipp"
 #include "k8s_sd/detail/codec/json/json_decoder.ipp"

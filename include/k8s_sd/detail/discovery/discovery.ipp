@@ -1,8 +1,11 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/discovery/discoverer.ipp"
 #include "k8s_sd/detail/discovery/discovery_manager.ipp"
 #include "k8s_sd/detail/discovery/job_state.ipp"
 #include "k8s_sd/detail/discovery/snapshots/group_snapshot.ipp"
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.ipp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_file.ipp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_files.ipp"
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.ipp"
 #include "k8s_sd/detail/discovery/sources/file_targets.ipp"
 #include "k8s_sd/detail/discovery/sources/http_targets.ipp"
