@@ -62,7 +62,7 @@ WHERE_IS = {
     "single and collection watches of an `ObjectCache`":
         {"cache/collection_policy.hpp": "Action::join"},
     "lock-free readers of a store":
-        {"stores/readers.hpp": "class Readers"},
+        {"stores/published.hpp": "class Readers"},
     "effect of a relabelling rule":
         {"relabel/relabel_rule.ipp": "bool CompiledRule::apply("},
     "from a discovered to a scrape target":

@@ -28,7 +28,7 @@ PURE = re.compile(
     r"|watch/(watch_machine|outcome|watch_request|watch_idle_timeout|encoding_choice"
     r"|failure|watch_report|resource_version)\."
     r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\."
-    r"|stores/(trie|readers|published|store_index|store_traits)\."
+    r"|stores/(trie|published|store_index|store_traits)\."
     r"|discovery/(due_queue|pending_changes)\.)")
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 

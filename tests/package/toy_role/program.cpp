@@ -6,7 +6,6 @@
 #include "k8s_sd/detail/base/other_kinds.ipp"
 #include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/codec/generic_reader.ipp"
-#include "k8s_sd/detail/codec/json/json_cost.ipp"
 #include "k8s_sd/detail/codec/json/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json/json_skip.ipp"
 #include "k8s_sd/detail/codec/list_watch_reader.ipp"

@@ -1,5 +1,4 @@
-#include "k8s_sd/detail/client/list_memory.hpp"
-#include "k8s_sd/detail/client/transfer_rate.hpp"
+#include "k8s_sd/detail/client/server_memory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/client/server_shards.hpp"
+#include "k8s_sd/detail/client/server_memory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -8,7 +8,7 @@
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/sharing/watched_namespaces.hpp"
+#include "k8s_sd/detail/sharing/watch_plan.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/seconds_text.hpp"
 #include "k8s_sd/detail/text/text.hpp"

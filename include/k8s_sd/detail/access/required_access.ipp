@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
-#include "k8s_sd/detail/sharing/watched_namespaces.hpp"
+#include "k8s_sd/detail/sharing/watch_plan.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/rule_list.hpp"

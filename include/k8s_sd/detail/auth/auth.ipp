@@ -5,7 +5,6 @@
 #include "k8s_sd/detail/auth/credentials.ipp"
 #include "k8s_sd/detail/auth/exec_credential.ipp"
 #include "k8s_sd/detail/auth/exec_issuer.ipp"
-#include "k8s_sd/detail/auth/header_files.ipp"
 #include "k8s_sd/detail/auth/host_token_issuer.ipp"
 #include "k8s_sd/detail/auth/kubeconfig_reload.ipp"
 #include "k8s_sd/detail/auth/oauth2_issuer.ipp"

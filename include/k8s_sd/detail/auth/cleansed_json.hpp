@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <boost/container/pmr/memory_resource.hpp>
 #include <boost/json/parser.hpp>

@@ -1,18 +1,90 @@
+#include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/auth/configured_credentials.hpp"
+#include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/detail/auth/credential_sources.hpp"
 #include "k8s_sd/detail/auth/exec_issuer.hpp"
-#include "k8s_sd/detail/auth/header_files.hpp"
 #include "k8s_sd/detail/auth/host_token_issuer.hpp"
 #include "k8s_sd/detail/auth/oauth2_issuer.hpp"
+#include "k8s_sd/detail/auth/secret_texts.hpp"
 #include "k8s_sd/detail/auth/shared_credentials.hpp"
+#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/environment.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
+
+/// The refused credentials as issued by the wrapped source.
+CredentialSource::Refused without_headers(const CredentialSource::Refused& refused) {
+    if (!refused || refused->headers.empty()) return refused;
+    auto own = std::make_shared<RequestCredentials>(*refused);
+    own->headers.clear();
+    return own;
+}
+
+/// Adds configured headers to the credentials of another source. Headers from files are re-read
+/// like tokens. If one of them has no value, there are no usable credentials.
+class HeaderFiles final : public CredentialSource {
+ public:
+    HeaderFiles(std::unique_ptr<CredentialSource>, const std::vector<HttpHeader>&,
+                asio::any_io_executor strand, std::shared_ptr<Clock>, std::shared_ptr<FileCalls>,
+                Logger logger = {});
+
+    void async_get(Refused, Handler) override;
+
+ private:
+    RequestCredentials with_headers(RequestCredentials) const;
+
+    std::unique_ptr<CredentialSource> source_;
+    std::vector<std::string> names_;
+    SecretTexts values_;
+};
+
+HeaderFiles::HeaderFiles(std::unique_ptr<CredentialSource> source,
+                         const std::vector<HttpHeader>& headers, asio::any_io_executor strand,
+                         std::shared_ptr<Clock> clock, std::shared_ptr<FileCalls> calls,
+                         Logger logger)
+    : source_(std::move(source)),
+      values_(std::move(strand), std::move(clock), std::move(calls), std::move(logger)) {
+    for (const HttpHeader& header : headers) {
+        names_.push_back(header.name);
+        values_.add("header " + header.name, header.value, header.file);
+    }
+}
+
+void HeaderFiles::async_get(Refused refused, Handler handler) {
+    source_->async_get(without_headers(refused), [this, handler = std::move(handler)](
+                                                     RequestCredentials credentials) {
+        if (credentials.ec) return handler(std::move(credentials));
+        values_.async_read([this, handler, credentials] { handler(with_headers(credentials)); });
+    });
+}
+
+RequestCredentials HeaderFiles::with_headers(RequestCredentials credentials) const {
+    if (!values_.complete()) {
+        RequestCredentials none;
+        none.ec = errc::credentials_unavailable;
+        none.problem = values_.problem();
+        return none;
+    }
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        append(credentials.headers, names_[i]);
+        append(credentials.headers, ": ");
+        append(credentials.headers, values_[i]);
+        append(credentials.headers, "\r\n");
+    }
+    if (credentials.problem.empty()) credentials.problem = values_.problem();
+    const auto expiry = values_.expiry();
+    if (expiry) credentials.expiry = std::min(credentials.expiry.value_or(*expiry), *expiry);
+    return credentials;
+}
 
 /// Starting a program is more expensive than a request to a service.
 constexpr Duration min_exec_pause = std::chrono::seconds(10);

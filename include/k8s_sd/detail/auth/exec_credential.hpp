@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api_server_config.hpp"
-#include "k8s_sd/detail/auth/credential_issuer.hpp"
+#include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 
 #include <string>

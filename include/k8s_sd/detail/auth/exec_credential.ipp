@@ -3,12 +3,12 @@
 #include "k8s_sd/detail/base/secret_file.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
 #include "k8s_sd/detail/text/json_text.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
 #include "k8s_sd/detail/text/rfc3339.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/detail/transport/tls/tls.hpp"
 
 #include <boost/json/object.hpp>

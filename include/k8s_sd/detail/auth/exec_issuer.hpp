@@ -3,7 +3,7 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/async/file_reader.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
-#include "k8s_sd/detail/auth/credential_issuer.hpp"
+#include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

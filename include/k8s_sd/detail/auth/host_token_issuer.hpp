@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/async/late_answers.hpp"
-#include "k8s_sd/detail/auth/credential_issuer.hpp"
+#include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/token_source.hpp"
 

@@ -1,18 +1,42 @@
 #pragma once
 
 #include "k8s_sd/api_server_config.hpp"
-#include "k8s_sd/detail/auth/credential_issuer.hpp"
-#include "k8s_sd/detail/auth/response_collector.hpp"
+#include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/detail/auth/secret_texts.hpp"
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
+
+/// Collects a whole response with possible secrets.
+class ResponseCollector final : public ResponseSink {
+ public:
+    /// \param max_bytes  limit of the body; more is an error
+    explicit ResponseCollector(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+    void on_head(const ResponseHead& head) override { head_ = head; }
+    error_code on_body(std::string_view bytes) override {
+        if (body_.size() + bytes.size() > max_bytes_) return errc::object_too_large;
+        body_.insert(body_.end(), bytes.begin(), bytes.end());
+        return {};
+    }
+
+    const ResponseHead& head() const noexcept { return head_; }
+    std::string_view body() const noexcept { return {body_.data(), body_.size()}; }
+
+ private:
+    const std::size_t max_bytes_;
+    ResponseHead head_;
+    CleansedBytes body_;
+};
 
 /// A token service with client credentials (RFC 6749 4.4). Redirects are not followed.
 class OAuth2Issuer final : public CredentialIssuer {

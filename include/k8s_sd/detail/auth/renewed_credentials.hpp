@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/detail/auth/credential_issuer.hpp"
 #include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/environment.hpp"
 

@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/auth/secret_texts.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <algorithm>
 #include <chrono>

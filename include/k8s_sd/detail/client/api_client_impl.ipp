@@ -1,21 +1,75 @@
+#include "k8s_sd/api_client.hpp"
+#include "k8s_sd/api_server_config.hpp"
+#include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/auth/connect_targets.hpp"
 #include "k8s_sd/detail/auth/credential_sources.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
-#include "k8s_sd/detail/client/header_lines.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
+#include "k8s_sd/detail/text/percent_encoding.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/version.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
+
+/// Token characters that append_escaped() would escape, except the percent sign.
+constexpr std::string_view header_token_marks = "!#$&'*+^`|";
+
+void append_line(std::string& lines, const std::string& field, std::string_view name,
+                 std::string_view value) {
+    if (!is_header_name(name)) {
+        throw ConfigError(field, "the name of a header must not be empty, and has no blanks, "
+                                 "control characters or any of ()<>@,;:\\\"/[]?={}");
+    }
+    if (!is_header_text(value)) {
+        throw ConfigError(field, "must not contain a line break or another control character");
+    }
+    (((lines += name) += ": ") += value) += "\r\n";
+}
+
+/// Source: client-go, transport/round_trippers.go.
+/// \throws ConfigError for a control character
+std::string impersonation_lines(const ImpersonationConfig& config) {
+    std::string lines;
+    const std::string where = "api_server.impersonate.";
+    if (!config.user.empty()) append_line(lines, where + "user", "Impersonate-User", config.user);
+    if (!config.uid.empty()) append_line(lines, where + "uid", "Impersonate-Uid", config.uid);
+    for (const std::string& group : config.groups) {
+        append_line(lines, where + "groups", "Impersonate-Group", group);
+    }
+    for (const auto& [key, values] : config.extra) {
+        std::string name = "Impersonate-Extra-";
+        append_escaped(name, lower_case(key), header_token_marks);
+        for (const std::string& value : values) append_line(lines, where + "extra", name, value);
+    }
+    return lines;
+}
+
+/// Lines of constant headers. Empty if any header comes from a file, because HeaderFiles then adds
+/// them all.
+/// \throws ConfigError for a control character or an invalid header name
+std::string header_lines(const std::vector<HttpHeader>& headers) {
+    const bool files = std::any_of(headers.begin(), headers.end(),
+                                   [](const HttpHeader& header) { return !header.file.empty(); });
+    std::string lines;
+    for (const HttpHeader& header : headers) {
+        append_line(lines, "api_server.headers", header.name, header.value);
+    }
+    return files ? std::string() : lines;
+}
 
 ServerUrl url_of(const ApiServerConfig& server) {
     return parse_server_url(server.url, server.tls != TlsConfig{});
@@ -195,3 +249,24 @@ std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& stran
 }
 
 }  // namespace k8s_sd::inline v0::detail
+
+namespace k8s_sd::inline v0 {
+
+namespace {
+
+asio::any_io_executor checked_strand(asio::any_io_executor strand) {
+    detail::check_host_executor(strand, "ApiClient");
+    return strand;
+}
+
+}  // namespace
+
+ApiClient::ApiClient(asio::any_io_executor strand, const ApiServerConfig& server,
+                     Environment environment)
+    : ApiClient(std::make_unique<detail::ApiClientImpl>(checked_strand(std::move(strand)), server,
+                                                        std::move(environment))) {}
+ApiClient::ApiClient(std::unique_ptr<detail::ApiClientImpl> impl) : impl_(std::move(impl)) {}
+ApiClient::~ApiClient() = default;
+asio::any_io_executor ApiClient::get_executor() const { return impl_->executor; }
+
+}  // namespace k8s_sd::inline v0

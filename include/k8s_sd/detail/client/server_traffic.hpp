@@ -1,9 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/client/bookmark_cadence.hpp"
-#include "k8s_sd/detail/client/list_memory.hpp"
-#include "k8s_sd/detail/client/server_shards.hpp"
-#include "k8s_sd/detail/client/transfer_rate.hpp"
+#include "k8s_sd/detail/client/server_memory.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 

@@ -1,6 +1,5 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/codec/generic_reader.ipp"
-#include "k8s_sd/detail/codec/json/json_cost.ipp"
 #include "k8s_sd/detail/codec/json/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json/json_skip.ipp"
 #include "k8s_sd/detail/codec/json/json_status.ipp"

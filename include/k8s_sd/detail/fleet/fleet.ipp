@@ -8,8 +8,6 @@
 #include "k8s_sd/detail/fleet/lease_sights.ipp"
 #include "k8s_sd/detail/fleet/lease_text.ipp"
 #include "k8s_sd/detail/fleet/membership.ipp"
-#include "k8s_sd/detail/fleet/packed_view.ipp"
 #include "k8s_sd/detail/fleet/service_members.ipp"
-#include "k8s_sd/detail/fleet/slice_members.ipp"
 #include "k8s_sd/detail/fleet/static_members.ipp"
 #include "k8s_sd/detail/fleet/view_machine.ipp"

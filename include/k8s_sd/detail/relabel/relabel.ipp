@@ -1,5 +1,4 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
-#include "k8s_sd/detail/relabel/case_map.ipp"
 #include "k8s_sd/detail/relabel/go_regex.ipp"
 #include "k8s_sd/detail/relabel/label_name.ipp"
 #include "k8s_sd/detail/relabel/md5.ipp"

@@ -1,5 +1,5 @@
+#include "k8s_sd/detail/sharing/watch_plan.hpp"
 #include "k8s_sd/detail/sharing/watch_set.hpp"
-#include "k8s_sd/detail/sharing/watched_namespaces.hpp"
 
 #include <algorithm>
 #include <string>

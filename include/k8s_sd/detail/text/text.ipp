@@ -1,6 +1,5 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/text/access_rule.ipp"
-#include "k8s_sd/detail/text/did_you_mean.ipp"
 #include "k8s_sd/detail/text/error_text.ipp"
 #include "k8s_sd/detail/text/logger.ipp"
 #include "k8s_sd/detail/text/metrics_text.ipp"

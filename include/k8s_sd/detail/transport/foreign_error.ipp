@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
 #include "k8s_sd/detail/text/json_surrogates.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/detail/transport/foreign_error.hpp"
 
 #include <boost/json/monotonic_resource.hpp>

@@ -8,7 +8,6 @@
 #include "k8s_sd/detail/transport/inflate.ipp"
 #include "k8s_sd/detail/transport/lookups.ipp"
 #include "k8s_sd/detail/transport/proxy/http_connect.ipp"
-#include "k8s_sd/detail/transport/proxy/proxy_dialog.ipp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.ipp"
 #include "k8s_sd/detail/transport/proxy/socks5.ipp"
 #include "k8s_sd/detail/transport/response_head_text.ipp"

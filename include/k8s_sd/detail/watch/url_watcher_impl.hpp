@@ -8,7 +8,6 @@
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/transport/inflate.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
-#include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/share_choice.hpp"
 #include "k8s_sd/detail/watch/watch_idle_timeout.hpp"

@@ -1,10 +1,10 @@
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/discovery/sources/target_list.hpp"
 #include "k8s_sd/detail/labels/label_names.hpp"
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
 #include "k8s_sd/detail/text/json_surrogates.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>

@@ -23,7 +23,9 @@ class ProxyDialog {
     /// Processes received bytes; requires the state `talking`.
     virtual void feed(std::string_view bytes) = 0;
     /// The proxy has closed the connection.
-    void feed_end();
+    void feed_end() {
+        if (state_ == State::talking) fail("closed the connection instead of an answer");
+    }
 
     State state() const noexcept { return state_; }
     /// Takes the output to send before further input.
@@ -40,7 +42,10 @@ class ProxyDialog {
     }
     void say(CleansedBytes bytes) { output_ = std::move(bytes); }
     /// Fails if bytes follow the last response: nothing has been sent to the server yet.
-    void finish_unless_more(std::string_view rest);
+    void finish_unless_more(std::string_view rest) {
+        if (rest.empty()) return finish();
+        fail("sent more than its answer, before the server was spoken to");
+    }
 
  private:
     State state_ = State::talking;

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/detail/transport/tls/tls.hpp"
 #include "k8s_sd/detail/transport/tls/tls_peer.hpp"
 

@@ -4,13 +4,109 @@
 #include "k8s_sd/time.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 
 namespace k8s_sd::inline v0::detail {
+
+/// Measures the transfer rate of lists, to decide about compression. An API server compresses about
+/// 100 MB/s per core, to an eighth of the size. A network of 16 MB/s then transfers a list in an
+/// eighth of the time, one of 100 MB/s gains nothing, and the server's load rises in both cases. So
+/// compression is requested only after a measurement far below 100 MB/s. Thread-safe.
+class TransferRate {
+ public:
+    /// An uncompressed list is complete.
+    /// \param waited  time spent waiting for its bytes after the first ones, without local
+    /// processing
+    void add(std::uint64_t bytes, Duration waited, TimePoint now) {
+        // An API server does not compress smaller responses.
+        constexpr std::uint64_t least = 128 * 1024;
+        if (bytes < least) return;
+        const std::lock_guard lock(mutex_);
+        measured_ = now;
+        slow_ =
+            static_cast<double>(bytes) < threshold * std::chrono::duration<double>(waited).count();
+    }
+    /// Measurements expire, because the network path may change.
+    bool is_slow(TimePoint now) const {
+        const std::lock_guard lock(mutex_);
+        return slow_ && measured_ && now - *measured_ < std::chrono::hours(1);
+    }
+
+ private:
+    static constexpr double threshold = 16e6;  // bytes per second
+
+    mutable std::mutex mutex_;
+    std::optional<TimePoint> measured_;
+    bool slow_ = false;
+};
+
+/// Remembers a server's support for shardSelector (KEP-5866): it may refuse the parameter, or
+/// ignore it. Entries expire after an hour, because the server may be upgraded. Thread-safe.
+class ServerShards {
+ public:
+    /// A request succeeded only without the parameter.
+    /// \returns whether this was unknown
+    bool on_refused(TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        const bool known = is_recent(refused_, now);
+        refused_ = now;
+        return !known;
+    }
+    /// An object outside the requested share has arrived.
+    void on_ignored(TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        ignored_ = now;
+    }
+    /// Whether to send the parameter.
+    bool worth_trying(TimePoint now) const {
+        const std::lock_guard lock(mutex_);
+        return !is_recent(refused_, now);
+    }
+    /// Whether a request for a share returns more than the share.
+    bool of_no_use(TimePoint now) const {
+        const std::lock_guard lock(mutex_);
+        return is_recent(refused_, now) || is_recent(ignored_, now);
+    }
+
+ private:
+    static bool is_recent(const std::optional<TimePoint>& when, TimePoint now) {
+        return when && now - *when < std::chrono::hours(1);
+    }
+
+    mutable std::mutex mutex_;
+    std::optional<TimePoint> refused_, ignored_;
+};
+
+/// The bookmark interval of a server, measured over all its watches. It is the median of the last
+/// intervals: a busy server or a stopped process does not distort it, and it adapts to a new
+/// interval after a few bookmarks. Thread-safe.
+class BookmarkCadence {
+ public:
+    void add(Duration interval) {
+        const std::lock_guard lock(mutex_);
+        last_[added_++ % last_.size()] = interval;
+    }
+    /// nullopt before the first interval.
+    std::optional<Duration> interval() const {
+        const std::lock_guard lock(mutex_);
+        const std::size_t count = std::min(added_, last_.size());
+        if (count == 0) return std::nullopt;
+        auto sorted = last_;
+        std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
+        return sorted[count / 2];
+    }
+
+ private:
+    mutable std::mutex mutex_;
+    std::array<Duration, 8> last_{};
+    std::size_t added_ = 0;
+};
 
 /// The form of a list request.
 enum class ListShape : std::uint8_t {
