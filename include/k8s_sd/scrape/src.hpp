@@ -3,6 +3,8 @@
 // The function bodies of relabelling and scraping, for hosts without a linked k8s_sd library:
 // include this file after k8s_sd/src.hpp in the same source file. Needs RE2 and xxHash as well.
 
+#include "k8s_sd/src.hpp"
+
+// Bodies of the layers above those of src.hpp.
 #include "k8s_sd/detail/relabel/relabel.ipp"
 #include "k8s_sd/detail/scrape/scrape.ipp"
-#include "k8s_sd/src.hpp"

@@ -9,7 +9,6 @@
 #include "k8s_sd/detail/codec/json/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json/json_skip.ipp"
 #include "k8s_sd/detail/codec/list_watch_reader.ipp"
-#include "k8s_sd/detail/codec/make_decoder.ipp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_decoder.ipp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_envelope.ipp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_projector.ipp"

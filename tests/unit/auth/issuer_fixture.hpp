@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/detail/auth/credential_sources.hpp"
 #include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"

@@ -1,6 +1,5 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/auth/configured_credentials.ipp"
-#include "k8s_sd/detail/auth/connect_targets.ipp"
 #include "k8s_sd/detail/auth/credential_sources.ipp"
 #include "k8s_sd/detail/auth/credentials.ipp"
 #include "k8s_sd/detail/auth/exec_credential.ipp"

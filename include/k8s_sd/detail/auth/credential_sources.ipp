@@ -1,7 +1,7 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/auth/configured_credentials.hpp"
 #include "k8s_sd/detail/auth/credential_source.hpp"
-#include "k8s_sd/detail/auth/credential_sources.hpp"
+#include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/auth/exec_issuer.hpp"
 #include "k8s_sd/detail/auth/host_token_issuer.hpp"
 #include "k8s_sd/detail/auth/oauth2_issuer.hpp"

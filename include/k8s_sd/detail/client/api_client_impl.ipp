@@ -2,7 +2,7 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/auth/connect_targets.hpp"
-#include "k8s_sd/detail/auth/credential_sources.hpp"
+#include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"

@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
-#include "k8s_sd/detail/sharing/watch_registry.hpp"
+#include "k8s_sd/detail/sharing/shared_watches.hpp"
 
 #include <boost/asio/post.hpp>
 #include <utility>

@@ -9,7 +9,7 @@
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/sharing/discoverer_status.hpp"
 #include "k8s_sd/detail/sharing/kind_view.hpp"
-#include "k8s_sd/detail/sharing/watch_registry.hpp"
+#include "k8s_sd/detail/sharing/shared_watches.hpp"
 #include "k8s_sd/object.hpp"
 
 #include <boost/asio/post.hpp>

@@ -1,10 +1,8 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/relabel/go_regex.ipp"
-#include "k8s_sd/detail/relabel/label_name.ipp"
-#include "k8s_sd/detail/relabel/md5.ipp"
+#include "k8s_sd/detail/relabel/hashes.ipp"
 #include "k8s_sd/detail/relabel/mutable_labels.ipp"
 #include "k8s_sd/detail/relabel/pattern.ipp"
-#include "k8s_sd/detail/relabel/relabel_budget.ipp"
 #include "k8s_sd/detail/relabel/relabel_explain.ipp"
 #include "k8s_sd/detail/relabel/relabel_rule.ipp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.ipp"
@@ -12,4 +10,3 @@
 #include "k8s_sd/detail/relabel/relabeler.ipp"
 #include "k8s_sd/detail/relabel/replacement.ipp"
 #include "k8s_sd/detail/relabel/series_selector.ipp"
-#include "k8s_sd/detail/relabel/xxh64.ipp"

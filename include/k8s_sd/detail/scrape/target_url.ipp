@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/scrape/go_url.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/detail/text/percent_encoding.hpp"

@@ -1,14 +1,17 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <compare>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -55,5 +58,25 @@ constexpr bool is_same_in_all_dialects(Kind kind) noexcept {
     return kind == Kind::pod || kind == Kind::namespace_ || kind == Kind::replicaset ||
            kind == Kind::job;
 }
+
+/// The shared watches of one execution context. The registry holds weak references: views own the
+/// watches.
+class WatchRegistry final : public asio::execution_context::service {
+ public:
+    static asio::execution_context::id id;
+
+    explicit WatchRegistry(asio::execution_context& context)
+        : asio::execution_context::service(context) {}
+    /// The shared watches of the executor's context, created on demand.
+    static std::shared_ptr<SharedWatches> watches_on(const asio::any_io_executor&,
+                                                     const WatchScope&);
+
+ private:
+    void shutdown() override {}
+    std::shared_ptr<SharedWatches> watches_of(const asio::any_io_executor&, const WatchScope&);
+
+    std::mutex mutex_;  // serializes watches_on(), so equal watches are created once
+    WeakMap<WatchedServer, SharedWatches> servers_;
+};
 
 }  // namespace k8s_sd::inline v0::detail

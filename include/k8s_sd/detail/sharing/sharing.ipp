@@ -5,5 +5,4 @@
 #include "k8s_sd/detail/sharing/shared_watch.ipp"
 #include "k8s_sd/detail/sharing/shared_watches.ipp"
 #include "k8s_sd/detail/sharing/watch_plan.ipp"
-#include "k8s_sd/detail/sharing/watch_registry.ipp"
 #include "k8s_sd/detail/sharing/watch_set.ipp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>

@@ -3,5 +3,4 @@
 #include "k8s_sd/detail/text/error_text.ipp"
 #include "k8s_sd/detail/text/logger.ipp"
 #include "k8s_sd/detail/text/metrics_text.ipp"
-#include "k8s_sd/detail/text/printable.ipp"
 #include "k8s_sd/detail/text/redaction.ipp"

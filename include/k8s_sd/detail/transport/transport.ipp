@@ -10,7 +10,6 @@
 #include "k8s_sd/detail/transport/proxy/http_connect.ipp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.ipp"
 #include "k8s_sd/detail/transport/proxy/socks5.ipp"
-#include "k8s_sd/detail/transport/response_head_text.ipp"
 #include "k8s_sd/detail/transport/system_connector.ipp"
 #include "k8s_sd/detail/transport/system_resolver.ipp"
 #include "k8s_sd/detail/transport/tls/tls.ipp"

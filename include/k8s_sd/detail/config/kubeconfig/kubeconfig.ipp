@@ -2,7 +2,6 @@
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig_entries.hpp"
-#include "k8s_sd/detail/config/kubeconfig/kubeconfig_user.hpp"
 #include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/text/printable.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 
@@ -35,5 +36,15 @@ const KubeconfigEntry& find_entry(const KubeconfigEntries&, const YamlValue& ref
 
 /// "there are a, b" or "there are none"
 std::string list_names(const KubeconfigEntries&);
+
+/// Credentials, client certificate and impersonation.
+/// \param cluster  may contain an extension for a credential plugin
+void read_user(const KubeconfigEntry& user, const YamlValue& cluster, ApiServerConfig&);
+
+/// "<key>-data" wins over the file named by "<key>".
+void read_pem(const KubeconfigEntry&, const std::string& key, std::string& text, std::string& file);
+
+/// A text for a header or a handshake.
+std::string read_line(const YamlValue&);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,8 +1,11 @@
-#include "k8s_sd/detail/relabel/md5.hpp"
+#include "k8s_sd/detail/relabel/hashes.hpp"
 
 #include <openssl/err.h>
 #include <array>
 #include <stdexcept>
+
+#define XXH_INLINE_ALL  // header-only
+#include <xxhash.h>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -26,5 +29,7 @@ std::uint64_t Md5::operator()(std::string_view text) const {
     for (std::size_t i = 8; i < digest.size(); ++i) number = number << 8 | digest[i];
     return number;
 }
+
+std::uint64_t xxh64(std::string_view text) noexcept { return XXH64(text.data(), text.size(), 0); }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,8 +1,10 @@
 #include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/codec/json/json_parser.hpp"
 #include "k8s_sd/detail/codec/json/json_projector.hpp"
-#include "k8s_sd/detail/codec/json/json_status.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
+#include "k8s_sd/detail/codec/protobuf/protobuf_envelope.hpp"
+#include "k8s_sd/detail/codec/protobuf/protobuf_projector.hpp"
+#include "k8s_sd/detail/codec/server_status.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/detail/text/json_surrogates.hpp"
 
@@ -41,6 +43,18 @@ std::optional<ServerStatus> read_json_status(std::string_view body) {
     parser.handler().start(*projection, static_cast<model::MetadataOnly*>(&document), nullptr);
     const std::size_t used = parser.feed(json);
     if (!parser.done() || !is_json_space(std::string_view(json).substr(used))) return std::nullopt;
+    return to_server_status(document.status);
+}
+
+std::optional<ServerStatus> read_protobuf_status(std::string_view body) {
+    static const Immortal<Projection> projection(
+        project::object(status_members<model::MetadataOnly>()));
+    const auto envelope = read_envelope(body);
+    if (!envelope || envelope->kind != "Status") return std::nullopt;
+    TextArena arena;
+    model::Document<model::MetadataOnly> document;
+    ProtobufProjector projector(arena, std::numeric_limits<std::size_t>::max());
+    projector.read(*projection, static_cast<model::MetadataOnly*>(&document), envelope->object);
     return to_server_status(document.status);
 }
 

@@ -18,4 +18,7 @@ class Md5 {
     std::shared_ptr<const EVP_MD> algorithm_;
 };
 
+/// XXH64 with seed 0, as in vmagent's hashmod and sharding.
+std::uint64_t xxh64(std::string_view text) noexcept;
+
 }  // namespace k8s_sd::inline v0::detail
