@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/async/reader.hpp"
+#include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/detail/base/reader.hpp"
-#include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/warm_start.hpp"

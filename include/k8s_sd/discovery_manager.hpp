@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"

@@ -2,7 +2,7 @@
 
 #include "conformance/corpus.hpp"
 #include "k8s_sd/detail/roles/all.hpp"
-#include "k8s_sd/detail/roles/shared/label_row.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "support/simulation.hpp"
 

@@ -2,9 +2,9 @@
 // itself.
 
 #include "differential/command.hpp"
-#include "k8s_sd/detail/base/base64.hpp"
-#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>

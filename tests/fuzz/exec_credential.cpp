@@ -3,13 +3,13 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_exec_credential -max_total_time=60 CORPUS
 
-#include "k8s_sd/detail/net/exec_credential.hpp"
+#include "k8s_sd/detail/auth/exec_credential.hpp"
 
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/base/rfc3339.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
-#include "k8s_sd/detail/net/redaction.hpp"
-#include "k8s_sd/detail/net/secret_file.hpp"
+#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/redaction.hpp"
+#include "k8s_sd/detail/text/rfc3339.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 //
 //   cd build/fuzz/tests/fuzz && ./k8s_sd_fuzz_generic_objects -max_total_time=60
 
-#include "k8s_sd/detail/codec/json_decoder.hpp"
+#include "k8s_sd/detail/codec/json/json_decoder.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/generic.hpp"
 

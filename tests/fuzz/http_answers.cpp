@@ -3,11 +3,11 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_http_answers -max_total_time=60 CORPUS
 
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
-#include "k8s_sd/detail/net/chunked_body.hpp"
-#include "k8s_sd/detail/net/foreign_error.hpp"
-#include "k8s_sd/detail/net/response_head_text.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
+#include "k8s_sd/detail/transport/chunked_body.hpp"
+#include "k8s_sd/detail/transport/foreign_error.hpp"
+#include "k8s_sd/detail/transport/response_head_text.hpp"
 
 #include <algorithm>
 #include <cstddef>

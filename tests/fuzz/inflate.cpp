@@ -3,7 +3,7 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_inflate -max_total_time=60 tests/fuzz/corpus/inflate
 
-#include "k8s_sd/detail/net/inflate.hpp"
+#include "k8s_sd/detail/transport/inflate.hpp"
 
 #include <zlib.h>
 #include <algorithm>

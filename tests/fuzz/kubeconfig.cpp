@@ -3,7 +3,7 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_kubeconfig -max_total_time=60 tests/fuzz/corpus/kubeconfig
 
-#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"

@@ -3,9 +3,9 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_snapshots -max_total_time=60 tests/fuzz/corpus/snapshots
 
-#include "k8s_sd/detail/discovery/packed_groups.hpp"
+#include "k8s_sd/detail/discovery/snapshots/packed_groups.hpp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
 #include "k8s_sd/detail/fleet/packed_view.hpp"
-#include "k8s_sd/detail/net/snapshot_file.hpp"
 
 #include <algorithm>
 #include <chrono>

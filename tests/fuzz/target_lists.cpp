@@ -2,7 +2,7 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_target_lists -max_total_time=60 CORPUS
 
-#include "k8s_sd/detail/discovery/target_list.hpp"
+#include "k8s_sd/detail/discovery/sources/target_list.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_yaml -max_total_time=60 CORPUS
 
-#include "k8s_sd/detail/config/simple_yaml.hpp"
-#include "k8s_sd/detail/config/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/simple_yaml.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <cstddef>

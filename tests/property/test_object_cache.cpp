@@ -1,5 +1,5 @@
 #include "integration/cache/object_cache_fixture.hpp"
-#include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_faults.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/net/server_traffic.hpp"
+#include "k8s_sd/detail/client/server_traffic.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_faults.hpp"
 #include "support/manual_clock.hpp"

@@ -1,7 +1,7 @@
 #include "support/boost_json_decoder.hpp"
 
-#include "k8s_sd/detail/codec/json_projector.hpp"
-#include "k8s_sd/detail/codec/json_schema.hpp"
+#include "k8s_sd/detail/codec/json/json_projector.hpp"
+#include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 

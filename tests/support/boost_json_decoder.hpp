@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/codec/make_decoder.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
 
 namespace k8s_sd::test {
 

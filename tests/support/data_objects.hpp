@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
 #include "support/objects.hpp"
 
 #include <boost/json/object.hpp>

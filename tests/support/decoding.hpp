@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
-#include "k8s_sd/detail/codec/make_decoder.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 
 #include <cstddef>

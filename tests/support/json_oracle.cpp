@@ -1,8 +1,8 @@
 #include "support/json_oracle.hpp"
 
-#include "k8s_sd/detail/codec/json_parser.hpp"
-#include "k8s_sd/detail/codec/json_projector.hpp"
-#include "k8s_sd/detail/codec/json_schema.hpp"
+#include "k8s_sd/detail/codec/json/json_parser.hpp"
+#include "k8s_sd/detail/codec/json/json_projector.hpp"
+#include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"

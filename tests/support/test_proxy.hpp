@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/net/byte_stream.hpp"
+#include "k8s_sd/detail/transport/byte_stream.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

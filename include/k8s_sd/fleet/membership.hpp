@@ -1,7 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/detail/base/run_initiation.hpp"
 #include "k8s_sd/fleet/fleet_rules.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 #include "k8s_sd/fleet/member_source.hpp"

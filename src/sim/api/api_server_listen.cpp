@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/net/byte_stream.hpp"
+#include "k8s_sd/detail/transport/byte_stream.hpp"
 #include "k8s_sd/error.hpp"
 #include "sim/api/api_server_impl.hpp"
 

@@ -1,7 +1,7 @@
 #include "sim/api/lease.hpp"
 
-#include "k8s_sd/detail/base/kubernetes_names.hpp"
-#include "k8s_sd/detail/base/rfc3339.hpp"
+#include "k8s_sd/detail/text/kubernetes_names.hpp"
+#include "k8s_sd/detail/text/rfc3339.hpp"
 #include "sim/api/status.hpp"
 #include "sim/api/write.hpp"
 #include "sim/store/json_access.hpp"

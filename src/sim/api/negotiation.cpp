@@ -1,6 +1,6 @@
 #include "sim/api/negotiation.hpp"
 
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "sim/api/status.hpp"
 
 #include <algorithm>

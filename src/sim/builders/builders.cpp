@@ -1,6 +1,6 @@
 #include "k8s_sd/sim/builders.hpp"
 
-#include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>

@@ -1,6 +1,6 @@
 #include "sim/http/gzip.hpp"
 
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 // Makes zlib's input const.
 #define ZLIB_CONST

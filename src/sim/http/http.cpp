@@ -1,6 +1,6 @@
 #include "sim/http/http.hpp"
 
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/parser.hpp>

@@ -1,7 +1,7 @@
 #include "sim/protobuf/encode.hpp"
 
-#include "k8s_sd/detail/base/base64.hpp"
-#include "k8s_sd/detail/base/rfc3339.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
+#include "k8s_sd/detail/text/rfc3339.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>

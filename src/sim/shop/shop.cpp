@@ -1,6 +1,6 @@
 #include "k8s_sd/sim/shop.hpp"
 
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "sim/shop/shop_impl.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/url_watcher.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"

@@ -44,7 +44,7 @@ WHERE_IS = {
     "permitted silence of a watch":
         {"watch/watch_idle_timeout.hpp": "Duration allowed() const"},
     "limits on lists and watches of a server":
-        {"net/server_traffic.ipp": "ServerTraffic::try_watch_permit()"},
+        {"client/server_traffic.ipp": "ServerTraffic::try_watch_permit()"},
     "choice of the proxy":
         {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
     "differences between the dialects":
@@ -52,17 +52,17 @@ WHERE_IS = {
     "dependencies of target groups":
         {"groups/dependency_graph.hpp": "void set_dependencies("},
     "shared watches, one watch for many namespaces":
-        {"groups/watch_plan.ipp": "cluster_wide_from_"},
+        {"sharing/watch_plan.ipp": "cluster_wide_from_"},
     "required RBAC rules":
-        {"groups/required_access.ipp": "needed_kinds(role, attach)"},
+        {"access/required_access.ipp": "needed_kinds(role, attach)"},
     "calls of the host's callback":
-        {"base/delivery.ipp": "source->deliver_next("},
+        {"async/delivery.ipp": "source->deliver_next("},
     "effect of a new configuration on a job":
         {"discovery/job_state.ipp": "void JobState::configure("},
     "single and collection watches of an `ObjectCache`":
         {"cache/collection_policy.hpp": "Action::join"},
     "lock-free readers of a store":
-        {"stores/readers.hpp": "class Readers"},
+        {"stores/published.hpp": "class Readers"},
     "effect of a relabelling rule":
         {"relabel/relabel_rule.ipp": "bool CompiledRule::apply("},
     "from a discovered to a scrape target":

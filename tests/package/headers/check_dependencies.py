@@ -17,7 +17,8 @@ import sys
 DENIED_TO_HOSTS = re.compile(
     r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
     # required by templates of hosts
-    r"|k8s_sd/detail/(?!base/|labels/|stores/|net/server_identity\.|hosts/object_watch\.)")
+    r"|k8s_sd/detail/(?!base/|text/|labels/|stores/|client/server_identity\.|hosts/object_watch\."
+    r"|async/(host_arguments|operation|reader|run_initiation|sync_waits)\.)")
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
 # Pure layers, and the pure files of other layers.
 PURE = re.compile(
@@ -26,7 +27,8 @@ PURE = re.compile(
     r"|fleet/(view_machine|lease_plan|lease_sights|hold_words|fleet_view|group_share)\."
     r"|watch/(watch_machine|outcome|watch_request|watch_idle_timeout|encoding_choice"
     r"|failure|watch_report|resource_version)\."
-    r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\.|stores/(trie|readers|published|store_index|store_traits)\."
+    r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\."
+    r"|stores/(trie|published|store_index|store_traits)\."
     r"|discovery/(due_queue|pending_changes)\.)")
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 

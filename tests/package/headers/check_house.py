@@ -3,7 +3,8 @@
 
 1. Path and namespace agree: include/k8s_sd/detail/ is k8s_sd::detail, the rest is k8s_sd.
 2. A layer includes only the layers named in `layers.txt`, and no two files include each other.
-3. Every .ipp is in src.hpp (or scrape/src.hpp) once, and in one translation unit of src/ once.
+3. Every .ipp is in the list of its layer, detail/<layer>/<layer>.ipp, once. Every list is in
+   src.hpp (or scrape/src.hpp), and in one translation unit of src/lib/ once.
 4. Names of .ipp files do not leak: no using-directive outside of a function.
 
 usage: check_house.py PROJECT_DIRECTORY [--draw]    --draw: print the includes of each layer
@@ -123,26 +124,41 @@ def circle_problems(house):
             yield from visit(file, [file])
 
 
+def list_of(layer):
+    """The list of a layer's bodies."""
+    return f"k8s_sd/detail/{layer}/{layer}.ipp"
+
+
 def body_problems(house):
     bodies = [file for file in house.texts if file.endswith(".ipp")]
-    listed = collections.Counter(
-        included for umbrella in ("k8s_sd/src.hpp", "k8s_sd/scrape/src.hpp")
-        for included in INCLUDE.findall(house.texts[umbrella]))
-    units = collections.Counter(
-        included for unit in sorted(house.root.glob("src/*.cpp"))
-        for included in INCLUDE.findall(unit.read_text(encoding="utf-8")))
+    listed = collections.Counter(included for file in bodies for included in house.includes_of(file))
     for body in bodies:
-        scrape = house.layer_of(body) in ("relabel", "scrape")
-        umbrella = "k8s_sd/scrape/src.hpp" if scrape else "k8s_sd/src.hpp"
-        if listed[body] != 1 or body not in INCLUDE.findall(house.texts[umbrella]):
-            yield f"{body}: include/{umbrella} must include it, and nothing else of src.hpp"
-        if units[body] != 1:
-            yield f"{body}: one file of src/ must include it, {units[body]} do"
+        name = list_of(house.layer_of(body))
+        if body != name and (listed[body] != 1 or body not in house.includes_of(name)):
+            yield f"{body}: {name} must include it, and no other .ipp"
         if USING.search(house.texts[body]):
             yield f"{body}: a using-directive outside of a function reaches other files"
 
 
-CHECKS = (table_problems, permission_problems, namespace_problems, layer_problems, circle_problems, body_problems)
+def list_problems(house):
+    units = collections.Counter(
+        included for unit in sorted(house.root.glob("src/lib/*.cpp"))
+        for included in INCLUDE.findall(unit.read_text(encoding="utf-8")))
+    for layer in house.allowed:
+        name = list_of(layer)
+        if name not in house.texts:
+            continue
+        umbrella = f"k8s_sd/{'scrape/' if layer in ('relabel', 'scrape') else ''}src.hpp"
+        if name not in house.includes_of(umbrella):
+            yield f"{name}: include/{umbrella} must include it"
+        if units.pop(name, 0) != 1:
+            yield f"{name}: one file of src/lib/ must include it"
+    for other in units:
+        yield f"{other}: files of src/lib/ include only lists of bodies"
+
+
+CHECKS = (table_problems, permission_problems, namespace_problems, layer_problems, circle_problems,
+          body_problems, list_problems)
 
 
 def draw(house):

@@ -60,8 +60,8 @@ class HouseTest(unittest.TestCase):
         self.assertEqual(self.problems(), [])
 
     def test_an_arrow_that_runs_up_is_found(self):
-        self.house.texts["k8s_sd/detail/base/text.hpp"] += '#include "k8s_sd/config.hpp"\n'
-        self.expect("base must not include config")
+        self.house.texts["k8s_sd/detail/text/text.hpp"] += '#include "k8s_sd/config.hpp"\n'
+        self.expect("text must not include config")
 
     def test_a_table_that_runs_up_is_found(self):
         self.house.allowed["base"].add("watch")
@@ -77,7 +77,7 @@ class HouseTest(unittest.TestCase):
         self.expect("a circle of includes")
 
     def test_a_private_header_in_the_public_namespace_is_found(self):
-        self.change("k8s_sd/detail/base/text.hpp", "v0::detail {", "v0 {")
+        self.change("k8s_sd/detail/text/text.hpp", "v0::detail {", "v0 {")
         self.expect("belongs to k8s_sd::detail")
 
     def test_a_public_header_in_the_private_namespace_is_found(self):
@@ -102,8 +102,12 @@ class HouseTest(unittest.TestCase):
 
     def test_a_body_that_no_unit_has_is_found(self):
         self.house.texts["k8s_sd/detail/base/lost.ipp"] = ""
-        self.expect("k8s_sd/detail/base/lost.ipp: include/k8s_sd/src.hpp must include it")
-        self.expect("k8s_sd/detail/base/lost.ipp: one file of src/ must include it")
+        self.expect("k8s_sd/detail/base/lost.ipp: k8s_sd/detail/base/base.ipp must include it")
+
+    def test_a_list_that_no_unit_has_is_found(self):
+        self.house.texts["k8s_sd/detail/stores/stores.ipp"] = ""
+        self.expect("k8s_sd/detail/stores/stores.ipp: include/k8s_sd/src.hpp must include it")
+        self.expect("k8s_sd/detail/stores/stores.ipp: one file of src/lib/ must include it")
 
     def test_a_using_directive_is_found(self):
         self.house.texts["k8s_sd/detail/base/error.ipp"] += "using namespace detail;\n"
@@ -150,7 +154,7 @@ class DependencyTest(unittest.TestCase):
 
     def test_what_is_allowed_is_no_problem(self):
         self.expect("k8s_sd/config.hpp", "k8s_sd/detail/base/abi.hpp", [])
-        self.expect("k8s_sd/detail/net/byte_stream.hpp", "boost/asio/post.hpp", [])
+        self.expect("k8s_sd/detail/transport/byte_stream.hpp", "boost/asio/post.hpp", [])
 
 
 class TextTest(unittest.TestCase):

@@ -3,8 +3,8 @@
 
 #include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
-#include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <string>

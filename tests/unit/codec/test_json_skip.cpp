@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/codec/json_skip.hpp"
+#include "k8s_sd/detail/codec/json/json_skip.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>

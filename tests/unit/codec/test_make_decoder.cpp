@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/codec/make_decoder.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <array>

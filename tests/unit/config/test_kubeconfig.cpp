@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/base64.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
 #include "support/contains.hpp"
 #include "unit/config/kubeconfig_fixture.hpp"
 

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/config/simple_yaml.hpp"
-#include "k8s_sd/detail/config/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/simple_yaml.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/discovery/packed_groups.hpp"
+#include "k8s_sd/detail/discovery/snapshots/packed_groups.hpp"
 #include "support/groups.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/discovery/target_list.hpp"
+#include "k8s_sd/detail/discovery/sources/target_list.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/dialects.hpp"

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/case_map.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>

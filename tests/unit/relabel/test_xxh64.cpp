@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/relabel/xxh64.hpp"
+#include "k8s_sd/detail/relabel/hashes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 // The URL that vmagent scrapes for a target, and the verdict of Go's url.Parse.
 
-#include "k8s_sd/detail/scrape/go_url.hpp"
+#include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "support/groups.hpp"

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/initial_events.hpp"
+#include "k8s_sd/detail/watch/watch_idle_timeout.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

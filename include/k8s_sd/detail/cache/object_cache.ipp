@@ -1,5 +1,5 @@
 #include "k8s_sd/cache/object_cache.hpp"
-#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
 
 #include <utility>

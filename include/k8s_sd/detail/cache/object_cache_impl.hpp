@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s_sd/cache/object_cache.hpp"
-#include "k8s_sd/detail/base/delivery.hpp"
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/cache/cache_namespace.hpp"
-#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <atomic>

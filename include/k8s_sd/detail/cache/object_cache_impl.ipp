@@ -1,9 +1,9 @@
+#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/base/due_time.hpp"
-#include "k8s_sd/detail/base/strand.hpp"
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
+#include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
-#include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

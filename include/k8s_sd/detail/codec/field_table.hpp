@@ -2,9 +2,10 @@
 
 #include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
-#include "k8s_sd/detail/codec/wanted_fields.hpp"
+#include "k8s_sd/fields.hpp"
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,23 @@
 /// The tables read like the Kubernetes API reference: the name of a member in JSON, the number of
 /// its field in protobuf (generated.proto of the API group), and the member of the struct.
 namespace k8s_sd::inline v0::detail {
+
+/// The purpose of reading a field. A later purpose includes all fields of the earlier ones.
+enum class Use : std::uint8_t {
+    none,
+    always,  ///< identifies the object
+    data,    ///< a member of DataObject
+    owners,  ///< the links from a pod to its workload
+    labels,  ///< used for a label
+    hosts,   ///< available to hosts, see Fields
+};
+
+/// The wanted fields of a kind.
+struct WantedFields {
+    Use labels = Use::labels;  ///< all fields read for this use
+    Fields fields;             ///< and these
+    auto operator<=>(const WantedFields&) const = default;
+};
 
 /// The wire format of a map or an integer.
 enum class Format : std::uint8_t {

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
-#include "k8s_sd/detail/codec/make_decoder.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 
 #include <cstddef>
@@ -12,6 +11,14 @@
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
+
+/// The decoder for a content type (in lower case, without parameters); null if there is none. A
+/// body without a type is read as JSON; the parser detects anything else.
+std::unique_ptr<Decoder> make_decoder(std::string_view content_type, const KindSchema& schema,
+                                      Scratch& scratch, std::size_t max_object_bytes,
+                                      DocumentSink& sink);
+
+using MakeDecoder = decltype(&make_decoder);
 
 /// Interprets lists and events independently of their encoding: types of events, bookmarks, errors,
 /// versions, and unusable objects. Reads one response body after the other; each object goes to the

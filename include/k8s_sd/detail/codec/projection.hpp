@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/rfc3339.hpp"
+#include "k8s_sd/detail/text/rfc3339.hpp"
 
 #include <algorithm>
 #include <chrono>

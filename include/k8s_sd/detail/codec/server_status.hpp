@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -62,5 +63,13 @@ inline ServerStatus to_server_status(const model::Status& status) {
             std::string(status.message), number(status.retry_after_seconds),
             says_version_too_large(status)};
 }
+
+/// The Status in the body of an error response; nullopt if the body is not a JSON object. Members
+/// of the wrong type are skipped.
+std::optional<ServerStatus> read_json_status(std::string_view body);
+
+/// The Status in the body of an error response; nullopt if the body is not a Status in protobuf.
+/// Members of the wrong type are skipped.
+std::optional<ServerStatus> read_protobuf_status(std::string_view body);
 
 }  // namespace k8s_sd::inline v0::detail

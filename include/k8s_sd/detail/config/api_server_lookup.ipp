@@ -1,9 +1,9 @@
 #include "k8s_sd/api_server_lookup.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
-#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
 #include <cstdlib>

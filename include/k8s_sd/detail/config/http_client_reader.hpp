@@ -3,7 +3,7 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
-#include "k8s_sd/detail/config/yaml_value.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 
 #include <array>
 #include <string_view>

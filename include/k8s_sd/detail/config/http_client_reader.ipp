@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/http_client_reader.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <initializer_list>
 #include <string>

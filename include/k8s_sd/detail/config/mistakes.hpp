@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/config/yaml_value.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>

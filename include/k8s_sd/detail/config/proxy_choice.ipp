@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/proxy_choice.hpp"
 #include "k8s_sd/detail/config/proxy_url.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/network_v4.hpp>

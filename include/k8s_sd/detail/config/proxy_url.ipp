@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>

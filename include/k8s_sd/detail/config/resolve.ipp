@@ -1,12 +1,12 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/host_port.hpp"
-#include "k8s_sd/detail/base/kubernetes_names.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/complete_server.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
-#include "k8s_sd/detail/config/kubeconfig.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
+#include "k8s_sd/detail/text/host_port.hpp"
+#include "k8s_sd/detail/text/kubernetes_names.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/role.hpp"
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,5 +38,19 @@ std::vector<Role> selector_roles(Role);
 /// \param own  returns the name of the own namespace; called only if it is configured
 std::vector<std::string> configured_namespaces(const DiscoveryConfig&,
                                                const std::function<std::string()>& own);
+
+/// An option: its field and whether it is set.
+struct GivenOption {
+    std::string field;
+    bool set;
+};
+void check_at_most_one(std::initializer_list<GivenOption>);
+
+K8S_SD_EXPORT void check_auth(const std::string& where, const AuthConfig&);
+K8S_SD_EXPORT void check_tls(const std::string& where, const TlsConfig&);
+K8S_SD_EXPORT void check_proxy(const std::string& where, const ProxyConfig&);
+void check_impersonation(const std::string& where, const ImpersonationConfig&);
+/// \param where  the field of the list
+void check_headers(const std::string& where, const std::vector<HttpHeader>&);
 
 }  // namespace k8s_sd::inline v0::detail

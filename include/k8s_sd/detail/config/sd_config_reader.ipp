@@ -1,14 +1,14 @@
 #include "k8s_sd/config_yaml.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/did_you_mean.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/field_places.hpp"
 #include "k8s_sd/detail/config/http_client_reader.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
-#include "k8s_sd/detail/config/validate_server.hpp"
 #include "k8s_sd/detail/config/variables.hpp"
-#include "k8s_sd/detail/config/yaml_value.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
+#include "k8s_sd/detail/text/did_you_mean.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <filesystem>

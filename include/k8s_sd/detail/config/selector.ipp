@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/base/kubernetes_names.hpp"
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/text/kubernetes_names.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/selector.hpp"
 

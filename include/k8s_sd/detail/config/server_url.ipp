@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/base/host_port.hpp"
-#include "k8s_sd/detail/base/percent_encoding.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/text/host_port.hpp"
+#include "k8s_sd/detail/text/percent_encoding.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/asio/ip/address_v6.hpp>

@@ -1,11 +1,10 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/kubernetes_names.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
-#include "k8s_sd/detail/config/validate_server.hpp"
+#include "k8s_sd/detail/text/kubernetes_names.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/proxy_url.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
-#include "k8s_sd/detail/config/validate_server.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
 #include <array>

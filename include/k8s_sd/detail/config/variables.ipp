@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
 #include "k8s_sd/detail/config/variables.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>

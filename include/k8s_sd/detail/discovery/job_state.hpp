@@ -1,9 +1,9 @@
 #pragma once
 
-#include "k8s_sd/detail/base/delivery.hpp"
+#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
-#include "k8s_sd/detail/discovery/provider_config.hpp"
+#include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 
 #include <memory>

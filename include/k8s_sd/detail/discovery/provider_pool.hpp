@@ -1,10 +1,10 @@
 #pragma once
 
 #include "k8s_sd/detail/base/weak_map.hpp"
+#include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/job_state.hpp"
 #include "k8s_sd/detail/discovery/provider.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
-#include "k8s_sd/detail/net/context_environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>

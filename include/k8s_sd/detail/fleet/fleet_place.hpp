@@ -1,8 +1,8 @@
 #pragma once
 
+#include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
-#include "k8s_sd/detail/net/server_identity.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/watcher_config.hpp"
 

@@ -3,9 +3,9 @@
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/detail/client/short_request.hpp"
 #include "k8s_sd/detail/fleet/lease_plan.hpp"
 #include "k8s_sd/detail/fleet/lease_text.hpp"
-#include "k8s_sd/detail/net/short_request.hpp"
 
 #include <chrono>
 #include <functional>

@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/base/seconds_text.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/fleet/lease_keeper.hpp"
-#include "k8s_sd/detail/net/api_client_impl.hpp"
+#include "k8s_sd/detail/text/seconds_text.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
+#include "k8s_sd/detail/client/api_documents.hpp"
 #include "k8s_sd/detail/fleet/lease_text.hpp"
-#include "k8s_sd/detail/net/api_documents.hpp"
-#include "k8s_sd/detail/net/json_text.hpp"
+#include "k8s_sd/detail/text/json_text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

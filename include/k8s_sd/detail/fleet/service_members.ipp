@@ -1,12 +1,12 @@
 #include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/api/kind_of.hpp"
-#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/fleet/fleet_place.hpp"
-#include "k8s_sd/detail/fleet/slice_members.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
-#include "k8s_sd/detail/net/context_environment.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/fleet/fleet_view.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 
 #include <boost/asio/strand.hpp>
@@ -14,8 +14,39 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// Empty: the endpoint has no identity.
+std::string_view name_of(const api::Endpoint& endpoint) {
+    if (endpoint.target_ref && !endpoint.target_ref->name.empty()) return endpoint.target_ref->name;
+    if (endpoint.hostname && !endpoint.hostname->empty()) return *endpoint.hostname;
+    return endpoint.addresses.empty() ? std::string_view() : endpoint.addresses.front();
+}
+
+/// Ignores `ready`: it is also set for unready pods if the Service publishes their addresses.
+MemberState state_of(const api::EndpointConditions& conditions) {
+    if (conditions.is_terminating()) return MemberState::leaving;
+    return conditions.is_serving() ? MemberState::active : MemberState::joining;
+}
+
+/// Appends the members of a slice. A member may occur more than once: with dual stack each pod is
+/// in two slices, and an endpoint moving between slices is in both for a moment.
+void append_members(const api::EndpointSlice& slice, std::vector<FleetMember>& members) {
+    for (const api::Endpoint& endpoint : slice.endpoints) {
+        const std::string_view name = name_of(endpoint);
+        if (!name.empty()) members.push_back({std::string(name), state_of(endpoint.conditions)});
+    }
+}
+
+}  // namespace
+
+}  // namespace k8s_sd::inline v0::detail
 
 namespace k8s_sd::inline v0 {
 

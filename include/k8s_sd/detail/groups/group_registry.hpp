@@ -1,7 +1,6 @@
 #pragma once
 
 #include "k8s_sd/detail/base/weak_map.hpp"
-#include "k8s_sd/detail/groups/shared_watches.hpp"
 #include "k8s_sd/group_watcher.hpp"
 
 #include <boost/asio/execution_context.hpp>
@@ -11,17 +10,14 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The watchers of one execution context and their shared watches. The registry holds weak
-/// references: observers own the watchers.
+/// The watchers of one execution context. The registry holds weak references: observers own the
+/// watchers.
 class GroupRegistry final : public asio::execution_context::service {
  public:
     static asio::execution_context::id id;
 
     explicit GroupRegistry(asio::execution_context& context)
         : asio::execution_context::service(context) {}
-    /// The shared watches of the executor's context, created on demand.
-    static std::shared_ptr<SharedWatches> watches_on(const asio::any_io_executor&,
-                                                     const WatchScope&);
     std::shared_ptr<GroupWatcher> acquire(const asio::any_io_executor&, const ResolvedConfig&);
     /// For library code on the watcher's strand.
     static const std::shared_ptr<GroupWatcherImpl>& impl_of(const GroupWatcher&);
@@ -32,10 +28,8 @@ class GroupRegistry final : public asio::execution_context::service {
 
  private:
     void shutdown() override {}
-    std::shared_ptr<SharedWatches> watches_of(const asio::any_io_executor&, const WatchScope&);
 
     std::mutex mutex_;  // serializes acquire(), so equal watchers are created once
-    WeakMap<WatchedServer, SharedWatches> servers_;
     WeakMap<ResolvedConfig, GroupWatcher> watchers_;
 };
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/host_arguments.hpp"
+#include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"

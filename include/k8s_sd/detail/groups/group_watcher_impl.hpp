@@ -1,8 +1,8 @@
 #pragma once
 
+#include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
-#include "k8s_sd/detail/groups/watch_set.hpp"
-#include "k8s_sd/detail/net/server_identity.hpp"
+#include "k8s_sd/detail/sharing/watch_set.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/url_watcher.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s_sd/detail/groups/dependency_graph.hpp"
-#include "k8s_sd/detail/groups/watch_set.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
+#include "k8s_sd/detail/sharing/watch_set.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>

@@ -1,17 +1,19 @@
-#include "k8s_sd/detail/base/host_arguments.hpp"
-#include "k8s_sd/detail/base/host_handle.hpp"
-#include "k8s_sd/detail/groups/discoverer_status.hpp"
-#include "k8s_sd/detail/groups/group_registry.hpp"
-#include "k8s_sd/detail/groups/kind_view.hpp"
+#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/host_handle.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
+#include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
-#include "k8s_sd/detail/hosts/pending_objects.hpp"
 #include "k8s_sd/detail/hosts/resource_search.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
-#include "k8s_sd/detail/net/api_client_impl.hpp"
-#include "k8s_sd/detail/net/context_environment.hpp"
+#include "k8s_sd/detail/objects/object_store.hpp"
+#include "k8s_sd/detail/sharing/discoverer_status.hpp"
+#include "k8s_sd/detail/sharing/kind_view.hpp"
+#include "k8s_sd/detail/sharing/shared_watches.hpp"
+#include "k8s_sd/object.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -23,6 +25,39 @@
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
+
+/// Undelivered changes, one entry for each object: bounded by the number of objects, not of events.
+/// Changes of an object are coalesced; a reverted change disappears.
+class PendingObjects {
+ public:
+    /// \param differ  differ(const Object& before, const Object& after): whether it is a change
+    template <class Differ>
+    void add(const ObjectChange& change, const Differ& differ) {
+        const Object& known = change.after ? *change.after : *change.before;
+        const auto it = changes_.find(NameView{known.ns(), known.name()});
+        ObjectChange merged = change;
+        if (it != changes_.end()) {
+            merged.before = it->second.before;
+            changes_.erase(it);
+        }
+        const bool both = merged.before && merged.after;
+        if (both ? !differ(*merged.before, *merged.after) : merged.before == merged.after) return;
+        // The key is a view into an object kept alive by the value.
+        const Object& alive = merged.after ? *merged.after : *merged.before;
+        changes_.emplace(NameView{alive.ns(), alive.name()}, std::move(merged));
+    }
+    bool empty() const noexcept { return changes_.empty(); }
+    std::vector<ObjectChange> take() {
+        std::vector<ObjectChange> taken;
+        taken.reserve(changes_.size());
+        for (auto& [key, change] : changes_) taken.push_back(std::move(change));
+        changes_ = {};  // free the memory of a burst
+        return taken;
+    }
+
+ private:
+    boost::unordered_flat_map<NameView, ObjectChange, KeyHash, KeyEqual> changes_;
+};
 
 class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public KindView::Observer {
  public:
@@ -49,7 +84,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     struct Inputs {
         Inputs(const executor_type& executor, const WatcherConfig& config)
             : scope(resolve_scope(config, ContextEnvironment::of(executor).in_cluster())),
-              watches(GroupRegistry::watches_on(executor, scope)) {}
+              watches(WatchRegistry::watches_on(executor, scope)) {}
         WatchScope scope;
         std::shared_ptr<SharedWatches> watches;
     };

@@ -1,8 +1,8 @@
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
+#include "k8s_sd/detail/client/api_documents.hpp"
+#include "k8s_sd/detail/client/status_error.hpp"
 #include "k8s_sd/detail/hosts/resource_search.hpp"
-#include "k8s_sd/detail/net/api_client_impl.hpp"
-#include "k8s_sd/detail/net/api_documents.hpp"
-#include "k8s_sd/detail/net/status_error.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
 #include <chrono>

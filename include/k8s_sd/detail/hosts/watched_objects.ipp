@@ -1,12 +1,12 @@
-#include "k8s_sd/detail/base/did_you_mean.hpp"
-#include "k8s_sd/detail/base/kubernetes_names.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/groups/required_rules.hpp"
-#include "k8s_sd/detail/groups/watched_namespaces.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
+#include "k8s_sd/detail/sharing/watch_plan.hpp"
+#include "k8s_sd/detail/text/did_you_mean.hpp"
+#include "k8s_sd/detail/text/kubernetes_names.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/codec/decoded_object.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 #include "k8s_sd/object.hpp"

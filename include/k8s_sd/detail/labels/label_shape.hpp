@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/seeded_hash.hpp"
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>

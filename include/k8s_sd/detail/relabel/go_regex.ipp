@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>

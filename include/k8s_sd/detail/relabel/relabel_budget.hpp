@@ -53,9 +53,20 @@ class RelabelBudget {
     /// Fixed cost per text.
     static constexpr std::size_t bytes_per_match = 16;
 
-    [[noreturn]] void fail_steps() const;
-    [[noreturn]] void fail_text() const;
-    [[noreturn]] void fail_made() const;
+    [[noreturn]] void fail_steps() const {
+        throw RelabelLimitReached("the regular expressions need more than " +
+                                  std::to_string(limits_.regex_steps) +
+                                  " steps for this label set, which is the limit");
+    }
+    [[noreturn]] void fail_text() const {
+        throw RelabelLimitReached("a text would be longer than " +
+                                  std::to_string(limits_.text_bytes) +
+                                  " bytes, which is the limit of what a rule may make");
+    }
+    [[noreturn]] void fail_made() const {
+        throw RelabelLimitReached("the rules make more than " + std::to_string(limits_.made_bytes) +
+                                  " bytes of this label set, which is the limit");
+    }
 
     const RelabelLimits& limits_;
     std::size_t made_ = 0;

@@ -1,8 +1,8 @@
 // Explains the effect of a relabelling rule to users. Not optimized.
 
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/string_view.hpp>

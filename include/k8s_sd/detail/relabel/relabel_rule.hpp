@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/relabel/md5.hpp"
+#include "k8s_sd/detail/relabel/hashes.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/detail/relabel/relabel_budget.hpp"
 #include "k8s_sd/detail/relabel/replacement.hpp"

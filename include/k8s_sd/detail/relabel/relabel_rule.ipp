@@ -3,9 +3,9 @@
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/relabel/case_map.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
+#include "k8s_sd/detail/relabel/hashes.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
-#include "k8s_sd/detail/relabel/xxh64.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/container/small_vector.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/config/mistakes.hpp"
-#include "k8s_sd/detail/config/yaml_value.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 

@@ -1,10 +1,10 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/did_you_mean.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/variables.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.hpp"
+#include "k8s_sd/detail/text/did_you_mean.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 

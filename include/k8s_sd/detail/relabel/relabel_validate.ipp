@@ -1,9 +1,9 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/immortal.hpp"
-#include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-using Fields = unsigned;
-enum Field : Fields {
+using FieldBits = unsigned;
+enum Field : FieldBits {
     source_labels = 1,
     separator = 2,
     regex = 4,
@@ -30,9 +30,9 @@ struct ActionRule {
     std::size_t min_sources = 0;
     bool wants_source = false;  ///< exactly one, if DialectRules::needs_source_labels
     bool if_will_do = false;    ///< `if` may replace that source
-    Fields required = 0;
-    Fields refused = 0;  ///< must have their defaults
-    Fields unused = 0;   ///< also refused if DialectRules::refuses_unused_fields
+    FieldBits required = 0;
+    FieldBits refused = 0;  ///< must have their defaults
+    FieldBits unused = 0;   ///< also refused if DialectRules::refuses_unused_fields
 };
 
 /// In the order of RelabelAction.
@@ -152,7 +152,7 @@ class Validator {
     }
 
     void check_absence() const {
-        Fields refused = action_.refused;
+        FieldBits refused = action_.refused;
         if (dialect_.refuses_unused_fields) refused |= action_.unused;
         static const detail::Immortal<const RelabelRule> defaults;
         const auto check = [&](Field field, const char* name, auto member) {

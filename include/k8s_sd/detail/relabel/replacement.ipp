@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/base/immortal.hpp"
-#include "k8s_sd/detail/base/text.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/detail/relabel/relabel_budget.hpp"
 #include "k8s_sd/detail/relabel/replacement.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <re2/re2.h>
 #include <algorithm>

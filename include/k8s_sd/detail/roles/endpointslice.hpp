@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/roles/role_traits.hpp"
 #include "k8s_sd/detail/roles/service.hpp"
 #include "k8s_sd/detail/roles/shared/backing_pods.hpp"
-#include "k8s_sd/detail/roles/shared/label_row.hpp"
+#include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
 
 #include <algorithm>

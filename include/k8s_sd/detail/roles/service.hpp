@@ -2,9 +2,7 @@
 
 #include "k8s_sd/api/service.hpp"
 #include "k8s_sd/detail/roles/role_traits.hpp"
-#include "k8s_sd/detail/roles/shared/address.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
-#include "k8s_sd/detail/roles/shared/label_row.hpp"
 #include "k8s_sd/detail/roles/shared/metadata.hpp"
 #include "k8s_sd/detail/roles/shared/namespace.hpp"
 #include "k8s_sd/detail/roles/shared/needed_kinds.hpp"

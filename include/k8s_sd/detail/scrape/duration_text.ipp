@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 

@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
-#include "k8s_sd/detail/scrape/make_room.hpp"
 
 #include <algorithm>
 #include <utility>

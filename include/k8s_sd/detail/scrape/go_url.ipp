@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/scrape/go_url.hpp"
+#include "k8s_sd/detail/scrape/target_url.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <boost/asio/ip/address_v6.hpp>
 #include <algorithm>

@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/base/did_you_mean.hpp"
-#include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/config/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
 #include "k8s_sd/detail/scrape/handed_keys.hpp"
+#include "k8s_sd/detail/text/did_you_mean.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 
 #include <algorithm>

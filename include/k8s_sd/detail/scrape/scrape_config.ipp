@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 

@@ -1,9 +1,9 @@
+#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/base/due_time.hpp"
-#include "k8s_sd/detail/base/host_arguments.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/net/context_environment.hpp"
-#include "k8s_sd/detail/net/late_answers.hpp"
+#include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/error_text.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 

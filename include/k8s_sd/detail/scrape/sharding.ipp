@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/base/trailing_number.hpp"
-#include "k8s_sd/detail/base/utf8.hpp"
+#include "k8s_sd/detail/relabel/hashes.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
-#include "k8s_sd/detail/relabel/xxh64.hpp"
+#include "k8s_sd/detail/text/trailing_number.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/labels/label_block.hpp"
-#include "k8s_sd/detail/relabel/xxh64.hpp"
+#include "k8s_sd/detail/relabel/hashes.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
 
 #include <algorithm>

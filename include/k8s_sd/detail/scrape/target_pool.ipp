@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/scrape/built_group.hpp"
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
-#include "k8s_sd/detail/scrape/make_room.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>

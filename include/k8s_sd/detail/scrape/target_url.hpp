@@ -5,8 +5,13 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
+
+/// The error of Go's url.Parse; empty: a valid URL. (Without its strict rule about colons in hosts,
+/// like vmagent.)
+std::string go_url_problem(std::string_view url);
 
 /// The scrape address of a target, derived from its labels after relabelling.
 struct TargetPlace {

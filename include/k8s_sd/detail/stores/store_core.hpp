@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/sync_waits.hpp"
+#include "k8s_sd/detail/async/sync_waits.hpp"
 #include "k8s_sd/detail/stores/published.hpp"
 #include "k8s_sd/detail/stores/store_index.hpp"
 #include "k8s_sd/detail/stores/store_traits.hpp"

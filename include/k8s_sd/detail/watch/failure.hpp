@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/event.hpp"
-#include "k8s_sd/detail/net/response_head.hpp"
+#include "k8s_sd/detail/transport/response_head.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/metrics.hpp"

@@ -1,6 +1,6 @@
 #include "k8s_sd/access_rule.hpp"
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/net/status_error.hpp"
+#include "k8s_sd/detail/client/status_error.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
 
 #include <string_view>

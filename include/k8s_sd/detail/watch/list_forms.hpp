@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/net/list_memory.hpp"
+#include "k8s_sd/detail/client/server_memory.hpp"
 
 #include <algorithm>
 #include <array>

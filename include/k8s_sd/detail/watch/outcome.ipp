@@ -1,10 +1,9 @@
-#include "k8s_sd/detail/base/printable.hpp"
-#include "k8s_sd/detail/base/text.hpp"
-#include "k8s_sd/detail/codec/json_status.hpp"
 #include "k8s_sd/detail/codec/media_types.hpp"
-#include "k8s_sd/detail/codec/protobuf_status.hpp"
-#include "k8s_sd/detail/net/foreign_error.hpp"
-#include "k8s_sd/detail/net/unreachable.hpp"
+#include "k8s_sd/detail/codec/server_status.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/transport/foreign_error.hpp"
+#include "k8s_sd/detail/transport/unreachable.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/codec/decoded_object.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/selector.hpp"
 

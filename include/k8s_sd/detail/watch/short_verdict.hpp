@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/net/short_request.hpp"
+#include "k8s_sd/detail/client/short_request.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 

@@ -1,14 +1,13 @@
 #pragma once
 
 #include "k8s_sd/detail/base/random.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
-#include "k8s_sd/detail/net/api_client_impl.hpp"
-#include "k8s_sd/detail/net/inflate.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
+#include "k8s_sd/detail/transport/inflate.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
-#include "k8s_sd/detail/watch/initial_events.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/share_choice.hpp"
 #include "k8s_sd/detail/watch/watch_idle_timeout.hpp"

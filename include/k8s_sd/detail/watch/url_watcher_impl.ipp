@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/base/fnv1a.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/net/unreachable.hpp"
+#include "k8s_sd/detail/transport/unreachable.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
 #include <algorithm>

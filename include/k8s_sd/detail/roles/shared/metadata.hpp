@@ -2,11 +2,31 @@
 
 #include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
+#include "k8s_sd/detail/labels/label_names.hpp"
 #include "k8s_sd/detail/roles/group_builder.hpp"
+#include "k8s_sd/detail/text/host_port.hpp"
 
 #include <array>
+#include <cstdint>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
+
+/// The row of a label in docs/guide/labels.md. scripts/labels writes the page from
+/// RoleTraits<role>::labels, and a test compares the rows with the labels of recorded clusters.
+struct LabelRow {
+    enum class Place : std::uint8_t { group, target };
+    enum class Dialects : std::uint8_t { both, prometheus, victoriametrics };
+
+    /// Without "__meta_kubernetes_". "<key>" is a placeholder. A row "label_<key>" or
+    /// "annotation_<key>" implies "labelpresent_<key>" or "annotationpresent_<key>".
+    std::string_view name;
+    Place place;
+    Dialects dialects;
+    std::string_view says;
+    /// Completes "Absent …". Empty: present in each group or target.
+    std::string_view absent;
+};
 
 /// The labels and annotations of an object as target labels.
 struct Metadata {
@@ -33,6 +53,10 @@ inline Metadata make_metadata(MetadataNames names, const api::ObjectMeta& meta,
 
 inline LabelBlockPtr namespace_label(LabelFactory& factory, std::string_view ns) {
     return factory.block().add("__meta_kubernetes_namespace", ns).make_shared();
+}
+
+inline LabelBlockPtr address_label(LabelFactory& factory, std::string_view address) {
+    return factory.block().add(address_name, address).make();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,61 @@
+#include "k8s_sd/detail/async/delivery.hpp"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+Delivery::Delivery(const asio::any_io_executor& host, asio::any_io_executor origin,
+                   std::shared_ptr<Clock> clock, int calls_per_turn)
+    : strand_(asio::make_strand(host)),
+      origin_(std::move(origin)),
+      clock_(std::move(clock)),
+      calls_per_turn_(calls_per_turn) {}
+
+Delivery::~Delivery() = default;
+
+void Delivery::wake(std::shared_ptr<Source> source) {
+    if (cancelled_ || awake_.exchange(true)) return;
+    asio::post(strand_, [this, source = std::move(source)] { run(source); });
+}
+
+bool Delivery::cancel(std::shared_ptr<Source> source) noexcept {
+    if (cancelled_.exchange(true)) return false;
+    // Destroy the timer on the strand, where it is used.
+    asio::post(strand_, [this, source = std::move(source)] { timer_.reset(); });
+    return true;
+}
+
+void Delivery::run(const std::shared_ptr<Source>& source) {
+    awake_.exchange(false);  // before polling the source: a later change wakes again
+    if (cancelled_) return;
+    const TimePoint now = clock_->now();
+    const std::optional<TimePoint> due = source->next_due(now);
+    if (!due) return;
+    if (*due > now) return run_at(*due, source);
+    awake_ = true;  // until the handler on origin_ has run, also after a call that throws
+    struct Rest {
+        Delivery* delivery;
+        const std::shared_ptr<Source>& source;
+        ~Rest() {
+            asio::post(delivery->origin_, [d = delivery, s = source] { d->wake_again(s); });
+        }
+    };
+    const Rest rest{this, source};
+    for (int calls = 0; calls < calls_per_turn_ && source->deliver_next(clock_->now()); ++calls) {
+    }
+}
+
+void Delivery::wake_again(const std::shared_ptr<Source>& source) {
+    awake_.exchange(false);
+    if (!cancelled_ && source->next_due(clock_->now())) wake(source);
+}
+
+void Delivery::run_at(TimePoint due, const std::shared_ptr<Source>& source) {
+    if (!timer_) timer_ = clock_->make_timer(strand_);
+    timer_->expires_at(due, [this, weak = std::weak_ptr(source)] {
+        if (const auto alive = weak.lock()) run(alive);
+    });
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,303 @@
+#pragma once
+
+#include "k8s_sd/clock.hpp"
+#include "k8s_sd/detail/async/delivery.hpp"
+#include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/async/reader.hpp"
+#include "k8s_sd/detail/async/sync_waits.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/status.hpp"
+
+#include <boost/asio/error.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Measures how long the oldest undelivered change has waited. Guarded by its owner.
+class WaitingTime {
+ public:
+    WaitingTime(std::shared_ptr<const Clock> clock, std::shared_ptr<Metrics> metrics)
+        : clock_(std::move(clock)), metrics_(std::move(metrics)) {}
+
+    /// Records changes.
+    /// \param wait  whether there is something to deliver now; false if the change was reverted
+    void note(bool wait) noexcept {
+        if (!wait) since_.reset();
+        if (wait && !since_) since_ = clock_->now();
+    }
+    /// Records a delivery to the host.
+    /// \param wait  whether there is more to deliver; the start of the wait is then kept
+    void delivered(TimePoint now, bool wait) noexcept {
+        if (since_) metrics_->delivery_latency.observe(now - *since_);
+        if (!wait) since_.reset();
+    }
+
+ private:
+    const std::shared_ptr<const Clock> clock_;
+    const std::shared_ptr<Metrics> metrics_;
+    std::optional<TimePoint> since_;
+};
+
+/// The state behind a handle. It delivers changes to its host, either by a callback or to the
+/// pending reader of the next diff, and runs until it is cancelled. The derived class supplies the
+/// diffs; its functions are called under the mutex where they say so, the host never is.
+/// \tparam Diff  the content of one delivery; empty if default-constructed
+template <class Diff>
+class HostHandle : public Delivery::Source,
+                   public Reader<Diff>::Owner,
+                   public std::enable_shared_from_this<HostHandle<Diff>> {
+ public:
+    using ReaderPtr = std::shared_ptr<Reader<Diff>>;
+    using StatusCallback = std::function<void(const DiscovererStatus&)>;
+
+    virtual ~HostHandle() = default;
+
+    const asio::any_io_executor& executor() const noexcept { return executor_; }
+    virtual DiscovererStatus status() const = 0;
+
+    void run(RunOperation::Handler handler) {
+        const auto self = this->shared_from_this();
+        auto operation =
+            std::make_unique<RunOperation>(std::move(handler), executor_, std::weak_ptr(self));
+        error_code refusal;
+        {
+            const std::lock_guard lock(mutex_);
+            if (operation_) {
+                refusal = asio::error::already_started;
+            } else if (delivery_.cancelled()) {
+                refusal = asio::error::operation_aborted;
+            } else {
+                operation_ = std::move(operation);
+                begin_once();
+                return;
+            }
+        }
+        RunOperation::complete(std::move(operation), refusal);
+    }
+
+    void read(ReaderPtr reader) {
+        reader->set_owner(this->shared_from_this());
+        error_code refusal;
+        {
+            const std::lock_guard lock(mutex_);
+            refusal = refusal_of_reader();
+            if (!refusal) {
+                reader_ = std::move(reader);
+                begin_once();
+                if (has_news()) wake();
+                return;
+            }
+        }
+        reader->fail(refusal);
+    }
+
+    void stop_reading(const Reader<Diff>& reader) noexcept override {
+        ReaderPtr stopped;
+        {
+            const std::lock_guard lock(mutex_);
+            if (reader_.get() == &reader) stopped = take_reader();
+        }
+        if (stopped) stopped->fail(asio::error::operation_aborted);
+    }
+
+    void wait_synced(SyncWaits::Handler handler) { synced_->add(std::move(handler), executor_); }
+
+    void set_status_callback(StatusCallback callback) {
+        auto shared = std::make_shared<const StatusCallback>(std::move(callback));
+        if (!*shared) shared = nullptr;
+        // The previous callback is destroyed without the mutex: its captures may call this object.
+        const std::lock_guard lock(mutex_);
+        status_callback_.swap(shared);
+    }
+
+    void cancel() noexcept {
+        const auto self = this->shared_from_this();
+        if (!delivery_.cancel(self)) return;
+        std::unique_ptr<RunOperation> operation;
+        ReaderPtr reader;
+        {
+            const std::lock_guard lock(mutex_);
+            end();
+            operation = std::move(operation_);
+            reader = take_reader();
+        }
+        // Complete without the mutex: a context being destroyed destroys handlers at once, and
+        // their captures may call this object.
+        synced_->finish(asio::error::operation_aborted);
+        if (reader) reader->fail(asio::error::operation_aborted);
+        if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
+    }
+
+ protected:
+    /// \param origin     the executor of the producer, see Delivery
+    /// \param is_called  true: the host has a callback; false: it reads with async_next()
+    HostHandle(const asio::any_io_executor& executor, asio::any_io_executor origin,
+               const std::shared_ptr<Clock>& clock, std::shared_ptr<Metrics> metrics,
+               Duration min_interval, bool is_called)
+        : executor_(executor),
+          clock_(clock),
+          delivery_(executor, std::move(origin), clock, 1),
+          is_called_(is_called),
+          pace_(min_interval),
+          waiting_(clock, std::move(metrics)) {}
+
+    // Implemented by the derived class; called under the mutex.
+    virtual void begin() = 0;
+    virtual void end() noexcept = 0;
+    virtual bool has_news() const = 0;
+    /// \pre has_news()
+    virtual Diff take_news() = 0;
+    /// The diff just taken is being delivered.
+    virtual void on_delivery() {}
+    // Called without the mutex.
+    /// Invokes the host's callback.
+    virtual void call(const Diff& diff) = 0;
+
+    /// Updates the waiting time after changes; under the mutex.
+    void note_changes() { waiting_.note(has_news()); }
+    /// Schedules a delivery.
+    void wake() { delivery_.wake(this->shared_from_this()); }
+    void on_first_state() {
+        synced_->finish({});
+        on_status_change();
+    }
+    void on_status_change() {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!status_callback_) return;
+            status_changed_ = true;
+        }
+        wake();
+    }
+    bool cancelled() const noexcept { return delivery_.cancelled(); }
+    /// A shared_ptr to the derived object; it owns the whole object.
+    template <class Derived>
+    std::shared_ptr<Derived> self_as(Derived* derived) {
+        return {this->shared_from_this(), derived};
+    }
+
+    mutable std::mutex mutex_;
+
+ private:
+    /// The part of a status reported to the host.
+    struct ReportedStatus {
+        bool synced = false;
+        error_code error;
+        std::string message;
+        bool operator==(const ReportedStatus&) const = default;
+    };
+
+    void begin_once() {
+        if (!std::exchange(begun_, true)) begin();
+    }
+
+    error_code refusal_of_reader() const {
+        if (is_called_) return asio::error::invalid_argument;
+        if (delivery_.cancelled()) return asio::error::operation_aborted;
+        if (reader_) return asio::error::already_started;
+        return {};
+    }
+
+    bool deliver_next(TimePoint now) final {
+        if (deliver_status()) return true;
+        Diff diff;
+        ReaderPtr reader;
+        {
+            const std::lock_guard lock(mutex_);
+            const auto due = due_of_diff(now);
+            if (!due || *due > now || delivery_.cancelled()) return false;
+            if (is_called_) {
+                diff = take_diff(now);
+            } else {
+                is_offered_ = true;
+                reader = reader_;
+            }
+        }
+        if (!reader) {
+            call(diff);
+        } else {
+            reader->post([self = this->shared_from_this(), reader] { self->hand_over(reader); });
+        }
+        return true;
+    }
+
+    /// Runs on the executor of the read's handler. The diff is taken only here, so that a read
+    /// cancelled meanwhile loses nothing.
+    void hand_over(const ReaderPtr& reader) {
+        Diff diff;
+        {
+            const std::lock_guard lock(mutex_);
+            if (reader_ != reader) return;
+            is_offered_ = false;
+            if (!has_news()) return;  // the change was reverted
+            diff = take_diff(clock_->now());
+            take_reader();
+        }
+        reader->finish_here(diff);
+    }
+
+    Diff take_diff(TimePoint now) {
+        pace_.called(now);
+        Diff diff = take_news();
+        waiting_.delivered(now, has_news());
+        on_delivery();
+        return diff;
+    }
+
+    ReaderPtr take_reader() noexcept {
+        is_offered_ = false;
+        return std::exchange(reader_, nullptr);
+    }
+
+    std::optional<TimePoint> next_due(TimePoint now) final {
+        const std::lock_guard lock(mutex_);
+        if (status_changed_) return now;
+        return due_of_diff(now);
+    }
+
+    std::optional<TimePoint> due_of_diff(TimePoint now) const {
+        if (!has_news() || !(is_called_ || (reader_ && !is_offered_))) return std::nullopt;
+        return pace_.due(now);
+    }
+
+    /// \returns whether the callback was called with a new status
+    bool deliver_status() {
+        std::shared_ptr<const StatusCallback> callback;
+        {
+            const std::lock_guard lock(mutex_);
+            if (!std::exchange(status_changed_, false) || delivery_.cancelled()) return false;
+            callback = status_callback_;
+        }
+        if (!callback) return false;
+        const DiscovererStatus now = status();
+        ReportedStatus reported{now.synced, now.error, now.message};
+        if (reported == reported_status_) return false;
+        reported_status_ = std::move(reported);
+        (*callback)(now);
+        return true;
+    }
+
+    const asio::any_io_executor executor_;
+    const std::shared_ptr<Clock> clock_;
+    Delivery delivery_;
+    const bool is_called_;
+    const std::shared_ptr<SyncWaits> synced_ = std::make_shared<SyncWaits>();
+    ReportedStatus reported_status_;  // used on the delivery's strand only
+
+    // Guarded by the mutex.
+    std::unique_ptr<RunOperation> operation_;
+    ReaderPtr reader_;         // null: no read is pending
+    bool is_offered_ = false;  // hand_over() is posted to the reader
+    std::shared_ptr<const StatusCallback> status_callback_;
+    bool status_changed_ = false;
+    bool begun_ = false;
+    Pace pace_;
+    WaitingTime waiting_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "k8s_sd/detail/async/operation.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A pending read of one diff.
+template <class Diff>
+class Reader {
+ public:
+    /// The handle with the pending read.
+    class Owner {
+     public:
+        virtual void stop_reading(const Reader&) noexcept = 0;
+
+     protected:
+        ~Owner() = default;
+    };
+
+    virtual ~Reader() = default;
+    /// Cancellation through the operation's slot calls stop_reading() of the owner.
+    virtual void set_owner(std::weak_ptr<Owner>) = 0;
+    /// Calls the function on the executor of the handler, as if by post.
+    virtual void post(std::function<void()>) = 0;
+    /// Completes the operation with a diff, from within post().
+    virtual void finish_here(const Diff&) = 0;
+    /// Completes the operation without a diff, as if by post.
+    virtual void fail(error_code) = 0;
+};
+
+/// An async_next() that completes with a Result.
+template <class Diff, class Result>
+class NextOperation final : public Reader<Diff> {
+ public:
+    using Owner = typename Reader<Diff>::Owner;
+    using Handler = typename Operation<Result>::Handler;
+    using Convert = Result (*)(const Diff&);
+
+    NextOperation(Handler handler, const asio::any_io_executor& host, Convert convert)
+        : convert_(convert),
+          slot_(std::make_shared<Slot>(*this)),
+          operation_(std::make_unique<Operation<Result>>(std::move(handler), host,
+                                                         std::weak_ptr<Slot>(slot_))) {}
+
+    void set_owner(std::weak_ptr<Owner> owner) override { slot_->owner = std::move(owner); }
+    void post(std::function<void()> function) override { operation_->post(std::move(function)); }
+    void finish_here(const Diff& diff) override {
+        Operation<Result>::complete_here(std::move(operation_), {}, convert_(diff));
+    }
+    void fail(error_code ec) override {
+        Operation<Result>::complete(std::move(operation_), ec, Result());
+    }
+
+ private:
+    struct Slot {
+        explicit Slot(const Reader<Diff>& r) : reader(r) {}
+        void cancel() {
+            if (const auto alive = owner.lock()) alive->stop_reading(reader);
+        }
+        const Reader<Diff>& reader;  // outlives the slot
+        std::weak_ptr<Owner> owner;
+    };
+
+    const Convert convert_;
+    const std::shared_ptr<Slot> slot_;
+    std::unique_ptr<Operation<Result>> operation_;
+};
+
+/// Begins async_next() of a handle. See RunInitiation.
+template <class Impl, class Diff, class Result>
+class NextInitiation {
+ public:
+    using executor_type = asio::any_io_executor;
+    using Begin = void (*)(const std::shared_ptr<Impl>&, std::unique_ptr<Reader<Diff>>);
+    using Convert = Result (*)(const Diff&);
+
+    NextInitiation(std::shared_ptr<Impl> impl, executor_type executor, Begin begin, Convert convert)
+        : impl_(std::move(impl)),
+          executor_(std::move(executor)),
+          begin_(begin),
+          convert_(convert) {}
+    executor_type get_executor() const noexcept { return executor_; }
+    template <class Handler>
+    void operator()(Handler&& handler) const {
+        begin_(impl_, std::make_unique<NextOperation<Diff, Result>>(std::forward<Handler>(handler),
+                                                                    executor_, convert_));
+    }
+
+ private:
+    std::shared_ptr<Impl> impl_;
+    executor_type executor_;
+    Begin begin_;
+    Convert convert_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Pending waits for the first complete state. Any thread.
+class K8S_SD_EXPORT SyncWaits : public std::enable_shared_from_this<SyncWaits> {
+ public:
+    using Handler = Operation<>::Handler;
+
+    /// Completes at once if the result is already known.
+    void add(Handler, const asio::any_io_executor& host);
+    /// Completes all pending waits, and later ones. Success is final, a failure is not.
+    void finish(error_code);
+
+ private:
+    /// A pending wait; the cancellation slot of its operation refers to it.
+    struct Wait {
+        std::weak_ptr<SyncWaits> all;
+        std::unique_ptr<Operation<>> operation;
+        void cancel();
+    };
+    std::unique_ptr<Operation<>> take(const Wait&);
+
+    std::mutex mutex_;
+    std::optional<error_code> result_;
+    std::vector<std::shared_ptr<Wait>> waits_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

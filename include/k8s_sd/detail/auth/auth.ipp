@@ -1,0 +1,12 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
+#include "k8s_sd/detail/auth/configured_credentials.ipp"
+#include "k8s_sd/detail/auth/credential_sources.ipp"
+#include "k8s_sd/detail/auth/credentials.ipp"
+#include "k8s_sd/detail/auth/exec_credential.ipp"
+#include "k8s_sd/detail/auth/exec_issuer.ipp"
+#include "k8s_sd/detail/auth/host_token_issuer.ipp"
+#include "k8s_sd/detail/auth/kubeconfig_reload.ipp"
+#include "k8s_sd/detail/auth/oauth2_issuer.ipp"
+#include "k8s_sd/detail/auth/renewed_credentials.ipp"
+#include "k8s_sd/detail/auth/secret_texts.ipp"
+#include "k8s_sd/detail/auth/shared_credentials.ipp"

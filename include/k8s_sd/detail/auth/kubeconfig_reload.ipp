@@ -1,0 +1,136 @@
+#include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
+#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr Duration kubeconfig_check_interval = std::chrono::seconds(60);
+constexpr Duration kubeconfig_check_interval_in_doubt = std::chrono::seconds(5);
+
+}  // namespace
+
+KubeconfigReload::KubeconfigReload(ApiServerConfig present, const asio::any_io_executor& strand,
+                                   std::shared_ptr<Clock> clock, std::shared_ptr<FileCalls> calls,
+                                   Logger logger, ChangeHandler changed)
+    : present_(std::move(present)),
+      clock_(std::move(clock)),
+      logger_(std::move(logger)),
+      changed_(std::move(changed)),
+      reader_(strand, clock_, std::move(calls)),
+      timer_(clock_->make_timer(strand)),
+      checked_at_(clock_->now()),
+      due_(checked_at_ + kubeconfig_check_interval) {}
+
+void KubeconfigReload::async_check(CheckHandler handler) {
+    if (waiting_.empty() && clock_->now() < due_) return handler();
+    async_check_now(std::move(handler));
+}
+
+void KubeconfigReload::async_check_now(CheckHandler handler) {
+    waiting_.push_back(std::move(handler));
+    if (waiting_.size() > 1) return;
+    contents_.clear();
+    read_next();
+}
+
+void KubeconfigReload::keep_checking() {
+    if (!std::exchange(checking_, true)) set_timer();
+}
+
+void KubeconfigReload::rest() noexcept {
+    checking_ = false;
+    timer_->cancel();
+}
+
+void KubeconfigReload::set_timer() {
+    if (checking_) timer_->expires_at(due_, [this] { async_check([] {}); });
+}
+
+void KubeconfigReload::doubt() noexcept {
+    due_ = std::min(due_, checked_at_ + kubeconfig_check_interval_in_doubt);
+}
+
+void KubeconfigReload::read_next() {
+    const std::string& path = present_.kubeconfig.files[contents_.size()];
+    reader_.async_read(path, [this, &path](const FileContent& content) {
+        if (!content.problem.empty()) return finish(path + ": " + content.problem);
+        contents_.push_back(content.bytes);
+        contents_.size() < present_.kubeconfig.files.size() ? read_next() : finish({});
+    });
+}
+
+void KubeconfigReload::finish(const std::string& read_problem) {
+    const std::weak_ptr<bool> alive = alive_;
+    checked_at_ = clock_->now();
+    due_ = checked_at_ +
+           (read_problem.empty() ? kubeconfig_check_interval : kubeconfig_check_interval_in_doubt);
+    set_timer();
+    if (read_problem.empty()) evaluate();
+    if (alive.expired()) return;  // the change handler has destroyed this object
+    contents_.clear();
+    report(read_problem.empty() ? parse_problem_ : read_problem);
+    for (const CheckHandler& handler : std::exchange(waiting_, {})) {
+        if (!alive.expired()) handler();
+    }
+}
+
+void KubeconfigReload::evaluate() {
+    KeyedHash hash(hash_key());
+    for (const CleansedBytes& content : contents_) hash.add(view(content));
+    if (std::exchange(parsed_, hash.finish()) == parsed_) return;
+    try {
+        parse_problem_.clear();
+        ApiServerConfig next = parse();
+        if (next != present_) take(std::move(next));
+    } catch (const ConfigError& error) {
+        parse_problem_ = error.what();
+    }
+}
+
+ApiServerConfig KubeconfigReload::parse() const {
+    const KubeconfigOrigin& origin = present_.kubeconfig;
+    std::vector<KubeconfigFile> files;
+    for (const CleansedBytes& content : contents_) {
+        files.push_back({origin.files[files.size()], view(content)});
+    }
+    ApiServerConfig own;
+    own.headers = present_.headers;
+    own.impersonate = origin.impersonate;
+    own.proxy = origin.proxy;
+    return read_kubeconfig(files, origin.context, own);
+}
+
+void KubeconfigReload::take(ApiServerConfig next) {
+    const ApiServerConfig before = std::exchange(present_, std::move(next));
+    const bool moved = before.url != present_.url;
+    logger_.log(LogLevel::info,
+                name() + "it has changed" + (moved ? "; the server is " + present_.url : ""));
+    // The handler may destroy this object.
+    const ChangeHandler changed = changed_;
+    const ApiServerConfig now = present_;
+    changed(before, now);
+}
+
+/// Logs a problem once, until it changes.
+void KubeconfigReload::report(const std::string& problem) {
+    if (reported_ == problem) return;
+    reported_ = problem;
+    logger_.log(LogLevel::warning,
+                name() + (problem.empty() ? "usable again"
+                                          : problem + "; going on with what was read before"));
+}
+
+std::string KubeconfigReload::name() const {
+    return "kubeconfig " + join(present_.kubeconfig.files) + ": ";
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,216 @@
+#include "k8s_sd/detail/auth/cleansed_json.hpp"
+#include "k8s_sd/detail/auth/connect_targets.hpp"
+#include "k8s_sd/detail/auth/oauth2_issuer.hpp"
+#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
+#include "k8s_sd/detail/text/json_text.hpp"
+#include "k8s_sd/detail/text/percent_encoding.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/redaction.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/transport/foreign_error.hpp"
+#include "k8s_sd/version.hpp"
+
+#include <boost/json/object.hpp>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t max_token_answer_bytes = std::size_t{1} << 20;
+constexpr Duration token_service_timeout = std::chrono::seconds(30);
+
+/// A number, or a string with a number; nullopt: missing, or infinite.
+std::optional<std::chrono::seconds> expires_in(const boost::json::object& object) {
+    const boost::json::value* value = object.if_contains("expires_in");
+    double seconds = 0;
+    if (value && value->is_number()) {
+        seconds = value->to_number<double>();
+    } else if (value && value->is_string()) {
+        const std::string_view text = json_text(object, "expires_in");
+        const char* const end = text.data() + text.size();
+        // A date starts like a number.
+        if (std::from_chars(text.data(), end, seconds).ptr != end) return std::nullopt;
+    }
+    constexpr double longest = 1e9;
+    if (!(seconds >= 1)) return std::nullopt;
+    return std::chrono::seconds(static_cast<std::int64_t>(std::min(seconds, longest)));
+}
+
+IssuedCredentials no_service_token(std::string problem) {
+    IssuedCredentials none;
+    none.problem = std::move(problem);
+    return none;
+}
+
+}  // namespace
+
+OAuth2Issuer::OAuth2Issuer(const OAuth2Config& config, asio::any_io_executor strand,
+                           const Environment& environment)
+    : config_(config),
+      strand_(std::move(strand)),
+      clock_(environment.clock),
+      texts_(strand_, clock_, environment.file_calls, environment.logger),
+      connection_(strand_, environment.connector, clock_),
+      timer_(clock_->make_timer(strand_)) {
+    const UrlWithPath url = parse_url_with_path(config_.token_url);
+    target_ = make_connect_target(url.server, config_.tls, config_.proxy);
+    authority_ = authority(url.server);
+    path_ = url.path;
+    texts_.add(config_.client_secret_file.empty() ? "oauth2.client_secret"
+                                                  : "oauth2.client_secret_file",
+               config_.client_secret, config_.client_secret_file);
+    for (const HttpHeader& header : config_.headers) {
+        texts_.add("oauth2 header " + header.name, header.value, header.file);
+    }
+}
+
+OAuth2Issuer::~OAuth2Issuer() { timer_->cancel(); }
+
+void OAuth2Issuer::async_issue(bool, Handler handler) {
+    handler_ = std::move(handler);
+    texts_.async_read([this] {
+        if (!texts_.complete()) return fail(texts_.problem());
+        timer_->expires_at(clock_->now() + token_service_timeout,
+                           [this] { fail("it did not answer in 30 s"); });
+        post(style_.value_or(Style::header));
+    });
+}
+
+void OAuth2Issuer::post(Style style) {
+    HttpRequest request;
+    request.text = request_text(style);
+    request.connect_timeout = request.idle_timeout = token_service_timeout;
+    request.idle_error = errc::response_timeout;
+    request.secret_body = true;
+    response_.emplace(max_token_answer_bytes);
+    // Between such rare requests the service closes the connection.
+    connection_.close();
+    connection_.async_send(
+        target_, std::move(request), *response_,
+        [this, style](error_code ec, const std::string& why) { on_response(style, ec, why); });
+}
+
+std::string OAuth2Issuer::request_text(Style style) const {
+    std::string body = form(style);
+    std::string text;
+    // Reserve everything: a reallocation would leave copies of a secret behind.
+    std::size_t size = 512 + path_.size() + authority_.size() + body.size() +
+                       4 * (config_.client_id.size() + texts_[0].size());
+    for (std::size_t i = 0; i < config_.headers.size(); ++i) {
+        size += config_.headers[i].name.size() + texts_[i + 1].size() + 4;
+    }
+    text.reserve(size);
+    (((text += "POST ") += path_) += " HTTP/1.1\r\nHost: ") += authority_;
+    text += "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
+            "\r\nAccept: application/json\r\nAccept-Encoding: identity"
+            "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ";
+    (text += std::to_string(body.size())) += "\r\n";
+    if (style == Style::header) {
+        std::string plain;
+        plain.reserve(3 * (config_.client_id.size() + texts_[0].size()) + 1);
+        append_query_text(plain, config_.client_id);
+        plain += ':';
+        append_query_text(plain, texts_[0]);
+        ((text += "Authorization: Basic ") += view(encode_base64<CleansedBytes>(plain))) += "\r\n";
+        cleanse(plain.data(), plain.size());
+    }
+    for (std::size_t i = 0; i < config_.headers.size(); ++i) {
+        (((text += config_.headers[i].name) += ": ") += texts_[i + 1]) += "\r\n";
+    }
+    (text += "\r\n") += body;
+    cleanse(body.data(), body.size());
+    return text;
+}
+
+std::string OAuth2Issuer::form(Style style) const {
+    std::map<std::string, std::string> fields = config_.endpoint_params;
+    fields.emplace("grant_type", "client_credentials");
+    if (!config_.scopes.empty()) fields.emplace("scope", join(config_.scopes, " "));
+    std::string text;
+    // Reserve enough for fully escaped values.
+    std::size_t size = 64 + 3 * (config_.client_id.size() + texts_[0].size());
+    for (const auto& [name, value] : fields) size += 3 * (name.size() + value.size()) + 2;
+    text.reserve(size);
+    const auto add = [&text](std::string_view name, std::string_view value) {
+        if (!text.empty()) text += '&';
+        append_query_text(text, name);
+        text += '=';
+        append_query_text(text, value);
+    };
+    if (style == Style::body) {
+        add("client_id", config_.client_id);
+        if (!texts_[0].empty()) add("client_secret", texts_[0]);
+    }
+    for (const auto& [name, value] : fields) add(name, value);
+    return text;
+}
+
+void OAuth2Issuer::on_response(Style style, error_code ec, const std::string& why) {
+    if (ec == errc::object_too_large) return fail("it answered more than 1 MiB");
+    if (ec) return fail(redact(why));
+    const unsigned status = response_->head().status;
+    if (!style_ && style == Style::header && (status == 400 || status == 401)) {
+        return post(Style::body);
+    }
+    if (status < 200 || status > 299) return fail(problem_of_status());
+    IssuedCredentials issued = read_answer();
+    if (!issued.problem.empty()) return fail(issued.problem);
+    style_ = style;
+    finish(std::move(issued));
+}
+
+IssuedCredentials OAuth2Issuer::read_answer() const {
+    const CleansedJson json(response_->body());
+    const boost::json::object* object = json.value().if_object();
+    if (!object) {
+        return no_service_token("it answered " + printable(response_->head().content_type) +
+                                " that is no object of JSON; is this the token_url?");
+    }
+    const std::string_view type = json_text(*object, "token_type");
+    if (!type.empty() && lower_case(type) != "bearer") {
+        return no_service_token("it answered a token of the type " +
+                                in_quotes(redact_tokens(printable(type))) + " instead of Bearer");
+    }
+    IssuedCredentials issued;
+    append(issued.token, json_text(*object, "access_token"));
+    if (issued.token.empty()) return no_service_token("its answer has no access_token");
+    issued.lifetime = expires_in(*object);
+    return issued;
+}
+
+std::string OAuth2Issuer::problem_of_status() const {
+    const unsigned status = response_->head().status;
+    std::string problem = "it answered HTTP " + std::to_string(status);
+    if (status >= 300 && status < 400) {
+        return problem + ", a redirect, which is not followed; set token_url to where it leads";
+    }
+    const std::string message = read_foreign_error(response_->body());
+    return message.empty() ? problem : problem + ": " + printable(redact(message));
+}
+
+std::string OAuth2Issuer::redact(std::string text) const {
+    std::vector<CleansedBytes> secrets;
+    for (std::size_t i = 0; i <= config_.headers.size(); ++i) {
+        const bool is_secret = i == 0 ? !texts_[0].empty() : is_secret_header(texts_[i]);
+        if (is_secret) append(secrets.emplace_back(), texts_[i]);
+    }
+    return detail::redact(std::move(text), secrets);
+}
+
+void OAuth2Issuer::finish(IssuedCredentials issued) {
+    timer_->cancel();
+    connection_.close();
+    std::exchange(handler_, nullptr)(std::move(issued));
+}
+
+void OAuth2Issuer::fail(const std::string& problem) {
+    finish(no_service_token("oauth2 token_url " + authority_ + ": " + problem));
+}
+
+}  // namespace k8s_sd::inline v0::detail

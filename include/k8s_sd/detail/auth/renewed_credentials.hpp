@@ -1,0 +1,69 @@
+#pragma once
+
+#include "k8s_sd/detail/auth/credential_source.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Schedules the renewal of issued credentials: shortly before their expiry, and after a refusal by
+/// the server. Concurrent callers share an issue, and a minimum pause separates issues. The pause
+/// doubles up to a minute while the issuer fails, or its credentials are expired or refused. During
+/// a pause, callers receive the current result at once: credentials valid when issued, or the last
+/// problem. Confined to one strand.
+class RenewedCredentials {
+ public:
+    using Handler = std::function<void(std::shared_ptr<const RequestCredentials>)>;
+    using Refused = CredentialSource::Refused;
+    using WallClock = std::function<std::chrono::system_clock::time_point()>;
+
+    struct Options {
+        std::string name;    ///< the configuration field of the issuer, for the log
+        Duration min_pause;  ///< between two issues
+        std::string scheme = "Bearer";
+        WallClock wall_clock = [] { return std::chrono::system_clock::now(); };
+    };
+
+    /// \param logger  logs the first failed renewal while older credentials are in use, and the
+    /// recovery
+    RenewedCredentials(std::unique_ptr<CredentialIssuer>, Options, std::shared_ptr<Clock>,
+                       Logger logger);
+    RenewedCredentials(const RenewedCredentials&) = delete;
+    RenewedCredentials& operator=(const RenewedCredentials&) = delete;
+
+    /// The handler is called from this call or later, but not after destruction.
+    void async_get(const Refused&, Handler);
+
+ private:
+    bool serve() const;
+    void issue();
+    void on_issued(IssuedCredentials);
+    void accept(IssuedCredentials);
+    std::optional<std::chrono::seconds> lifetime_of(const IssuedCredentials&) const;
+    void pause(bool in_vain);
+    void report();
+    std::shared_ptr<const RequestCredentials> answer() const;
+
+    std::unique_ptr<CredentialIssuer> issuer_;
+    const Options options_;
+    std::shared_ptr<Clock> clock_;
+    Logger logger_;
+    std::shared_ptr<const RequestCredentials> current_;  ///< the last good credentials; null before
+    std::optional<TimePoint> renewal_;  ///< of the current ones; nullopt: after a refusal
+    std::optional<TimePoint> expiry_;   ///< a failed renewal is an error from then on
+    std::string problem_;               ///< of the last result
+    std::string reported_;
+    TimePoint issued_at_{};
+    TimePoint next_issue_{};
+    Duration pause_{};
+    bool refused_ = false;          ///< the current ones were refused
+    std::vector<Handler> waiting_;  ///< not empty: an issue is pending
+};
+
+}  // namespace k8s_sd::inline v0::detail

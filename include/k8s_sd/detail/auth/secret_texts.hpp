@@ -1,0 +1,57 @@
+#pragma once
+
+#include "k8s_sd/detail/async/file_reader.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Secret texts from the configuration, or from files read in parallel. A file with an error,
+/// without content or with a read time over 10 s never replaces a good value. Confined to one
+/// strand.
+class SecretTexts {
+ public:
+    /// \param logger  logs the first error of a file while an older value is in use, and the
+    /// recovery
+    SecretTexts(asio::any_io_executor strand, std::shared_ptr<Clock>, std::shared_ptr<FileCalls>,
+                Logger logger);
+    SecretTexts(const SecretTexts&) = delete;
+    SecretTexts& operator=(const SecretTexts&) = delete;
+    ~SecretTexts();
+
+    /// Adds a text and returns its index.
+    /// \param name  of the field, for messages; the file's name is appended
+    /// \param file  empty: use `value`; else `value` is used until the file has been read
+    std::size_t add(const std::string& name, std::string_view value, const std::string& file);
+    /// Reads all files. Must not be called again before the handler has run. Without files the
+    /// handler is called from this call; it may destroy this object.
+    void async_read(std::function<void()>);
+
+    /// The last good value.
+    std::string_view operator[](std::size_t index) const;
+    /// Whether each text has a value.
+    bool complete() const;
+    /// The problem of the last read; empty: none.
+    std::string problem() const;
+    /// When to read the files again; nullopt without files.
+    std::optional<TimePoint> expiry() const;
+
+ private:
+    struct Text;
+
+    asio::any_io_executor strand_;
+    std::shared_ptr<Clock> clock_;
+    std::shared_ptr<FileCalls> calls_;
+    Logger logger_;
+    std::vector<std::unique_ptr<Text>> texts_;
+    std::function<void()> handler_;
+    std::size_t outstanding_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,138 @@
+#include "k8s_sd/detail/config/complete_server.hpp"
+#include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig_entries.hpp"
+#include "k8s_sd/detail/config/proxy_url.hpp"
+#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// kubectl does not support socks5h, unlike other tools.
+std::string read_proxy(const YamlValue& value) {
+    std::string url = value.string();
+    if (url.empty()) return url;
+    try {
+        parse_proxy_url(url, "");
+    } catch (const ConfigError& e) {
+        value.fail(e.problem());
+    }
+    if (lower_case(url).starts_with("socks5h"))
+        value.fail("must begin with http://, https:// or socks5://");
+    return url;
+}
+
+void read_cluster(const KubeconfigEntry& cluster, ApiServerConfig& server) {
+    const YamlValue& body = cluster.body;
+    server.url = body["server"].string();
+    if (server.url.empty()) body["server"].fail("is missing");
+    server.proxy.url = read_proxy(body["proxy-url"]);
+    read_pem(cluster, "certificate-authority", server.tls.ca, server.tls.ca_file);
+    server.disable_compression = body["disable-compression"].boolean();
+    server.tls.server_name = read_line(body["tls-server-name"]);
+    server.tls.insecure_skip_verify = body["insecure-skip-tls-verify"].boolean();
+    if (server.tls.insecure_skip_verify && !(server.tls.ca.empty() && server.tls.ca_file.empty())) {
+        body["insecure-skip-tls-verify"].fail("must not be set together with a "
+                                              "certificate-authority; remove one of them");
+    }
+}
+
+ServerUrl server_url(const ApiServerConfig& server, const YamlValue& cluster) {
+    try {
+        return parse_server_url(server.url, server.tls != TlsConfig{});
+    } catch (const ConfigError& e) {
+        cluster["server"].fail(e.problem());
+    }
+}
+
+/// Without TLS anyone on the network could read secrets. Impersonation is not secret.
+void drop_credentials(ApiServerConfig& server) {
+    server.auth = {};
+    server.tls = {};
+}
+
+std::string choose_context(const MergedKubeconfig& config, const std::string& wanted,
+                           const std::string& files) {
+    std::string name = wanted.empty() ? config.current_context : wanted;
+    if (name.empty()) {
+        throw ConfigError(files, "current-context is not set; name a context, " +
+                                     list_names(config.contexts));
+    }
+    if (config.contexts.contains(name)) return name;
+    throw ConfigError(files, "there is no context " + in_quotes(printable(name)) + "; " +
+                                 list_names(config.contexts));
+}
+
+ApiServerConfig select_context(const MergedKubeconfig& config, const std::string& name) {
+    const YamlValue& context = config.contexts.at(name).body;
+    const KubeconfigEntry& cluster = find_entry(config.clusters, context["cluster"]);
+    ApiServerConfig server;
+    read_cluster(cluster, server);
+    if (!context["user"].is_empty()) {
+        read_user(find_entry(config.users, context["user"]), cluster.body, server);
+    }
+    const ServerUrl url = server_url(server, cluster.body);
+    if (!url.tls) drop_credentials(server);
+    server.url = to_string(url);
+    return server;
+}
+
+}  // namespace
+
+std::vector<std::string> split_path_list(std::string_view list) {
+    std::vector<std::string> result;
+    while (!list.empty()) {
+        const std::size_t colon = std::min(list.find(':'), list.size());
+        std::string path(list.substr(0, colon));
+        const bool known = std::find(result.begin(), result.end(), path) != result.end();
+        if (!path.empty() && !known) result.push_back(std::move(path));
+        list.remove_prefix(std::min(colon + 1, list.size()));
+    }
+    return result;
+}
+
+ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std::string& context,
+                                const ApiServerConfig& own) {
+    MergedKubeconfig config;
+    KubeconfigOrigin origin;
+    for (const KubeconfigFile& file : files) {
+        config.merge(file);
+        origin.files.push_back(file.path);
+    }
+    origin.context = choose_context(config, context, printable(join(origin.files)));
+    origin.impersonate = own.impersonate;
+    origin.proxy = own.proxy;
+    ApiServerConfig server = select_context(config, origin.context);
+    // kubectl uses the proxies of the environment, too.
+    server = complete_server(std::move(server), own, EnvironmentProxies::by_default, "kubeconfig");
+    server.kubeconfig = std::move(origin);
+    return server;
+}
+
+ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,
+                                const ApiServerConfig& own) {
+    // A path may contain a colon itself.
+    const std::vector<std::string> paths =
+        is_file(path) ? std::vector<std::string>{path} : split_path_list(path);
+    std::vector<std::string> contents;
+    std::vector<KubeconfigFile> files;
+    contents.reserve(paths.size());
+    for (const std::string& file : paths) {
+        // As in kubectl, an existing but unreadable file is an error.
+        if (paths.size() > 1 && is_missing(file)) continue;
+        contents.push_back(read_config_file(file, "kubeconfig_file"));
+        files.push_back({file, contents.back()});
+    }
+    if (files.empty()) {
+        throw ConfigError("kubeconfig_file",
+                          "none of these files exists: " + printable(join(paths)));
+    }
+    return read_kubeconfig(files, context, own);
+}
+
+}  // namespace k8s_sd::inline v0::detail

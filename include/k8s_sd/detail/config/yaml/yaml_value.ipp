@@ -1,0 +1,278 @@
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
+#include "k8s_sd/detail/text/did_you_mean.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// A key for a message. Hides any other text: it may be part of a misspelt "token:secret", or made
+/// to forge log lines.
+std::string printable_key(std::string_view key) {
+    const auto plain = [](char c) {
+        return is_alphanumeric(c) || std::string_view("_-./<").find(c) != std::string_view::npos;
+    };
+    const bool shown = key.size() <= 48 && std::all_of(key.begin(), key.end(), plain);
+    return shown ? std::string(key) : "?";
+}
+
+template <class Number, class... Options>
+std::optional<Number> number(std::string_view text, Options... options) {
+    Number value{};
+    const char* end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, value, options...);
+    if (error != std::errc{} || last != end) return std::nullopt;
+    return value;
+}
+
+std::optional<std::uint64_t> with_base(std::string_view digits) {
+    if (digits.size() < 2 || digits[0] != '0') return number<std::uint64_t>(digits, 10);
+    switch (digits[1]) {
+        case 'x':
+        case 'X': return number<std::uint64_t>(digits.substr(2), 16);
+        case 'o':
+        case 'O': return number<std::uint64_t>(digits.substr(2), 8);
+        case 'b':
+        case 'B': return number<std::uint64_t>(digits.substr(2), 2);
+        default: return number<std::uint64_t>(digits.substr(1), 8);
+    }
+}
+
+/// Accepts the spellings of Go's YAML: 16, 1_000, 0x10, 0o20, 020, 0b10000, also 1e3 and 16.0.
+std::optional<std::uint64_t> whole_number(std::string text) {
+    if (text.starts_with('+')) text.erase(0, 1);
+    if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+    std::erase(text, '_');
+    if (const auto value = with_base(text)) return value;
+    const auto value = number<double>(text);
+    if (!value || *value != std::floor(*value) || *value >= 0x1p64) return std::nullopt;
+    return static_cast<std::uint64_t>(*value);
+}
+
+/// YAML 1.1: y, yes, true, on and their opposites, in lower case, upper case or capitalised.
+std::optional<bool> truth(std::string_view text) {
+    constexpr std::array<std::string_view, 4> yes{"y", "yes", "true", "on"};
+    constexpr std::array<std::string_view, 4> no{"n", "no", "false", "off"};
+    if (text.empty() || text.size() > 5) return std::nullopt;
+    const std::string lower = lower_case(text);
+    const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const bool one_case = std::all_of(text.begin(), text.end(), is_upper) ||
+                          std::none_of(text.begin() + 1, text.end(), is_upper);
+    if (!one_case) return std::nullopt;
+    if (std::find(yes.begin(), yes.end(), lower) != yes.end()) return true;
+    if (std::find(no.begin(), no.end(), lower) != no.end()) return false;
+    return std::nullopt;
+}
+
+/// Far beyond hand-written files; bounds the work for repeatedly merged anchors.
+constexpr std::size_t max_merged = 1'000;
+
+/// In quotes, "<<" is an ordinary key.
+bool is_merge_key(const YamlNode& key) { return key.text == "<<" && key.plain; }
+
+}  // namespace
+
+/// A set optimized for few keys, as in most mappings.
+class YamlKeyNames {
+ public:
+    /// \returns false if the name is already present
+    bool insert(std::string_view name) {
+        constexpr std::size_t few = 16;
+        if (std::find(few_.begin(), few_.end(), name) != few_.end()) return false;
+        if (few_.size() == few) return many_.insert(name).second;
+        few_.push_back(name);
+        return true;
+    }
+
+ private:
+    std::vector<std::string_view> few_;
+    std::set<std::string_view> many_;
+};
+
+YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
+    auto document = parse_yaml(text, file);
+    const YamlNode* root = document->root();
+    return YamlValue(std::move(document), root, root ? root->line : 1, YamlStep{});
+}
+
+std::string YamlValue::path() const {
+    std::vector<const YamlStep*> steps{&step_};
+    while (steps.back()->parent) steps.push_back(steps.back()->parent);
+    std::string path = steps.back()->key;
+    for (auto step = steps.rbegin() + 1; step != steps.rend(); ++step) {
+        if ((*step)->index != YamlStep::no_index) {
+            path += "[" + std::to_string((*step)->index) + "]";
+        } else {
+            path += (path.empty() ? "" : ".") + printable_key((*step)->key);
+        }
+    }
+    return path;
+}
+
+const YamlStep* YamlValue::way() const {
+    if (!way_) way_ = document_->keep_step(step_);
+    return way_;
+}
+
+std::string YamlValue::where() const {
+    const std::string way = path();
+    return printable(document_->file()) + ":" + std::to_string(line_) +
+           (way.empty() ? "" : ": " + way);
+}
+
+void YamlValue::fail(const std::string& problem) const { throw ConfigError(where(), problem); }
+
+bool YamlValue::is_empty() const {
+    return is_null() || (is_scalar() ? node_->text.empty() : node_->parts.empty());
+}
+
+std::string YamlValue::string() const {
+    if (is_null()) return {};
+    if (!is_scalar()) fail("must be a text");
+    // The document is UTF-8, but yaml-cpp decodes an escape such as "\_" to half a character.
+    if (!is_utf8(node_->text)) {
+        fail("is not UTF-8; write characters as they are or as \\u....");
+    }
+    spend(node_->text.size());
+    return std::string(node_->text);
+}
+
+std::optional<bool> YamlValue::as_boolean() const {
+    return is_plain() ? truth(node_->text) : std::nullopt;
+}
+
+bool YamlValue::boolean() const {
+    if (is_null()) return false;
+    const std::optional<bool> value = as_boolean();
+    if (!value) fail("must be true or false");
+    return *value;
+}
+
+std::uint64_t YamlValue::unsigned_integer() const {
+    if (is_null()) return 0;
+    const auto value = is_plain() ? whole_number(std::string(node_->text)) : std::nullopt;
+    if (!value) fail("must be a whole number from 0 to 18446744073709551615");
+    return *value;
+}
+
+std::vector<YamlValue> YamlValue::items() const {
+    if (is_null()) return {};
+    if (!is_sequence()) fail("must be a list");
+    spend(yaml_value_bytes * node_->parts.size());
+    std::vector<YamlValue> result;
+    result.reserve(node_->parts.size());
+    for (const YamlNode* item : node_->parts) {
+        result.push_back(YamlValue(document_, item, item->line, {way(), {}, result.size()}));
+    }
+    return result;
+}
+
+YamlValue YamlValue::child(const YamlNode* node, int line, std::string_view key) const {
+    return YamlValue(document_, node, line, {way(), std::string(key)});
+}
+
+void YamlValue::spend(std::size_t bytes) const {
+    if (!document_->spend(bytes)) fail("anchors stand for too much");
+}
+
+/// The entries of a mapping being collected.
+struct YamlValue::Merging {
+    std::vector<YamlEntry> list;
+    YamlKeyNames names;
+    std::size_t merged = 0;  ///< entries visited in other mappings
+};
+
+std::span<const YamlEntry> YamlValue::merged_entries() const {
+    if (is_null()) return {};
+    if (!is_mapping()) fail("must be a mapping of keys to values");
+    if (!node_->entries) {
+        Merging all;
+        add_entries(all);
+        spend(yaml_value_bytes * (all.list.size() + all.merged));
+        node_->entries = std::make_unique<const std::vector<YamlEntry>>(std::move(all.list));
+    }
+    return *node_->entries;
+}
+
+std::vector<YamlValue::KeyValue> YamlValue::entries() const {
+    const std::span<const YamlEntry> all = merged_entries();
+    spend(yaml_value_bytes * all.size());
+    std::vector<KeyValue> result;
+    result.reserve(all.size());
+    for (const YamlEntry& entry : all) {
+        result.emplace_back(entry.key, child(entry.value, entry.line, entry.key));
+    }
+    return result;
+}
+
+void YamlValue::add_entries(Merging& all) const {
+    YamlKeyNames own;
+    std::vector<YamlValue> merges;
+    for (std::size_t i = 0; i < node_->parts.size(); i += 2) {
+        const YamlNode& key = *node_->parts[i];
+        const bool is_text = key.kind == YamlNode::Kind::scalar;
+        if (!is_text) child(&key, key.line, "?").fail("a key must be a text");
+        if (!is_utf8(key.text)) child(&key, key.line, "?").fail("a key must be UTF-8");
+        const YamlEntry entry{key.text, key.line, node_->parts[i + 1]};
+        const auto value = [&] { return child(entry.value, entry.line, entry.key); };
+        if (!own.insert(key.text)) value().fail("is there twice");
+        if (is_merge_key(key)) {
+            merges.push_back(value());
+        } else if (all.names.insert(key.text)) {
+            all.list.push_back(entry);
+        }
+    }
+    for (const YamlValue& value : merges) value.merge_into(*this, all);
+}
+
+void YamlValue::merge_into(const YamlValue& mapping, Merging& all) const {
+    const auto merge = [&](const YamlNode* source) {
+        if (source->kind != YamlNode::Kind::mapping) {
+            fail("must be a mapping, or a list of mappings, to take keys from");
+        }
+        // An anchor can be merged many times, even into itself.
+        all.merged += 1 + source->parts.size() / 2;
+        if (all.merged > max_merged) fail("takes too many keys from other mappings");
+        YamlValue(document_, source, line_, mapping.step_).add_entries(all);
+    };
+    if (!is_sequence()) return merge(node_);
+    for (const YamlNode* item : node_->parts) merge(item);
+}
+
+const YamlEntry* YamlValue::find(std::string_view key) const {
+    for (const YamlEntry& entry : merged_entries()) {
+        if (entry.key == key) return &entry;
+    }
+    return nullptr;
+}
+
+bool YamlValue::has(std::string_view key) const { return find(key) != nullptr; }
+
+YamlValue YamlValue::operator[](std::string_view key) const {
+    const YamlEntry* entry = find(key);
+    return entry ? child(entry->value, entry->line, key) : child(nullptr, line_, key);
+}
+
+void YamlValue::allow_only(std::span<const std::string_view> keys,
+                           std::span<const std::string_view> shown) const {
+    for (const YamlEntry& entry : merged_entries()) {
+        if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+        child(entry.value, entry.line, entry.key).fail_unknown_key(entry.key, keys, shown);
+    }
+}
+
+void YamlValue::fail_unknown_key(std::string_view key, std::span<const std::string_view> keys,
+                                 std::span<const std::string_view> shown) const {
+    fail("unknown key" + did_you_mean(key, keys) + "; allowed are " + join(shown));
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "k8s_sd/detail/async/late_answers.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/detail/client/server_identity.hpp"
+#include "k8s_sd/detail/discovery/snapshots/group_snapshot.hpp"
+#include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/status.hpp"
+#include "k8s_sd/target_groups.hpp"
+#include "k8s_sd/warm_start.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Wraps the observer of a GroupWatcher: delivers the targets of a snapshot if the API server does
+/// not respond in time, and the differences once it does. Also writes the next snapshot. A snapshot
+/// belongs to one server: when it is read, the client's present server; when it is written, the
+/// server that has listed all groups. Used on the watcher's strand unless noted otherwise.
+class WarmTargets final : public GroupWatcher::Observer,
+                          public std::enable_shared_from_this<WarmTargets> {
+ public:
+    /// \throws ConfigError like validate()
+    WarmTargets(const GroupWatcher&, const ResolvedConfig&, Role, WarmStart,
+                std::weak_ptr<GroupWatcher::Observer>);
+
+    /// Any thread.
+    void start();
+    /// Stops notifications. Pending changes are written once more; the context's run() waits for
+    /// that write, at most 2 s. Any thread.
+    void stop() noexcept;
+    /// Adds the state of the snapshot. Any thread.
+    void add_status(DiscovererStatus&) const;
+
+ private:
+    void on_ready(const std::shared_ptr<const TargetGroupDiff>& state) override;
+    void on_changes(const std::vector<GroupChange>&) override;
+    void on_status() override;
+
+    void end();
+    void load();
+    void read_file();
+    void on_loaded(LoadedGroups);
+    bool has_moved() const;
+    void note_server();
+    SnapshotIdentity identity_of(const ServerIdentity&) const;
+    void deliver_snapshot();
+    void confirm(const TargetGroupDiff& live);
+    void write_later();
+    void write();
+    void on_written(const std::string& problem);
+    void set_words(std::string, bool unconfirmed);
+
+    const asio::any_io_executor strand_;
+    const std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<Metrics> metrics_;
+    const std::shared_ptr<FileCalls> calls_;
+    const Logger log_;
+    const WarmStart options_;
+    const Role role_;
+    const Digest config_;                                 ///< of everything but the server
+    const std::weak_ptr<const GroupWatcherImpl> source_;  ///< of the groups
+    const std::string what_;                              ///< for messages
+    const std::shared_ptr<const SnapshotFiles> files_;
+    const std::weak_ptr<GroupWatcher::Observer> observer_;
+
+    Backoff jitter_;
+    std::unique_ptr<Timer> timer_;  ///< server timeout, then writes; null: stopped
+    LateAnswers::PendingAnswer pending_answer_;
+    ServerIdentity file_server_;          ///< the server of the loaded snapshot
+    std::optional<LoadedGroups> loaded_;  ///< until the server responds
+    bool patient_ = true;                 ///< the server may still respond in time
+    bool delivered_ = false;              ///< the snapshot was delivered to the observer
+    bool live_ = false;
+    TargetGroups groups_;  ///< the groups delivered to the observer, or those of the server
+    std::optional<ServerIdentity>
+        server_;          ///< the server of all groups; nullopt: they are of several servers
+    bool waits_ = false;  ///< a write is due
+    bool writing_ = false;
+    bool changed_ = false;
+    bool stopped_ = false;
+    std::string write_problem_;
+
+    mutable std::mutex mutex_;  // guards everything below
+    std::string words_;
+    bool unconfirmed_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "k8s_sd/detail/async/late_answers.hpp"
+#include "k8s_sd/detail/discovery/sources/source_feed.hpp"
+#include "k8s_sd/detail/discovery/sources/target_files.hpp"
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics.hpp"
+#include "k8s_sd/target_configs.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Reads target files periodically, and publishes their targets to a source. At most one scan runs
+/// at a time, even if it hangs. Used on a strand; files are read in other threads.
+class FileTargets final : public SourceDriver, public std::enable_shared_from_this<FileTargets> {
+ public:
+    FileTargets(asio::any_io_executor strand, const Environment&, FileSdConfig,
+                std::shared_ptr<SourceState>);
+
+    void start() override;
+    void stop() noexcept override;
+
+ private:
+    struct Known {
+        KnownTargetFile file;
+        std::vector<TargetGroupPtr> groups;  ///< from its list
+    };
+    using KnownFiles = std::map<std::string, Known>;
+    using FileScanPtr = std::shared_ptr<const FileScan>;
+
+    void scan();
+    void ask();
+    void scan_later();
+    void on_hanging();
+    void fail(const std::string& problem);
+    void on_scan(const FileScan&);
+    KnownFiles merge(const FileScan&) const;
+    /// Path and hash of each list.
+    static std::vector<std::pair<std::string_view, std::size_t>> lists_of(const KnownFiles&);
+    void report(const std::string& problem, bool nothing_known, bool changed);
+    KnownTargetFiles known() const;
+
+    const asio::any_io_executor strand_;
+    const std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<FileCalls> calls_;
+    const std::shared_ptr<Metrics> metrics_;
+    const FileSdConfig config_;
+    const std::shared_ptr<SourceState> source_;
+    const std::shared_ptr<TargetGroupMaker> maker_;
+    std::unique_ptr<Timer> timer_;
+    LateAnswers::PendingAnswer pending_answer_;
+    KnownFiles files_;
+    bool listed_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,173 @@
+#include "k8s_sd/detail/discovery/sources/source_state.hpp"
+#include "k8s_sd/detail/groups/full_diff.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/target_source.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::inline v0 {
+
+namespace detail {
+
+namespace {
+
+using SourceNames = boost::unordered_flat_set<std::string_view, SeededHash>;
+
+SourceNames check_groups(const SourceState::Groups& groups) {
+    SourceNames names;
+    names.reserve(groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const std::string where = "groups[" + std::to_string(i) + "]";
+        if (!groups[i]) throw ConfigError(where, "is a null pointer");
+        if (names.insert(groups[i]->source()).second) continue;
+        throw ConfigError(where, "the source " + in_quotes(printable(groups[i]->source())) +
+                                     " is that of an earlier group as well");
+    }
+    return names;
+}
+
+bool is_empty_change(const GroupChange& change) {
+    if (!change.group || !change.previous) return change.group == change.previous;
+    return *change.group == *change.previous;
+}
+
+}  // namespace
+
+// --- state of the source -------------------------------------------------------------------------
+
+void SourceState::set(const Groups& groups) { set(groups, {}, {}); }
+
+void SourceState::set(const Groups& groups, error_code error, std::string message) {
+    const SourceNames names = check_groups(groups);
+    const std::lock_guard lock(mutex_);
+    listed_ = true;
+    set_error(error, std::move(message));
+    std::vector<GroupChange> changes;
+    for (const TargetGroupPtr& group : groups) changes.push_back(change_to(group));
+    groups_.for_each_group([&](const TargetGroupPtr& known) {
+        if (!names.contains(known->source())) changes.push_back({nullptr, known, false});
+    });
+    notify(changes);
+}
+
+void SourceState::update(const Groups& groups) {
+    check_groups(groups);
+    const std::lock_guard lock(mutex_);
+    set_error({}, {});
+    std::vector<GroupChange> changes;
+    for (const TargetGroupPtr& group : groups) changes.push_back(change_to(group));
+    notify(changes);
+}
+
+void SourceState::fail(error_code error, std::string message) {
+    const std::lock_guard lock(mutex_);
+    set_error(error, std::move(message));
+    notify({});
+}
+
+GroupChange SourceState::change_to(const TargetGroupPtr& group) const {
+    return {group->size() > 0 ? group : nullptr, groups_.find(group->source()), false};
+}
+
+void SourceState::set_error(error_code error, std::string message) {
+    error_ = error;
+    message_ = printable(message);
+}
+
+void SourceState::notify(const std::vector<GroupChange>& all) {
+    std::vector<GroupChange> changes;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(changes),
+                 [](const GroupChange& change) { return !is_empty_change(change); });
+    for (const GroupChange& change : changes) groups_.apply(change);
+    for (const auto& follower : followers_) follower->add(changes);
+}
+
+void SourceState::follow(const std::shared_ptr<SourceFollower>& follower) {
+    const std::lock_guard lock(mutex_);
+    followers_.push_back(follower);
+    follower->wake();
+}
+
+void SourceState::unfollow(const SourceFollower& follower) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(followers_, [&](const auto& known) { return known.get() == &follower; });
+}
+
+// --- followers -----------------------------------------------------------------------------------
+
+SourceFollower::SourceFollower(std::shared_ptr<SourceState> source, asio::any_io_executor strand,
+                               std::shared_ptr<Clock> clock,
+                               std::weak_ptr<GroupWatcher::Observer> observer)
+    : source_(std::move(source)),
+      strand_(std::move(strand)),
+      clock_(std::move(clock)),
+      observer_(std::move(observer)) {}
+
+DiscovererStatus SourceFollower::status() const {
+    const std::lock_guard lock(source_->mutex_);
+    DiscovererStatus status;
+    status.synced = delivered_;
+    status.error = source_->error_;
+    status.message = source_->message_;
+    status.since = since_;
+    return status;
+}
+
+void SourceFollower::add(std::span<const GroupChange> changes) {
+    if (delivered_) {
+        for (const GroupChange& change : changes) pending_.add(change);
+    }
+    wake();
+}
+
+void SourceFollower::wake() {
+    if (std::exchange(awake_, true)) return;
+    asio::post(strand_, [self = shared_from_this()] { self->run(); });
+}
+
+void SourceFollower::run() {
+    std::shared_ptr<const TargetGroupDiff> state;
+    std::vector<GroupChange> changes;
+    {
+        const std::lock_guard lock(source_->mutex_);
+        awake_ = false;
+        if (std::exchange(error_, source_->error_) != source_->error_) since_ = clock_->now();
+        if (delivered_) {
+            changes = take_changes();
+        } else if (source_->listed_) {
+            delivered_ = true;
+            state = std::make_shared<const TargetGroupDiff>(full_diff(source_->groups_));
+        }
+    }
+    const auto observer = observer_.lock();
+    if (!observer) return;
+    if (state) observer->on_ready(state);
+    if (!changes.empty()) observer->on_changes(changes);
+}
+
+std::vector<GroupChange> SourceFollower::take_changes() {
+    TargetGroupDiff diff = pending_.take();
+    std::vector<GroupChange> changes = std::move(diff.updated);
+    for (TargetGroupPtr& group : diff.removed)
+        changes.push_back({nullptr, std::move(group), false});
+    return changes;
+}
+
+}  // namespace detail
+
+// --- the host's handle ---------------------------------------------------------------------------
+
+TargetSource::TargetSource() : state_(std::make_shared<detail::SourceState>()) {}
+
+void TargetSource::set(const std::vector<TargetGroupPtr>& groups) { state_->set(groups); }
+
+void TargetSource::update(const std::vector<TargetGroupPtr>& groups) { state_->update(groups); }
+
+void TargetSource::fail(const std::string& message) { state_->fail(errc::source_failed, message); }
+
+}  // namespace k8s_sd::inline v0

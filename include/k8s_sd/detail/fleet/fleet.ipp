@@ -1,0 +1,13 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
+#include "k8s_sd/detail/fleet/divided_discovery.ipp"
+#include "k8s_sd/detail/fleet/fleet_view.ipp"
+#include "k8s_sd/detail/fleet/group_share.ipp"
+#include "k8s_sd/detail/fleet/kept_view.ipp"
+#include "k8s_sd/detail/fleet/lease_keeper.ipp"
+#include "k8s_sd/detail/fleet/lease_members.ipp"
+#include "k8s_sd/detail/fleet/lease_sights.ipp"
+#include "k8s_sd/detail/fleet/lease_text.ipp"
+#include "k8s_sd/detail/fleet/membership.ipp"
+#include "k8s_sd/detail/fleet/service_members.ipp"
+#include "k8s_sd/detail/fleet/static_members.ipp"
+#include "k8s_sd/detail/fleet/view_machine.ipp"

@@ -1,0 +1,5 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
+#include "k8s_sd/detail/groups/group_registry.ipp"
+#include "k8s_sd/detail/groups/group_watcher.ipp"
+#include "k8s_sd/detail/groups/group_watcher_impl.ipp"
+#include "k8s_sd/detail/groups/role_groups.ipp"

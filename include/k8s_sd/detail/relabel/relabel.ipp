@@ -1,0 +1,12 @@
+// The bodies of this layer, for src/lib/ and src.hpp.
+#include "k8s_sd/detail/relabel/go_regex.ipp"
+#include "k8s_sd/detail/relabel/hashes.ipp"
+#include "k8s_sd/detail/relabel/mutable_labels.ipp"
+#include "k8s_sd/detail/relabel/pattern.ipp"
+#include "k8s_sd/detail/relabel/relabel_explain.ipp"
+#include "k8s_sd/detail/relabel/relabel_rule.ipp"
+#include "k8s_sd/detail/relabel/relabel_rule_reader.ipp"
+#include "k8s_sd/detail/relabel/relabel_validate.ipp"
+#include "k8s_sd/detail/relabel/relabeler.ipp"
+#include "k8s_sd/detail/relabel/replacement.ipp"
+#include "k8s_sd/detail/relabel/series_selector.ipp"

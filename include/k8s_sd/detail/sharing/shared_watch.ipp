@@ -1,0 +1,251 @@
+#include "k8s_sd/detail/objects/object_tag.hpp"
+#include "k8s_sd/detail/sharing/kind_watches.hpp"
+#include "k8s_sd/detail/sharing/shared_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+bool includes_all(const std::vector<std::string>& some, const std::vector<std::string>& others) {
+    if (some.empty()) return true;
+    return !others.empty() && std::includes(some.begin(), some.end(), others.begin(), others.end());
+}
+
+}  // namespace
+
+SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query,
+                         std::shared_ptr<const ObjectForm> form)
+    : owner_(owner),
+      query_(query),
+      form_(std::move(form)),
+      watcher_(owner.common_->client, query, owner.common_->options,
+               static_cast<WatchObserver&>(*this), owner.maker_, form_),
+      published_(watcher_.status()) {}
+
+// --- subscriptions -------------------------------------------------------------------------------
+
+void SharedWatch::subscribe(KindView& view) {
+    const auto same = [&](const Subscriber& subscriber) { return subscriber.view == &view; };
+    if (std::any_of(subscribers_.begin(), subscribers_.end(), same)) return;
+    subscribers_.push_back({&view, false});
+    add_matcher(view);
+}
+
+void SharedWatch::set_active(KindView& view) {
+    for (Subscriber& subscriber : subscribers_)
+        subscriber.active = subscriber.active || subscriber.view == &view;
+}
+
+void SharedWatch::unsubscribe(KindView& view) {
+    for (Subscriber& subscriber : subscribers_) {
+        if (subscriber.view == &view) subscriber = {nullptr, false};
+    }
+    if (notifying_ == 0)
+        std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
+}
+
+bool SharedWatch::has_subscribers() const noexcept {
+    return std::any_of(subscribers_.begin(), subscribers_.end(),
+                       [](const Subscriber& subscriber) { return subscriber.view; });
+}
+
+template <class Call>
+void SharedWatch::for_each_view(Call call, bool active_only) {
+    ++notifying_;
+    for (std::size_t i = 0; i < subscribers_.size(); ++i) {
+        if (subscribers_[i].view && (subscribers_[i].active || !active_only))
+            call(*subscribers_[i].view);
+    }
+    if (--notifying_ == 0)
+        std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
+}
+
+template <class Call>
+void SharedWatch::for_each_active(Call call) {
+    for_each_view(call, true);
+}
+
+// --- stored objects ------------------------------------------------------------------------------
+
+SharedWatch::Matcher SharedWatch::matcher_of(const KindView& view) const {
+    const bool limited = query_.ns.empty() && resource_of(query_.kind).namespaced;
+    return {view.selection_, limited ? view.wanted_.namespaces : std::vector<std::string>()};
+}
+
+void SharedWatch::add_matcher(const KindView& view) {
+    Matcher matcher = matcher_of(view);
+    if (matcher.selection &&
+        std::find(selections_.begin(), selections_.end(), matcher.selection) == selections_.end())
+        selections_.push_back(matcher.selection);
+    if (std::find(matchers_.begin(), matchers_.end(), matcher) == matchers_.end())
+        matchers_.push_back(std::move(matcher));
+}
+
+bool SharedWatch::has_form_for(const KindView& view) const {
+    if (view.is_for_labels()) return !form_ || form_->with_labels;
+    return form_ && form_->fields.includes(view.wanted_.fields);
+}
+
+bool SharedWatch::serves(const KindView& view) const {
+    if (!has_form_for(view)) return false;
+    const Matcher wanted = matcher_of(view);
+    const bool selects = !wanted.selection || std::find(selections_.begin(), selections_.end(),
+                                                        wanted.selection) != selections_.end();
+    return selects && std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+               return (!matcher.selection || matcher.selection == wanted.selection) &&
+                      includes_all(matcher.namespaces, wanted.namespaces);
+           });
+}
+
+void SharedWatch::for_each_object(const std::function<void(const ObjectPtr&)>& visit) const {
+    watcher_.for_each(visit);
+    watcher_.for_each_pending(visit);
+}
+
+void SharedWatch::forget_unwanted() {
+    const std::vector<Matcher> before = std::exchange(matchers_, {});
+    selections_.clear();
+    for (const Subscriber& subscriber : subscribers_) {
+        if (subscriber.view) add_matcher(*subscriber.view);
+    }
+    if (matchers_.size() == before.size()) return;  // this only removes matchers
+    std::vector<ObjectPtr> unwanted;
+    watcher_.for_each([&](const ObjectPtr& object) {
+        const bool wanted =
+            std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+                return (!matcher.selection ||
+                        owner_.matching_views_.has(*object, matcher.selection->number)) &&
+                       includes_all(matcher.namespaces, {std::string(object->ns())});
+            });
+        if (!wanted) unwanted.push_back(object);
+    });
+    for (const ObjectPtr& object : unwanted) watcher_.forget(object->ns(), object->name());
+    publish();
+}
+
+bool SharedWatch::wants(std::string_view ns, std::string_view) {
+    return std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+        return matcher.namespaces.empty() ||
+               std::binary_search(matcher.namespaces.begin(), matcher.namespaces.end(), ns,
+                                  std::less<>());
+    });
+}
+
+/// Evaluates all selections, except those that the server has applied.
+void SharedWatch::evaluate(const DecodedObject& object) {
+    current_views_.clear();
+    for (const SharedSelectionPtr& selection : selections_) {
+        const bool selected =
+            selection->has_selectors_of(query_) || selection->selectors.matches(object);
+        if (selected && selection->share.contains(object.meta.uid))
+            current_views_.add(selection->number);
+    }
+}
+
+bool SharedWatch::is_wanted(std::string_view ns, const ViewSet& views) const {
+    return std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
+        if (matcher.selection && !views.has(matcher.selection->number)) return false;
+        return matcher.namespaces.empty() ||
+               std::binary_search(matcher.namespaces.begin(), matcher.namespaces.end(), ns,
+                                  std::less<>());
+    });
+}
+
+std::optional<std::uint16_t> SharedWatch::tag_of(const DecodedObject& object) {
+    evaluate(object);
+    if (!is_wanted(object.meta.namespace_, current_views_)) return std::nullopt;
+    const std::uint16_t id = owner_.matching_views_.id_of(current_views_);
+    if (id == ObjectTag::apart && owner_.matching_views_.crowded()) owner_.on_too_many_view_sets();
+    return id;
+}
+
+void SharedWatch::keep_apart(const ObjectPtr& object) {
+    owner_.matching_views_.keep_apart(object, current_views_);
+}
+
+void SharedWatch::adopt_from(const KindView& view) {
+    // Objects without labels are useless for views of labels.
+    const bool needs_labels = !form_ || form_->with_labels;
+    view.for_each([&](const ObjectPtr& object) {
+        if (needs_labels && !object->has_labels()) return;
+        if (query_.ns.empty() || object->ns() == query_.ns) watcher_.adopt(object);
+    });
+}
+
+void SharedWatch::start() {
+    watcher_.start();
+    publish();
+}
+
+// --- events --------------------------------------------------------------------------------------
+
+void SharedWatch::on_change(const ObjectChange& change) {
+    for_each_active([&](KindView& view) { view.on_change(change); });
+}
+
+void SharedWatch::on_synced() {
+    if (std::exchange(known_, true)) return;
+    for_each_active([](KindView& view) {
+        --view.unsynced_;
+        view.reported_ = true;
+    });
+}
+
+void SharedWatch::on_batch_end() {
+    const auto self = shared_from_this();  // views may unsubscribe
+    const auto owner = owner_.shared_from_this();
+    publish();
+    const TimePoint when = published_.last_byte.value_or(TimePoint());
+    for_each_active([&](KindView& view) { view.observer_.on_contact(when); });
+    for_each_active([](KindView& view) { view.on_batch_end(); });
+    owner_.switch_views();
+}
+
+bool SharedWatch::exceeds_a_need() const {
+    return std::any_of(subscribers_.begin(), subscribers_.end(),
+                       [this](const Subscriber& subscriber) {
+                           return subscriber.view && !subscriber.view->needs(query_);
+                       });
+}
+
+bool SharedWatch::makes_up_for(error_code failure) {
+    const auto self = shared_from_this();
+    return exceeds_a_need() && is_refused(failure) && owner_.refuse(*this, failure);
+}
+
+// A watch allowed before is given up after three refusals in a row, because authorizers fail, too.
+// Smaller watches may stay below the object limit.
+bool SharedWatch::is_refused(error_code failure) {
+    if (failure == errc::too_many_objects) return true;
+    if (!watcher_.synced()) {
+        return failure == errc::forbidden || failure == errc::not_found ||
+               failure == errc::bad_request || failure == errc::unexpected_status;
+    }
+    const bool again = failure == errc::forbidden && watcher_.status().error == failure;
+    refusals_ = again ? refusals_ + 1 : 0;
+    return refusals_ == 2;
+}
+
+void SharedWatch::on_status() {
+    const auto self = shared_from_this();  // views may unsubscribe
+    const auto owner = owner_.shared_from_this();
+    publish();
+    // Views waiting for this watch report its errors, too.
+    for_each_view([](KindView& view) { view.observer_.on_status(); }, false);
+    owner_.switch_views();
+}
+
+void SharedWatch::publish() {
+    WatchStatus status = watcher_.status();
+    status.synced = status.synced || known_;
+    {
+        const std::lock_guard lock(owner_.common_->mutex);
+        std::swap(published_, status);
+    }
+    if (!query_.share.is_all() && published_.server_sharded == false) owner_.on_more_than_share();
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "k8s_sd/detail/text/utf8.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The control characters of ASCII.
+constexpr bool is_control(char c) noexcept {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+// The start of the text, at most `longest` bytes and not cut inside a character.
+inline std::string_view start_of(std::string_view text, std::size_t longest) noexcept {
+    if (text.size() <= longest) return text;
+    std::size_t end = longest;
+    while (end + 3 > longest && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return text.substr(0, end);
+}
+
+/// Characters with an effect on the text around them: controls of two bytes (U+0080 to U+009F),
+/// line and paragraph separators, and bidirectional controls.
+inline bool moves_text(std::string_view character) noexcept {
+    if (character.size() == 1) return is_control(character[0]);
+    if (character.size() == 2) return character >= "\xc2\x80" && character <= "\xc2\x9f";
+    return (character >= "\xe2\x80\xa8" && character <= "\xe2\x80\xae") ||
+           (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+}
+
+/// Foreign text in a message: one line of printable characters in UTF-8, not too long.
+inline std::string printable(std::string_view text) {
+    constexpr std::size_t longest = 400;
+    std::string out;
+    for_each_utf8_part(start_of(text, longest), [&](std::string_view part) {
+        while (!part.empty()) {
+            const std::string_view character = part.substr(0, utf8_length(part));
+            part.remove_prefix(character.size());
+            if (!moves_text(character)) {
+                out += character;
+            } else if (!out.empty() && out.back() != ' ') {
+                out += ' ';
+            }
+        }
+    });
+    const bool cut = text.size() > longest || out.size() > longest;
+    out.resize(start_of(out, longest).size());
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+    return cut ? out + "…" : out;
+}
+
+}  // namespace k8s_sd::inline v0::detail

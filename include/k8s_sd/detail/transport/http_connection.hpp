@@ -1,0 +1,64 @@
+#pragma once
+
+#include "k8s_sd/detail/transport/response_head.hpp"
+#include "k8s_sd/environment.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Receives one response incrementally.
+class ResponseSink {
+ public:
+    virtual void on_head(const ResponseHead&) = 0;
+    /// An error aborts the exchange with that error.
+    virtual error_code on_body(std::string_view bytes) = 0;
+
+ protected:
+    ~ResponseSink() = default;
+};
+
+struct HttpRequest {
+    std::string text;  ///< request line and headers; wiped once answered: credentials
+    Duration connect_timeout{};
+    /// Timeout for the response head, then for each further part of the body. White space does not
+    /// count as progress.
+    Duration idle_timeout{};
+    error_code idle_error;     ///< reported when the timeout expires
+    bool secret_body = false;  ///< wipe the response from memory
+};
+
+/// Sequential HTTP/1.1 requests over one connection at a time. All handlers run on the given
+/// executor, a strand or the only thread of its context.
+class HttpConnection {
+ public:
+    /// The text explains the error; without an error the response is complete. An exception of the
+    /// Connector, or a null stream, leads to errc::connector_failed.
+    using Handler = std::function<void(error_code, std::string)>;
+    /// Shared, so a private key is not copied for each request.
+    using Target = std::shared_ptr<const ConnectTarget>;
+
+    HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>);
+    HttpConnection(const HttpConnection&) = delete;
+    HttpConnection& operator=(const HttpConnection&) = delete;
+    ~HttpConnection();
+
+    /// Reuses the open connection if it has the same target object, else opens a new one. `sink` is
+    /// called until the handler is called or close() returns.
+    void async_send(Target, HttpRequest, ResponseSink& sink, Handler handler);
+    /// Changes the idle timeout of the current exchange, and its error.
+    void set_idle_timeout(Duration, error_code);
+    /// Closes the connection and abandons the current exchange without a call to its handler.
+    void close() noexcept;
+
+ private:
+    class State;
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

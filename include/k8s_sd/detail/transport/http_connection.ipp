@@ -1,0 +1,479 @@
+#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/text/seconds_text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/transport/chunked_body.hpp"
+#include "k8s_sd/detail/transport/http_connection.hpp"
+#include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
+#include "k8s_sd/detail/transport/response_head_text.hpp"
+#include "k8s_sd/detail/transport/tls/tls_peer.hpp"
+#include "k8s_sd/error_text.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace http = boost::beast::http;
+
+namespace {
+
+/// The normalized content coding; empty: identity.
+std::string coding(std::string_view content_encoding) {
+    std::string result = lower_case(trim(content_encoding));
+    return result == "identity" ? std::string() : result;
+}
+
+std::string media_type(std::string_view content_type) {
+    return lower_case(trim(content_type.substr(0, content_type.find(';'))));
+}
+
+std::string media_parameters(std::string_view content_type) {
+    const std::size_t semicolon = content_type.find(';');
+    if (semicolon == std::string_view::npos) return {};
+    return std::string(trim(content_type.substr(semicolon + 1)));
+}
+
+/// Whether the bytes start with the first frame of an HTTP/2 server: SETTINGS, or GOAWAY in
+/// response to other protocols. Both have stream identifier 0 (RFC 9113 4.1).
+bool is_http2(std::string_view bytes) {
+    constexpr char settings = 4, goaway = 7;
+    constexpr std::string_view connection("\0\0\0\0", 4);
+    return bytes.size() >= 9 && bytes[0] == 0 && (bytes[3] == settings || bytes[3] == goaway) &&
+           bytes.substr(5, 4) == connection;
+}
+
+// Kubernetes sends seconds; like client-go, this ignores dates.
+std::optional<Duration> parse_retry_after(std::string_view value) {
+    unsigned seconds = 0;
+    const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+    if (ec != std::errc() || end != value.data() + value.size()) return std::nullopt;
+    return std::chrono::seconds(seconds);
+}
+
+ResponseHead read_head(const http::response_header<>& header) {
+    ResponseHead head;
+    head.status = header.result_int();
+    const auto field = [&](http::field name) {
+        const auto value = header[name];
+        return std::string_view(value.data(), value.size());
+    };
+    head.content_type = media_type(field(http::field::content_type));
+    head.content_parameters = media_parameters(field(http::field::content_type));
+    head.content_encoding = coding(field(http::field::content_encoding));
+    head.date = field(http::field::date);
+    head.location = field(http::field::location);
+    head.retry_after = parse_retry_after(field(http::field::retry_after));
+    return head;
+}
+
+constexpr std::size_t header_limit = 64 * 1024;
+constexpr std::size_t min_buffer = 1024;
+constexpr std::size_t max_buffer = 256 * 1024;
+constexpr int max_interim_heads = 16;
+/// A timer this late was held up by a busy executor, and so were incoming bytes.
+constexpr Duration very_late = std::chrono::seconds(1);
+
+}  // namespace
+
+struct HttpExchange;
+
+// A Beast body with direct delivery to the sink, for any framing except chunks (see ChunkedBody).
+struct SinkBody {
+    using value_type = HttpExchange*;
+    class reader {
+     public:
+        // Beast's concept requires this constructor for requests and other field types, too.
+        template <bool is_request, class Fields>
+        reader(http::header<is_request, Fields>&, value_type& exchange) : exchange_(exchange) {}
+        void init(const boost::optional<std::uint64_t>&, error_code& ec) { ec = {}; }
+        template <class Buffers>
+        std::size_t put(const Buffers& buffers, error_code& ec);
+        void finish(error_code& ec) { ec = {}; }
+
+     private:
+        value_type& exchange_;
+    };
+};
+
+/// One request and its response. Pending handlers keep it alive, because a stream may access the
+/// buffers until the handler is called, long after close().
+struct HttpExchange {
+    HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
+        : request(std::move(r)), sink(&s), handler(std::move(h)) {
+        expect_head();
+    }
+    ~HttpExchange() { cleanse_request(); }
+    HttpExchange(const HttpExchange&) = delete;
+    HttpExchange& operator=(const HttpExchange&) = delete;
+
+    void expect_head() {
+        head_end = {};
+        parser.emplace();
+        parser->get().body() = this;
+        parser->body_limit(boost::none);
+        parser->header_limit(header_limit);
+    }
+    /// Whether this head is interim. 101 would change the protocol, so it is not.
+    bool head_is_interim() const {
+        const unsigned status = parser->get().result_int();
+        return status >= 100 && status < 200 && status != 101;
+    }
+    bool done() const { return chunks ? chunks->done() : parser->is_done(); }
+    /// \return the number of bytes consumed
+    std::size_t feed(std::string_view bytes, error_code& ec) {
+        if (chunks) {
+            return chunks->put(
+                bytes, [this](std::string_view data) { return put(data); }, ec);
+        }
+        if (!parser->is_header_done()) return feed_head(bytes, ec);
+        return parser->put(asio::buffer(bytes), ec);
+    }
+    /// Passes the head to the parser as a whole.
+    std::size_t feed_head(std::string_view bytes, error_code& ec) {
+        ec = {};
+        const std::size_t size = head_end.find(bytes);
+        if (size == 0) {
+            ec = http::error::need_more;
+            return 0;
+        }
+        const std::optional<std::string> mended = mend_head(bytes.substr(0, size));
+        mended_head = mended_head || mended;
+        parser->put(asio::buffer(mended ? *mended : bytes.substr(0, size)), ec);
+        if (ec == http::error::need_more) ec = http::error::bad_line_ending;
+        return size;
+    }
+    error_code put(std::string_view bytes) {
+        if (!trim(bytes).empty()) alive = true;
+        return sink->on_body(bytes);
+    }
+    void cleanse_request() noexcept {
+        cleanse(request.text.data(), request.text.size());
+        request.text.clear();
+    }
+    asio::mutable_buffer room() {
+        if (buffer.size() - buffered < min_buffer / 2) buffer.resize(buffered + min_buffer);
+        return asio::buffer(buffer.data() + buffered, buffer.size() - buffered);
+    }
+    void consume(std::size_t used) {
+        std::memmove(buffer.data(), buffer.data() + used, buffered - used);
+        buffered -= used;
+        if (request.secret_body) cleanse(buffer.data() + buffered, used);
+    }
+    // Large during bulk transfers, small for an idle watch, because there may be one watch per
+    // object.
+    void adapt_buffer(bool filled, std::size_t n) {
+        if (filled && buffer.size() < max_buffer) {
+            buffer.resize(buffer.size() * 2);
+        } else if (n < buffer.size() / 16 && buffered < min_buffer && buffer.size() > min_buffer) {
+            buffer.resize(std::max(buffer.size() / 2, min_buffer));
+            buffer.shrink_to_fit();
+        }
+    }
+
+    HttpRequest request;
+    ResponseSink* sink;
+    HttpConnection::Handler handler;
+    std::optional<http::response_parser<SinkBody>> parser;
+    std::optional<ChunkedBody> chunks;  ///< for a body in chunks
+    HeadEnd head_end;
+    bool mended_head = false;  ///< the head was invalid and has been normalized
+    CleansedBytes buffer;
+    std::size_t buffered = 0;
+    bool reused = false;    ///< the connection has served another exchange
+    bool received = false;  ///< bytes of the response
+    int interim_heads = 0;
+    bool alive = false;  ///< the last bytes were progress: no partial head, no white space
+};
+
+template <class Buffers>
+std::size_t SinkBody::reader::put(const Buffers& buffers, error_code& ec) {
+    std::size_t total = 0;
+    for (auto it = asio::buffer_sequence_begin(buffers);
+         it != asio::buffer_sequence_end(buffers) && !ec; ++it) {
+        const asio::const_buffer part = *it;
+        ec = exchange_->put({static_cast<const char*>(part.data()), part.size()});
+        total += part.size();
+    }
+    return total;
+}
+
+class HttpConnection::State : public std::enable_shared_from_this<State> {
+ public:
+    State(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
+          std::shared_ptr<Clock> clock)
+        : executor_(std::move(executor)),
+          connector_(std::move(connector)),
+          clock_(std::move(clock)),
+          timer_(clock_->make_timer(executor_)) {}
+
+    void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
+        // The open connection may use another client certificate.
+        if (target_ != target) drop_stream();
+        target_ = std::move(target);
+        exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
+        exchange_->reused = stream_ != nullptr;
+        exchange_->reused ? write() : connect();
+    }
+
+    void set_idle_timeout(Duration timeout, error_code error) {
+        if (!exchange_) return;
+        exchange_->request.idle_timeout = timeout;
+        limit_error_ = exchange_->request.idle_error = error;
+        watch_silence();
+    }
+
+    void close() noexcept {
+        timer_->cancel();
+        drop_stream();
+        exchange_.reset();
+    }
+
+ private:
+    // Ignores callbacks of an earlier exchange.
+    template <class Method>
+    auto guarded(Method method) {
+        return [self = shared_from_this(), exchange = exchange_, method](auto&&... args) {
+            if (self->exchange_ == exchange) {
+                ((*self).*method)(std::forward<decltype(args)>(args)...);
+            }
+        };
+    }
+
+    // A host's Connector and OpenSSL wrappers may throw: treat exceptions as connection failures.
+    template <class Call>
+    void attempt(Call call) {
+        auto fail = guarded(&State::finish);
+        std::string problem = "unknown exception";
+        try {
+            return call();
+        } catch (const std::exception& error) {
+            problem = in_words(error);
+        } catch (...) {
+        }
+        asio::post(executor_, [fail = std::move(fail), problem = std::move(problem)] {
+            fail(errc::connector_failed, problem);
+        });
+    }
+
+    void connect() {
+        limit(exchange_->request.connect_timeout, errc::connect_timeout);
+        attempt([this] {
+            stream_ = connector_->make_stream(executor_, *target_);
+            if (!stream_) throw std::runtime_error("the connector made no stream");
+            stream_->async_connect(guarded(&State::on_connected));
+        });
+    }
+    void on_connected(error_code ec, std::string why) {
+        if (ec) return finish(ec, std::move(why));
+        write();
+    }
+    void write() {
+        limit(exchange_->request.idle_timeout, exchange_->request.idle_error);
+        attempt([this] {
+            stream_->async_write(asio::buffer(exchange_->request.text),
+                                 guarded(&State::on_written));
+        });
+    }
+    void on_written(error_code ec, std::size_t) {
+        if (ec) return on_broken(ec);
+        read();
+    }
+    void read() {
+        const asio::mutable_buffer room = exchange_->room();
+        attempt([&] { stream_->async_read_some(room, guarded(&State::on_read)); });
+    }
+    void on_read(error_code ec, std::size_t n) {
+        if (ec) return on_broken(ec);
+        const auto exchange = exchange_;
+        exchange->alive = false;
+        // The request is never repeated now, so wipe its credentials.
+        if (!std::exchange(exchange->received, true)) exchange->cleanse_request();
+        const bool filled = n == exchange->buffer.size() - exchange->buffered;
+        exchange->buffered += n;
+        if (!parse(exchange)) return;
+        if (exchange->alive) touch();
+        exchange->adapt_buffer(filled, n);
+        read();
+    }
+    // Returns false if the exchange has ended.
+    bool parse(const std::shared_ptr<HttpExchange>& exchange) {
+        HttpExchange& e = *exchange;
+        auto& parser = e.parser;
+        std::size_t used = 0;
+        error_code ec;
+        while (used < e.buffered && !e.done()) {
+            const std::size_t size =
+                e.feed(std::string_view(e.buffer.data() + used, e.buffered - used), ec);
+            used += size;
+            if (exchange_ != exchange) return false;  // closed by the sink
+            if (ec) break;
+            // Beast stops after the header. The sink receives it now, because the body may be late
+            // or empty.
+            if (parser->is_header_done() && !parser->eager()) {
+                if (e.head_is_interim()) {
+                    if (++e.interim_heads > max_interim_heads) ec = http::error::bad_status;
+                    if (ec) break;
+                    e.expect_head();
+                    continue;
+                }
+                parser->eager(true);
+                if (parser->chunked() && !parser->is_done()) e.chunks.emplace();
+                e.alive = true;
+                e.sink->on_head(read_head(parser->get()));
+                if (exchange_ != exchange) return false;
+            }
+            if (size == 0) break;
+        }
+        if (ec == http::error::need_more) ec = {};
+        // A frame contains no end of head to wait for.
+        if (!ec && begins_as_http2()) ec = http::error::bad_version;
+        if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
+        if (ec) {
+            finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
+                   explain_garbage(ec));
+            return false;
+        }
+        e.consume(used);
+        if (!e.done()) return true;
+        // Extra bytes belong to no response. After a normalized head, the next response must not
+        // depend on this parse.
+        if (!parser->keep_alive() || e.buffered != 0 || e.mended_head) drop_stream();
+        CleansedBytes().swap(e.buffer);  // no read is pending
+        finish({}, {});
+        return false;
+    }
+    bool begins_as_http2() const {
+        const HttpExchange& e = *exchange_;
+        return !e.parser->is_header_done() && is_http2({e.buffer.data(), e.buffered});
+    }
+    std::string explain_garbage(const error_code& ec) const {
+        if (begins_as_http2()) {
+            return "the server speaks HTTP/2 only; enable HTTP/1.1 there";
+        }
+        return "the response is not valid HTTP: " + ec.message() + ask_for_tls();
+    }
+    void on_broken(error_code ec) {
+        HttpExchange& e = *exchange_;
+        // The server may close an idle connection at any time: retry on a new one.
+        if (e.reused && !e.received && ec != asio::error::operation_aborted) {
+            drop_stream();
+            e.reused = false;
+            return connect();
+        }
+        if (ec == asio::error::eof && e.received) {
+            error_code incomplete = http::error::partial_message;
+            if (e.parser->got_some()) e.parser->put_eof(incomplete);
+            if (!incomplete) {
+                drop_stream();
+                return finish({}, {});
+            }
+            return finish(errc::truncated_response,
+                          "the connection ended in the middle of the response" + ask_for_tls());
+        }
+        finish(ec, explain_end(ec));
+    }
+    /// Explains the end of a connection before the response was complete.
+    std::string explain_end(const error_code& ec) const {
+        const std::optional<TlsConfig>& tls = target_->tls;
+        const bool through_proxy = target_->proxy.has_value();
+        const std::string way =
+            through_proxy ? " (through the proxy " + to_string(*target_->proxy) + ")" : "";
+        if (ec == asio::error::eof) {
+            return "the server closed the connection" + way + ask_for_tls();
+        }
+        const bool identified = tls && !(tls->cert.empty() && tls->cert_file.empty());
+        const std::string why = explain_tls_error(ec, identified);
+        if (!why.empty()) return "the server " + why;
+        return "the connection broke" + way + ": " + in_words(ec) + ask_for_tls();
+    }
+    /// Advice for a missing response head: a TLS server may reset or close the connection, or send
+    /// an alert.
+    std::string ask_for_tls() const {
+        const bool in_clear = !target_->tls;
+        return in_clear && !exchange_->parser->is_header_done() ? "; does it want https://?" : "";
+    }
+
+    void finish(error_code ec, std::string why) {
+        const auto exchange = std::exchange(exchange_, nullptr);
+        timer_->cancel();
+        if (ec) drop_stream();
+        const Handler handler = std::move(exchange->handler);
+        handler(ec, std::move(why));
+    }
+    void drop_stream() noexcept {
+        if (stream_) stream_->close();
+        stream_.reset();
+    }
+
+    // One timer serves the whole exchange; received bytes only update the time of the last
+    // activity.
+    void limit(Duration timeout, error_code error) {
+        touch();
+        limit_ = timeout;
+        limit_error_ = error;
+        watch_silence();
+    }
+    void touch() noexcept { last_activity_ = clock_->now(); }
+    Duration allowed() const noexcept {
+        return limit_error_ == errc::connect_timeout ? limit_ : exchange_->request.idle_timeout;
+    }
+    void watch_silence() {
+        if (allowed() <= Duration{}) return timer_->cancel();
+        check_again_at(last_activity_ + allowed());
+    }
+    void check_again_at(TimePoint at) {
+        due_ = at;
+        timer_->expires_at(due_, guarded(&State::on_timer));
+    }
+    void on_timer() {
+        const TimePoint now = clock_->now();
+        if (now < last_activity_ + allowed()) return watch_silence();
+        // A busy executor delays the read: process the buffered bytes first.
+        if (now - due_ > very_late) return check_again_at(now + very_late);
+        std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
+        const std::string waits_for =
+            limit_error_ == errc::connect_timeout && stream_ ? stream_->waits_for() : "";
+        if (!waits_for.empty()) text += "; it waits for " + waits_for;
+        finish(limit_error_, std::move(text));
+    }
+
+    asio::any_io_executor executor_;
+    std::shared_ptr<Connector> connector_;
+    std::shared_ptr<Clock> clock_;
+    std::unique_ptr<Timer> timer_;
+    Target target_;
+    std::unique_ptr<ByteStream> stream_;
+    std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
+    TimePoint last_activity_{};
+    TimePoint due_{};  ///< expiry of the timer
+    Duration limit_{};
+    error_code limit_error_;
+};
+
+HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
+                               std::shared_ptr<Clock> clock)
+    : state_(std::make_shared<State>(std::move(executor), std::move(connector), std::move(clock))) {
+}
+
+HttpConnection::~HttpConnection() { state_->close(); }
+
+void HttpConnection::async_send(Target target, HttpRequest request, ResponseSink& sink,
+                                Handler handler) {
+    state_->get(std::move(target), std::move(request), sink, std::move(handler));
+}
+
+void HttpConnection::set_idle_timeout(Duration timeout, error_code error) {
+    state_->set_idle_timeout(timeout, error);
+}
+
+void HttpConnection::close() noexcept { state_->close(); }
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,4 +1,0 @@
-#include "k8s_sd/detail/kinds/generic_content.ipp"
-#include "k8s_sd/detail/kinds/object_form.ipp"
-#include "k8s_sd/detail/kinds/object_maker.ipp"
-#include "k8s_sd/detail/kinds/schema.ipp"

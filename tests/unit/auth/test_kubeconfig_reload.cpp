@@ -1,0 +1,312 @@
+#include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
+#include "support/config_fixtures.hpp"
+#include "support/contains.hpp"
+#include "support/fake_file_calls.hpp"
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+/// A kubeconfig of a server and a token.
+std::string text_of(const std::string& token, const std::string& server = "https://h",
+                    const std::string& current = "c") {
+    return "clusters: [{name: k, cluster: {server: '" + server +
+           "'}}]\nusers: [{name: u, user: {token: " + token +
+           "}}]\ncontexts: [{name: c, context: {cluster: k, user: u}}, {name: d, context: "
+           "{cluster: k}}]\ncurrent-context: " +
+           current + "\n";
+}
+
+/// A kubeconfig that is read with a manual clock, and its changes.
+struct Fixture {
+    using Prepare = std::function<void(test::TemporaryDirectory&)>;
+    explicit Fixture(
+        const std::string& list = "kc", const Prepare& prepare = [](auto&) {},
+        const ApiServerConfig& own = {}) {
+        directory.write("kc", text_of("one"));
+        prepare(directory);
+        std::string paths;
+        for (const std::string& name : split_path_list(list)) paths += directory.path(name) + ":";
+        Logger logger;
+        logger.level = LogLevel::info;
+        logger.write = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
+        reload = std::make_unique<KubeconfigReload>(
+            load_kubeconfig(paths, "", own), context.get_executor(), clock, files, logger,
+            [this](const ApiServerConfig& before, const ApiServerConfig& now) {
+                changes.push_back(before.auth.bearer_token + before.url + " -> " +
+                                  now.auth.bearer_token + now.url);
+                present = now;
+                if (on_change) on_change();
+            });
+    }
+    /// Reads the file after this time.
+    void check(Duration after = 60s) {
+        clock->advance(after);
+        reload->async_check([this] { ++checks; });
+        settle();
+    }
+    void check_now() {
+        reload->async_check_now([this] { ++checks; });
+        settle();
+    }
+    void settle() { test::settle(context); }
+    std::string said(const std::string& what) const {
+        return "kubeconfig " + directory.path("kc") + ": " + what;
+    }
+    Lines take_log() { return std::exchange(log, {}); }
+    Lines take_changes() { return std::exchange(changes, {}); }
+
+    test::TemporaryDirectory directory;
+    asio::io_context context;
+    std::shared_ptr<test::FakeFileCalls> files = std::make_shared<test::FakeFileCalls>();
+    std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
+    Lines log, changes;
+    ApiServerConfig present;
+    int checks = 0;
+    std::function<void()> on_change;
+    std::unique_ptr<KubeconfigReload> reload;
+};
+
+}  // namespace
+
+TEST_CASE("KubeconfigReload: files are read when a minute has passed, and not before") {
+    Fixture f;
+    f.directory.write("kc", text_of("two"));
+    f.check(59s);
+    CHECK(f.checks == 1);
+    CHECK(f.files->asked == 0);
+    f.check(1s);
+    CHECK(f.checks == 2);
+    CHECK(f.files->asked == 1);
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+    CHECK(f.take_log() == Lines{f.said("it has changed")});
+    f.check(59s);
+    CHECK(f.files->asked == 1);
+}
+
+TEST_CASE("KubeconfigReload: what says the same, in other words too, is no change") {
+    Fixture f;
+    f.check();
+    f.directory.write("kc", "# a comment\nfuture: 1\n" + text_of("one"));
+    f.check();
+    CHECK(f.files->asked == 2);
+    CHECK(f.changes.empty());
+    CHECK(f.log.empty());
+}
+
+TEST_CASE("KubeconfigReload: a file that is gone or wrong replaces nothing and is said once") {
+    Fixture f;
+    f.directory.write("kc", text_of("two") + "users: [sesame");
+    f.check();
+    f.check();
+    REQUIRE(f.log.size() == 1);
+    CHECK(f.log.front().starts_with(f.said(f.directory.path("kc") + ":")));
+    CHECK(f.log.front().ends_with("; going on with what was read before"));
+    CHECK_FALSE(test::contains(f.take_log().front(), "sesame"));
+
+    std::filesystem::remove(f.directory.path("kc"));
+    f.check();
+    f.check();
+    CHECK(f.take_log() ==
+          Lines{f.said(f.directory.path("kc") +
+                       ": No such file or directory; going on with what was read before")});
+    CHECK(f.changes.empty());
+
+    f.directory.write("kc", text_of("one"));
+    f.check();
+    CHECK(f.take_log() == Lines{f.said("usable again")});
+    CHECK(f.changes.empty());
+    f.directory.write("kc", text_of("three"));
+    f.check();
+    CHECK(f.take_changes() == Lines{"onehttps://h -> threehttps://h"});
+}
+
+TEST_CASE("KubeconfigReload: a wrong file that comes back after it was gone is said again") {
+    Fixture f;
+    f.directory.write("kc", "a: [");
+    f.check();
+    std::filesystem::remove(f.directory.path("kc"));
+    f.check();
+    f.directory.write("kc", "a: [");
+    f.check();
+    CHECK(f.log.size() == 3);
+}
+
+TEST_CASE("KubeconfigReload: after a refusal it checks at once, once for all waiting calls") {
+    Fixture f;
+    f.files->hangs = true;
+    f.directory.write("kc", text_of("two"));
+    f.check_now();
+    f.check_now();
+    f.check(1s);
+    CHECK(f.checks == 0);
+    f.files->answer();
+    f.settle();
+    CHECK(f.checks == 3);
+    CHECK(f.files->asked == 1);
+    CHECK(f.take_changes().size() == 1);
+    f.check_now();
+    CHECK(f.files->asked == 2);
+}
+
+TEST_CASE("KubeconfigReload: while the server is not reached it checks every 5 s") {
+    Fixture f;
+    f.reload->doubt();
+    f.check(4s);
+    CHECK(f.files->asked == 0);
+    f.directory.write("kc", text_of("one", "https://other"));
+    f.check(1s);
+    CHECK(f.take_changes() == Lines{"onehttps://h -> onehttps://other"});
+    CHECK(f.take_log() == Lines{f.said("it has changed; the server is https://other")});
+    f.check(5s);
+    CHECK(f.files->asked == 1);
+    f.reload->doubt();
+    f.check(0s);
+    CHECK(f.files->asked == 2);
+}
+
+TEST_CASE("KubeconfigReload: keep_checking() checks every minute") {
+    Fixture f;
+    f.clock->advance(10min);
+    f.settle();
+    CHECK(f.files->asked == 0);
+    CHECK(f.clock->next_expiry() == TimePoint::max());
+    f.reload->keep_checking();
+    f.reload->keep_checking();
+    f.settle();
+    CHECK(f.files->asked == 1);
+    f.directory.write("kc", text_of("two"));
+    f.clock->advance(59s);
+    f.settle();
+    CHECK(f.files->asked == 1);
+    f.check(0s);  // calls in between do not read the file more often
+    f.clock->advance(1s);
+    f.settle();
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+    f.clock->advance(60s);
+    f.settle();
+    CHECK(f.files->asked == 3);
+    f.reload->rest();
+    CHECK(f.clock->next_expiry() == TimePoint::max());
+    f.clock->advance(10min);
+    f.settle();
+    CHECK(f.files->asked == 3);
+}
+
+TEST_CASE("KubeconfigReload: a hanging file is not read twice, and the checks go on") {
+    Fixture f;
+    f.reload->keep_checking();
+    f.files->hangs = true;
+    for (int i = 0; i < 70; ++i) {
+        f.clock->advance(1s);
+        f.settle();
+    }
+    CHECK(f.files->asked == 1);
+    CHECK(f.take_log().size() == 1);
+    f.files->answer();
+    f.settle();
+    f.directory.write("kc", text_of("two"));
+    f.clock->advance(60s);
+    f.settle();
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+}
+
+TEST_CASE("KubeconfigReload: another current context is for those who start later") {
+    Fixture f;
+    f.directory.write("kc", text_of("one", "https://h", "d"));
+    f.check();
+    CHECK(f.changes.empty());
+    CHECK(f.log.empty());
+}
+
+TEST_CASE("KubeconfigReload: what the configuration says itself stays") {
+    ApiServerConfig own;
+    own.headers = {{.name = "X-Team", .value = "shop"}};
+    own.impersonate.user = "jane";
+    own.proxy.url = "http://proxy:1";
+    Fixture f(
+        "kc", [](auto&) {}, own);
+    std::string text = text_of("two, as: joe");
+    text.replace(text.find("server:"), 0, "proxy-url: 'http://other', ");
+    f.directory.write("kc", text);
+    f.check();
+    REQUIRE(f.changes.size() == 1);
+    CHECK(f.present.headers == own.headers);
+    CHECK(f.present.impersonate == own.impersonate);
+    CHECK(f.present.proxy == own.proxy);
+}
+
+TEST_CASE("KubeconfigReload: of several files each counts, but for those that were not there") {
+    Fixture f("none:first:kc", [](auto& directory) { directory.write("first", "{}"); });
+    f.directory.write("none", "users: [{name: u, user: {token: three}}]");
+    f.check();
+    CHECK(f.files->asked == 2);
+    CHECK(f.changes.empty());
+    f.directory.write("first", "users: [{name: u, user: {token: two}}]");
+    f.check();
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+    f.directory.write("kc", text_of("four"));
+    f.check();
+    CHECK(f.changes.empty());
+}
+
+TEST_CASE("KubeconfigReload: the handler of a change may destroy it") {
+    Fixture f;
+    f.directory.write("kc", text_of("two"));
+    bool received = false;
+    f.on_change = [&] {
+        received = true;
+        f.reload.reset();
+    };
+    int after = 0;
+    f.reload->async_check_now([&] { ++after; });
+    f.settle();
+    CHECK(received);
+    CHECK(after == 0);
+    CHECK(f.changes.size() == 1);
+}
+
+TEST_CASE("KubeconfigReload: a file that cannot be read is tried again after 5 s") {
+    Fixture f;
+    std::filesystem::remove(f.directory.path("kc"));
+    f.check();
+    f.directory.write("kc", text_of("two"));
+    f.check(4s);
+    CHECK(f.changes.empty());
+    f.check(1s);
+    CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
+}
+
+TEST_CASE("KubeconfigReload: who waits may destroy it") {
+    Fixture f;
+    int after = 0;
+    f.reload->async_check_now([&] { f.reload.reset(); });
+    f.reload->async_check_now([&] { ++after; });
+    f.settle();
+    CHECK_FALSE(f.reload);
+    CHECK(after == 0);
+
+    Fixture g;
+    g.files->hangs = true;
+    g.reload->async_check_now([&] { ++after; });
+    g.reload.reset();
+    g.files->answer();
+    g.settle();
+    CHECK(after == 0);
+}
+
+}  // namespace k8s_sd::detail
