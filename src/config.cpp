@@ -15,7 +15,6 @@
 #include "k8s_sd/detail/config/sd_config_reader.ipp"
 #include "k8s_sd/detail/config/selector.ipp"
 #include "k8s_sd/detail/config/server_url.ipp"
-#include "k8s_sd/detail/config/simple_yaml.ipp"
 #include "k8s_sd/detail/config/target_configs.ipp"
 #include "k8s_sd/detail/config/text_encoding.ipp"
 #include "k8s_sd/detail/config/validate.ipp"

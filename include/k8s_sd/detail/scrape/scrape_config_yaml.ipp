@@ -304,7 +304,9 @@ class ScrapeConfigReader {
 
     /// \param file_name  base of relative paths
     void read_jobs(const YamlValue& list, const std::string& file_name) {
-        for (const YamlValue& job : list.items()) read_job(job, file_name);
+        const std::vector<YamlValue> jobs = list.items();
+        file_.jobs.reserve(file_.jobs.size() + jobs.size());
+        for (const YamlValue& job : jobs) read_job(job, file_name);
     }
 
     void read_job(const YamlValue& value, const std::string& file_name) {
