@@ -1,5 +1,6 @@
-// Reads configuration files of a thousand jobs: as prometheus-operator writes them, with anchors, and
-// with lists in brackets. The floor of each is the events of libyaml in the same run.
+// Reads configuration files of a thousand jobs: as prometheus-operator writes them, with anchors,
+// and with lists in brackets. The floor of each is the events of libyaml in the same run.
+
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "measure.hpp"
 

@@ -28,15 +28,15 @@ struct YamlNode {
 
     Kind kind;
     bool plain = false;  ///< a scalar without quotes; its text decides its type
-    int line;            ///< from 1
+    /// A mapping whose keys are valid, with the entries of its merge keys in place of these keys:
+    /// done on first use. See YamlValue.
+    mutable bool complete = false;
+    int line;  ///< from 1
     union {
         std::string_view text{};  ///< of a scalar
-        /// A sequence: its items; a mapping: alternating keys and values, merge keys included.
-        YamlParts parts;
+        /// A sequence: its items; a mapping: alternating keys and values.
+        mutable YamlParts parts;
     };
-    /// Like parts, of a mapping, with the entries of merge keys in their place; computed on first
-    /// use. See YamlValue.
-    mutable const YamlParts* entries = nullptr;
 };
 
 /// A step of the path to a value: a key, or the index of an item.

@@ -9,7 +9,6 @@
 #include <map>
 #include <new>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,10 +108,10 @@ bool may_have_bare_tag(std::string_view text) {
     return false;
 }
 
-/// The scalars with the tag "!", by the index of their first character or property: events do not
-/// have this tag, so the tokens are read as well.
-std::set<std::size_t> find_bare_tags(std::string_view text, const std::string& file) {
-    std::set<std::size_t> found;
+/// The scalars with the tag "!", by the index of their first character or property, in order.
+/// Events do not have this tag, so the tokens are read as well.
+std::vector<std::size_t> find_bare_tags(std::string_view text, const std::string& file) {
+    std::vector<std::size_t> found;
     if (!may_have_bare_tag(text)) return found;
     YamlParser parser(text, file);
     std::optional<std::size_t> begin;
@@ -126,7 +125,7 @@ std::set<std::size_t> find_bare_tags(std::string_view text, const std::string& f
             is_bare |= token->type == YAML_TAG_TOKEN && view_of(token->data.tag.suffix) == "!";
             continue;
         }
-        if (is_bare && token->type == YAML_SCALAR_TOKEN) found.insert(*begin);
+        if (is_bare && token->type == YAML_SCALAR_TOKEN) found.push_back(*begin);
         begin.reset();
         is_bare = false;
     }
@@ -147,7 +146,7 @@ bool is_null_text(std::string_view text) {
 class YamlBuilder {
  public:
     /// \param bare_tags  the scalars with the tag "!"
-    YamlBuilder(YamlDocument& document, std::set<std::size_t> bare_tags)
+    YamlBuilder(YamlDocument& document, std::vector<std::size_t> bare_tags)
         : document_(document), bare_tags_(std::move(bare_tags)) {}
 
     void take(const YamlEvent& event) {
@@ -179,8 +178,9 @@ class YamlBuilder {
     YamlNode& scalar(const YamlEvent& event) {
         const auto& data = event->data.scalar;
         const std::string_view text(reinterpret_cast<const char*>(data.value), data.length);
-        const bool implicit =
-            data.style == YAML_PLAIN_SCALAR_STYLE && !bare_tags_.contains(event->start_mark.index);
+        const bool has_bare_tag =
+            std::binary_search(bare_tags_.begin(), bare_tags_.end(), event->start_mark.index);
+        const bool implicit = data.style == YAML_PLAIN_SCALAR_STYLE && !has_bare_tag;
         const bool plain = is_plain(view_of(data.tag), implicit);
         if (plain && is_null_text(text)) return document_.add(Kind::null, event.line());
         return document_.add_scalar(text, plain, event.line());
@@ -225,7 +225,7 @@ class YamlBuilder {
     };
 
     YamlDocument& document_;
-    const std::set<std::size_t> bare_tags_;
+    const std::vector<std::size_t> bare_tags_;
     std::map<std::string, const YamlNode*, std::less<>> anchors_;
     std::vector<OpenCollection> open_;    ///< from the outside in
     std::vector<const YamlNode*> parts_;  ///< of the open collections

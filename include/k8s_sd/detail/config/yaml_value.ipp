@@ -195,18 +195,17 @@ struct YamlValue::Merging {
 YamlParts YamlValue::merged_entries() const {
     if (is_null()) return {};
     if (!is_mapping()) fail("must be a mapping of keys to values");
-    if (node_->entries) return *node_->entries;
-    if (!check_keys()) {
+    if (node_->complete) return node_->parts;
+    if (check_keys()) {
+        Merging all;
+        add_entries(all);
+        spend(yaml_value_bytes * (all.list.size() / 2 + all.merged));
+        node_->parts = document_->keep(YamlParts(all.list));
+    } else {
         spend(yaml_value_bytes * node_->parts.size() / 2);
-        node_->entries = &node_->parts;
-        return *node_->entries;
     }
-    Merging all;
-    add_entries(all);
-    spend(yaml_value_bytes * (all.list.size() / 2 + all.merged));
-    const YamlParts entries = document_->keep(YamlParts(all.list));
-    node_->entries = document_->keep(std::span(&entries, 1)).data();
-    return *node_->entries;
+    node_->complete = true;
+    return node_->parts;
 }
 
 bool YamlValue::check_keys() const {

@@ -218,6 +218,10 @@ class ScrapeConfigReader {
             throw ConfigError(file_name, "the text is larger than " +
                                              std::to_string(options_.max_bytes) + " bytes");
         }
+        // Most files have no variables; a copy of the text can take megabytes.
+        if (!detail::may_have_variables(text, options_.dialect)) {
+            return YamlValue::parse(text, file_name);
+        }
         return YamlValue::parse(detail::expand_variables(text, options_.dialect, options_.variables,
                                                          file_name, options_.max_bytes),
                                 file_name);
