@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,19 +113,21 @@ std::vector<std::size_t> find_bare_tags(std::string_view text, const std::string
     std::vector<std::size_t> found;
     if (!may_have_bare_tag(text)) return found;
     YamlParser parser(text, file);
-    std::optional<std::size_t> begin;
+    std::size_t begin = 0;
+    bool in_properties = false;
     bool is_bare = false;
     for (;;) {
         halt_at_exit();
         YamlToken token;
         if (!parser.next(token) || token->type == YAML_STREAM_END_TOKEN) return found;
         if (token->type == YAML_ANCHOR_TOKEN || token->type == YAML_TAG_TOKEN) {
-            if (!begin) begin = token->start_mark.index;
+            if (!in_properties) begin = token->start_mark.index;
+            in_properties = true;
             is_bare |= token->type == YAML_TAG_TOKEN && view_of(token->data.tag.suffix) == "!";
             continue;
         }
-        if (is_bare && token->type == YAML_SCALAR_TOKEN) found.push_back(*begin);
-        begin.reset();
+        if (is_bare && token->type == YAML_SCALAR_TOKEN) found.push_back(begin);
+        in_properties = false;
         is_bare = false;
     }
 }
