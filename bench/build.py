@@ -17,7 +17,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIBRARIES = ["-lboost_json", "-lssl", "-lcrypto", "-lyaml-cpp", "-pthread"]
+LIBRARIES = ["-lboost_json", "-lssl", "-lcrypto", "-lyaml", "-pthread"]
 
 
 class Cost:

@@ -19,6 +19,7 @@ configure_package_config_file(cmake/k8s_sdConfig.cmake.in k8s_sdConfig.cmake
 write_basic_package_version_file(k8s_sdConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfigVersion.cmake
+              cmake/Findlibyaml.cmake
               cmake/Findre2.cmake
         DESTINATION ${k8s_sd_package_dir})
 

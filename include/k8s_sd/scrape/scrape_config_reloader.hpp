@@ -48,13 +48,12 @@ struct ScrapeConfigUpdate {
 /// has become unreadable. The content is that of the file and of its `scrape_config_files`.
 ///
 /// \par Parsing
-/// Reading and parsing take a few hundredths of a second for a megabyte of simple YAML, and about
-/// 150 ms for one with anchors, tabs or multi-line strings. They never run on the executor of the
-/// callback unless it is also passed as `parser`. Without a parser executor they run where the
-/// environment reads files: by default on a thread of the library, which exists only while there
-/// is something to read. At most one read is in progress; after 10 s its delay is reported as an
-/// error, and its result is delivered when it ends. ScrapeConfigOptions::variables is called there
-/// too: it must be thread-safe.
+/// Reading and parsing take a few hundredths of a second for a megabyte. They never run on the
+/// executor of the callback unless it is also passed as `parser`. Without a parser executor they
+/// run where the environment reads files: by default on a thread of the library, which exists only
+/// while there is something to read. At most one read is in progress; after 10 s its delay is
+/// reported as an error, and its result is delivered when it ends. ScrapeConfigOptions::variables
+/// is called there too: it must be thread-safe.
 ///
 /// \par Object lifetimes
 /// The object is a handle; destroying it cancels, and is allowed at any time, also in the

@@ -15,7 +15,7 @@ using namespace k8s_sd;
 
 namespace {
 
-/// All libraries that a configuration thread may use: yaml-cpp, RE2 and OpenSSL.
+/// All libraries that a configuration thread may use: libyaml, RE2 and OpenSSL.
 constexpr const char* demanding_config = R"yaml(
 scrape_configs:
 - job_name: &name all

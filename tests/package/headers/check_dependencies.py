@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the direct and indirect includes of headers, as the compiler reports them.
 
-1. Public headers bring no Beast, OpenSSL, yaml-cpp, RE2 or protozero, and of detail/ only what they need:
+1. Public headers bring no Beast, OpenSSL, libyaml, RE2 or protozero, and of detail/ only what they need:
    hosts compile them in every file.
 2. What decides or computes does no I/O: it brings no Asio (see PURE).
 
@@ -15,11 +15,11 @@ import subprocess
 import sys
 
 DENIED_TO_HOSTS = re.compile(
-    r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml-cpp|re2|xxhash|protozero)(?=[/.])"
+    r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml|re2|xxhash|protozero)(?=[/.])"
     # required by templates of hosts
     r"|k8s_sd/detail/(?!base/|text/|labels/|stores/|client/server_identity\.|hosts/object_watch\."
     r"|async/(host_arguments|operation|reader|run_initiation|sync_waits)\.)")
-DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml-cpp)(?=[/.])")
+DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml)(?=[/.])")
 # Pure layers, and the pure files of other layers.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|roles|kinds)/"
@@ -39,7 +39,7 @@ def dependencies(command, include, header):
         [*command, f"-I{include}", "-M", "-x", "c++", str(header)],
         check=True, capture_output=True, text=True).stdout
     paths = make.replace("\\\n", " ").split()[2:]
-    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|yaml-cpp|re2|protozero)/|xxhash\.h)", "", path) for path in paths]
+    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|re2|protozero)/|(xxhash|yaml)\.h)", "", path) for path in paths]
 
 
 def denied_to(header):

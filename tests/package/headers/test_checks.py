@@ -143,7 +143,7 @@ class DependencyTest(unittest.TestCase):
         self.assertEqual(check_dependencies.problems_of(header, [path]), said)
 
     def test_a_public_header_that_brings_an_implementation_is_found(self):
-        for path in ("boost/beast/http.hpp", "openssl/ssl.h", "yaml-cpp/yaml.h", "re2/re2.h",
+        for path in ("boost/beast/http.hpp", "openssl/ssl.h", "yaml.h", "re2/re2.h",
                      "xxhash.h", "protozero/pbf_reader.hpp", "k8s_sd/detail/watch/outcome.hpp"):
             with self.subTest(path):
                 self.assertTrue(check_dependencies.problems_of("k8s_sd/config.hpp", [path]))

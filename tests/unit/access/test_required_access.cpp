@@ -1,8 +1,9 @@
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/required_access.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <yaml-cpp/yaml.h>
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,19 @@ DiscoveryConfig config_of(Role role, std::vector<std::string> namespaces = {}) {
     config.role = role;
     config.namespaces = std::move(namespaces);
     return config;
+}
+
+using detail::YamlValue;
+
+/// The documents of a manifest; each begins with "---".
+std::vector<YamlValue> documents_of(const std::string& manifest) {
+    std::vector<YamlValue> documents;
+    for (std::size_t begin = 0; begin < manifest.size();) {
+        const std::size_t end = std::min(manifest.find("\n---\n", begin), manifest.size() - 1) + 1;
+        documents.push_back(YamlValue::parse(manifest.substr(begin, end - begin), "manifest"));
+        begin = end;
+    }
+    return documents;
 }
 
 }  // namespace
@@ -129,10 +143,10 @@ TEST_CASE("RBAC manifest: no role is called as one that is there already") {
         DiscoveryConfig config = config_of(Role::pod, {"shop"});
         config.attach_metadata.node = true;
         std::set<std::string> found;
-        for (const YAML::Node& document :
-             YAML::LoadAll(rbac_manifest(required_access(config), options))) {
-            if (document["kind"].as<std::string>() != "ServiceAccount")
-                found.insert(document["metadata"]["name"].as<std::string>());
+        for (const YamlValue& document :
+             documents_of(rbac_manifest(required_access(config), options))) {
+            if (document["kind"].string() != "ServiceAccount")
+                found.insert(document["metadata"]["name"].string());
         }
         return found;
     };
@@ -189,28 +203,29 @@ subjects:
         uncommented += optional.substr(at + 2, end - at - 1);
         at = end + 1;
     }
-    const auto documents = YAML::LoadAll(uncommented);
+    const auto documents = documents_of(uncommented);
     REQUIRE(documents.size() == 2);
-    CHECK(documents[0]["kind"].as<std::string>() == "ClusterRole");
-    CHECK(documents[0]["metadata"]["name"].as<std::string>() == "targets-all-namespaces");
-    CHECK(documents[1]["roleRef"]["name"].as<std::string>() == "targets-all-namespaces");
+    CHECK(documents[0]["kind"].string() == "ClusterRole");
+    CHECK(documents[0]["metadata"]["name"].string() == "targets-all-namespaces");
+    CHECK(documents[1]["roleRef"]["name"].string() == "targets-all-namespaces");
 }
 
 TEST_CASE("RBAC manifest: it is YAML, whatever a namespace is called") {
     const std::vector<std::string> names{"true", "null", "123", "1e3", "0x10", "a-b", "no"};
     const auto documents =
-        YAML::LoadAll(rbac_manifest(required_access(config_of(Role::endpoints, names))));
+        documents_of(rbac_manifest(required_access(config_of(Role::endpoints, names))));
     REQUIRE(documents.size() == 1 + 2 * names.size());
     std::set<std::string> found;
     for (std::size_t i = 1; i < documents.size(); i += 2) {
-        const YAML::Node& role = documents[i];
-        CHECK(role["kind"].as<std::string>() == "Role");
-        CHECK(role["metadata"]["namespace"].Tag() == "!");  // in quotes: a string
-        found.insert(role["metadata"]["namespace"].as<std::string>());
-        CHECK(role["rules"][0]["apiGroups"][0].as<std::string>().empty());
-        CHECK(role["rules"][0]["resources"].size() == 3);
-        CHECK(role["rules"][0]["verbs"][1].as<std::string>() == "watch");
-        CHECK(documents[i + 1]["kind"].as<std::string>() == "RoleBinding");
+        const YamlValue& role = documents[i];
+        CHECK(role["kind"].string() == "Role");
+        CHECK_FALSE(role["metadata"]["namespace"].is_plain());
+        found.insert(role["metadata"]["namespace"].string());
+        const YamlValue rule = role["rules"].items()[0];
+        CHECK(rule["apiGroups"].items()[0].string().empty());
+        CHECK(rule["resources"].items().size() == 3);
+        CHECK(rule["verbs"].items()[1].string() == "watch");
+        CHECK(documents[i + 1]["kind"].string() == "RoleBinding");
     }
     CHECK(found == std::set<std::string>(names.begin(), names.end()));
 }

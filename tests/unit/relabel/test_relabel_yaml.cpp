@@ -228,18 +228,12 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("parse_relabel_configs: a text that an escape makes something else than UTF-8 of") {
-    for (const char* escape : {"\\_", "\\N"}) {
-        const std::string text = "\"x" + std::string(escape) + "\"";
-        CHECK(problem("- target_label: t\n  replacement: " + text)
-                  .starts_with("r.yaml:2: relabel_configs[0].replacement: is not UTF-8"));
-        CHECK(problem("- action: keep\n  source_labels: [" + text + "]")
-                  .starts_with("r.yaml:2: relabel_configs[0].source_labels[0]: is not UTF-8"));
-        CHECK(problem("- {" + text + ": 1}") ==
-              "r.yaml:1: relabel_configs[0].?: a key must be UTF-8");
-    }
+TEST_CASE("parse_relabel_configs: escapes stand for characters") {
     CHECK(parse_one(R"(- {target_label: t, replacement: "\x85\L\P\u00a0"})").replacement ==
           "\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\xc2\xa0");
+    CHECK(parse_one(R"(- {target_label: t, replacement: "x\_\N\xe4"})").replacement ==
+          "x\xc2\xa0\xc2\x85\xc3\xa4");
+    CHECK(problem("- {\"x\\_\": 1}").starts_with("r.yaml:1: relabel_configs[0].?: unknown key"));
 }
 
 TEST_CASE("parse_relabel_configs: keep_metrics and drop_metrics keep and drop by metric name") {

@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/async/blocking_threads.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
-#include "k8s_sd/detail/config/yaml/yaml_document.hpp"
 
 #include <openssl/crypto.h>
 #include <pthread.h>
@@ -34,7 +33,6 @@ class BlockedSignals {
 bool prepare_exit() {
     // OpenSSL registers its own exit handler, but not if nothing is initialized.
     OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr);
-    make_yaml_statics();
     wait_at_exit();
     return true;
 }

@@ -19,7 +19,6 @@
 #include "k8s_sd/detail/config/validate.ipp"
 #include "k8s_sd/detail/config/validate_server.ipp"
 #include "k8s_sd/detail/config/variables.ipp"
-#include "k8s_sd/detail/config/yaml/simple_yaml.ipp"
 #include "k8s_sd/detail/config/yaml/yaml_document.ipp"
 #include "k8s_sd/detail/config/yaml/yaml_json.ipp"
 #include "k8s_sd/detail/config/yaml/yaml_value.ipp"

@@ -9,6 +9,9 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// \returns false if expand_variables() would return the text as it is
+K8S_SD_EXPORT bool may_have_variables(std::string_view text, LabelDialect);
+
 /// Expands `%{NAME}` in the text of a configuration file, like vmagent: also within values; a
 /// variable without a value is left unchanged. In a dialect without variables the whole text is
 /// left unchanged.

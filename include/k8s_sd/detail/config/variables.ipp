@@ -69,11 +69,15 @@ std::string shown_variable(std::string_view text) {
 
 }  // namespace
 
+bool may_have_variables(std::string_view text, LabelDialect dialect) {
+    return rules_of(dialect).expands_variables && text.find("%{") != text.npos;
+}
+
 std::string expand_variables(std::string_view text, LabelDialect dialect,
                              const VariableLookup& lookup, const std::string& file,
                              std::size_t max_bytes) {
+    if (!may_have_variables(text, dialect)) return std::string(text);
     const std::size_t first = text.find("%{");
-    if (first == text.npos || !rules_of(dialect).expands_variables) return std::string(text);
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(first), '\n');
     const std::string place = printable(file) + ":" + std::to_string(line);
     if (!lookup) {

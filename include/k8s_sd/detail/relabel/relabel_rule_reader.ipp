@@ -9,6 +9,7 @@
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -156,7 +157,9 @@ std::vector<RelabelRule> detail::RelabelRuleReader::read(const YamlValue& list,
         rules.push_back(std::move(rule.first));
     };
     mistakes.attempt([&] {
-        for (const YamlValue& item : list.items()) mistakes.attempt([&] { read_one(item); });
+        const std::vector<YamlValue> items = list.items();
+        rules.reserve(items.size());
+        for (const YamlValue& item : items) mistakes.attempt([&] { read_one(item); });
     });
     return rules;
 }

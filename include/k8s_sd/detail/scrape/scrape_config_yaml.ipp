@@ -216,6 +216,10 @@ class ScrapeConfigReader {
             throw ConfigError(file_name, "the text is larger than " +
                                              std::to_string(options_.max_bytes) + " bytes");
         }
+        // Most files have no variables; a copy of the text can take megabytes.
+        if (!detail::may_have_variables(text, options_.dialect)) {
+            return YamlValue::parse(text, file_name);
+        }
         return YamlValue::parse(detail::expand_variables(text, options_.dialect, options_.variables,
                                                          file_name, options_.max_bytes),
                                 file_name);
@@ -302,7 +306,9 @@ class ScrapeConfigReader {
 
     /// \param file_name  base of relative paths
     void read_jobs(const YamlValue& list, const std::string& file_name) {
-        for (const YamlValue& job : list.items()) read_job(job, file_name);
+        const std::vector<YamlValue> jobs = list.items();
+        file_.jobs.reserve(file_.jobs.size() + jobs.size());
+        for (const YamlValue& job : jobs) read_job(job, file_name);
     }
 
     void read_job(const YamlValue& value, const std::string& file_name) {

@@ -2,38 +2,41 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
 struct YamlNode;
-
-/// A key of a mapping with its value; a null pointer stands for YAML's null.
-struct YamlEntry {
-    std::string_view key;
-    int line;  ///< of the key
-    const YamlNode* value;
-};
+using YamlParts = std::span<const YamlNode* const>;
 
 /// A value in the document. An anchored node is shared by its aliases, so cycles are possible.
 struct YamlNode {
     enum class Kind : std::uint8_t { null, scalar, sequence, mapping };
 
-    Kind kind = Kind::null;
-    bool plain = false;       ///< a scalar without quotes
-    int line = 1;             ///< from 1
-    std::string_view text{};  ///< of a scalar
-    /// A sequence: its items; a mapping: alternating keys and values, merge keys included.
-    std::vector<const YamlNode*> parts{};
-    /// The entries of a mapping including merged ones; computed on first use. See YamlValue.
-    mutable std::unique_ptr<const std::vector<YamlEntry>> entries{};
+    YamlNode(Kind k, int l) : kind(k), line(l) {
+        if (kind == Kind::sequence || kind == Kind::mapping) parts = {};
+    }
+
+    Kind kind;
+    bool plain = false;  ///< a scalar without quotes; its text decides its type
+    /// A mapping whose keys are valid, with the entries of its merge keys in place of these keys:
+    /// done on first use. See YamlValue.
+    mutable bool complete = false;
+    int line;  ///< from 1
+    union {
+        std::string_view text{};  ///< of a scalar
+        /// A sequence: its items; a mapping: alternating keys and values.
+        mutable YamlParts parts;
+    };
 };
 
 /// A step of the path to a value: a key, or the index of an item.
@@ -41,51 +44,67 @@ struct YamlStep {
     static constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
     const YamlStep* parent = nullptr;  ///< null: the first step
-    std::string key{};                 ///< empty for an index
+    std::string_view key{};            ///< empty for an index
     std::size_t index = no_index;
 };
 
 /// The cost of a value in YamlDocument::spend(), besides its text.
 inline constexpr std::size_t yaml_value_bytes = 16;
 
-/// The values of a document. For one thread, because reading completes them lazily.
+/// The values of a document, in memory of its own. For one thread, because reading completes them
+/// lazily.
 class YamlDocument {
  public:
-    explicit YamlDocument(std::string_view text, std::string file)
-        : file_(std::move(file)), text_(text) {}
+    /// \param bytes  the size of the text
+    explicit YamlDocument(std::size_t bytes, std::string file)
+        : file_(std::move(file)), bytes_(bytes), memory_(first_block(bytes)) {}
     YamlDocument(const YamlDocument&) = delete;
     YamlDocument& operator=(const YamlDocument&) = delete;
 
     const std::string& file() const { return file_; }
-    /// Scalars may be views of it.
-    std::string_view text() const { return text_; }
     /// Null for an empty document.
     const YamlNode* root() const { return root_; }
 
     void set_root(const YamlNode* root) { root_ = root; }
     /// \throws ConfigError for too many values
     YamlNode& add(YamlNode::Kind kind, int line);
+    /// Copies the text.
     YamlNode& add_scalar(std::string_view text, bool plain, int line);
-    /// Stores a text not contained in the document.
-    std::string_view keep(std::string text) { return kept_.emplace_back(std::move(text)); }
-    /// Removes everything added so far.
-    void clear();
 
     /// Counts bytes read. Naming an anchor takes a few bytes but can stand for very many values, so
     /// the size of the document bounds the amount read.
     /// \returns false beyond that bound
     bool spend(std::size_t bytes) const;
+    /// Copies a list into the memory of the document.
+    template <class Item>
+    std::span<const Item> keep(std::span<const Item> list) const {
+        static_assert(std::is_trivially_destructible_v<Item>);
+        void* const place =
+            memory_.allocate(std::max(list.size_bytes(), sizeof(Item)), alignof(Item));
+        Item* const copy = static_cast<Item*>(place);
+        std::uninitialized_copy(list.begin(), list.end(), copy);
+        return {copy, list.size()};
+    }
+    std::string_view keep(std::string_view text) const {
+        const std::span<const char> copy = keep(std::span<const char>(text));
+        return {copy.data(), copy.size()};
+    }
     /// Stores a step shared by the paths of several values.
-    const YamlStep* keep_step(YamlStep step) const { return &steps_.emplace_back(std::move(step)); }
+    const YamlStep* keep(const YamlStep& step) const { return keep(std::span(&step, 1)).data(); }
 
  private:
+    /// Holds the whole of a usual document: malloc reuses one block of memory better than several.
+    static std::size_t first_block(std::size_t bytes) {
+        constexpr std::size_t max_block = std::size_t{32} << 20;
+        return std::min(4 * bytes + 1, max_block);
+    }
+
     std::string file_;
-    std::string text_;
-    std::deque<YamlNode> nodes_;
-    std::deque<std::string> kept_;
+    std::size_t bytes_;
+    std::size_t values_ = 0;
     const YamlNode* root_ = nullptr;
     mutable std::size_t spent_ = 0;
-    mutable std::deque<YamlStep> steps_;
+    mutable std::pmr::monotonic_buffer_resource memory_;
 };
 
 /// Parses the only document of `text`.
@@ -93,11 +112,5 @@ class YamlDocument {
 ///         several documents
 K8S_SD_EXPORT std::shared_ptr<const YamlDocument> parse_yaml(std::string_view text,
                                                              const std::string& file);
-/// The same without the fast path for simple documents; for tests and benchmarks.
-K8S_SD_EXPORT std::shared_ptr<const YamlDocument> parse_any_yaml(std::string_view text,
-                                                                 const std::string& file);
-
-/// Makes yaml-cpp create all its static objects now; exit() destroys them.
-void make_yaml_statics();
 
 }  // namespace k8s_sd::inline v0::detail

@@ -39,8 +39,8 @@ class K8S_SD_EXPORT YamlValue {
     /// The same value with paths relative to it.
     YamlValue as_root() const { return with_path(""); }
     /// The same value under another path.
-    YamlValue with_path(std::string path) const {
-        return YamlValue(document_, node_, line_, {nullptr, std::move(path)});
+    YamlValue with_path(std::string_view path) const {
+        return YamlValue(document_, node_, line_, {nullptr, document_->keep(path)});
     }
     /// "file:line: path", with the line of the key.
     std::string where() const;
@@ -85,11 +85,20 @@ class K8S_SD_EXPORT YamlValue {
     /// The common start of the paths of this value's children.
     const YamlStep* way() const;
     bool is(YamlNode::Kind kind) const { return node_ != nullptr && node_->kind == kind; }
+    /// \param key  in the memory of the document, or a literal
     YamlValue child(const YamlNode* node, int line, std::string_view key) const;
     void spend(std::size_t bytes) const;
-    /// The entries of a mapping, merged ones included; none for null.
-    std::span<const YamlEntry> merged_entries() const;
-    const YamlEntry* find(std::string_view key) const;
+    /// The alternating keys and values of a mapping, merged ones included; none for null.
+    YamlParts merged_entries() const;
+    /// The key and the value; null if the mapping lacks the key.
+    const YamlNode* const* find(std::string_view key) const;
+    /// The value of an entry.
+    YamlValue child(const YamlNode* const* entry) const {
+        return child(entry[1], entry[0]->line, entry[0]->text);
+    }
+    /// Fails for a key of this mapping other than a text, and for a duplicate.
+    /// \returns whether a key is a merge key
+    bool check_keys() const;
     struct Merging;
     void add_entries(Merging&) const;
     /// Adds the entries missing in `mapping` from the mappings referenced by this `<<` value.

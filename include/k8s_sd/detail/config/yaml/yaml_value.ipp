@@ -1,7 +1,6 @@
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/text/did_you_mean.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
-#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>
@@ -17,12 +16,25 @@ namespace {
 
 /// A key for a message. Hides any other text: it may be part of a misspelt "token:secret", or made
 /// to forge log lines.
-std::string printable_key(std::string_view key) {
+std::string_view printable_key(std::string_view key) {
     const auto plain = [](char c) {
         return is_alphanumeric(c) || std::string_view("_-./<").find(c) != std::string_view::npos;
     };
     const bool shown = key.size() <= 48 && std::all_of(key.begin(), key.end(), plain);
-    return shown ? std::string(key) : "?";
+    return shown ? key : "?";
+}
+
+void append_path(const YamlStep& step, std::string& path) {
+    if (!step.parent) {
+        path += step.key;
+        return;
+    }
+    append_path(*step.parent, path);
+    if (step.index != YamlStep::no_index) {
+        path.append("[").append(std::to_string(step.index)).append("]");
+    } else {
+        path.append(path.empty() ? "" : ".").append(printable_key(step.key));
+    }
 }
 
 template <class Number, class... Options>
@@ -86,15 +98,16 @@ class YamlKeyNames {
  public:
     /// \returns false if the name is already present
     bool insert(std::string_view name) {
-        constexpr std::size_t few = 16;
-        if (std::find(few_.begin(), few_.end(), name) != few_.end()) return false;
-        if (few_.size() == few) return many_.insert(name).second;
-        few_.push_back(name);
+        const auto end = few_.begin() + static_cast<std::ptrdiff_t>(size_);
+        if (std::find(few_.begin(), end, name) != end) return false;
+        if (size_ == few_.size()) return many_.insert(name).second;
+        few_[size_++] = name;
         return true;
     }
 
  private:
-    std::vector<std::string_view> few_;
+    std::array<std::string_view, 16> few_;
+    std::size_t size_ = 0;
     std::set<std::string_view> many_;
 };
 
@@ -105,28 +118,20 @@ YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
 }
 
 std::string YamlValue::path() const {
-    std::vector<const YamlStep*> steps{&step_};
-    while (steps.back()->parent) steps.push_back(steps.back()->parent);
-    std::string path = steps.back()->key;
-    for (auto step = steps.rbegin() + 1; step != steps.rend(); ++step) {
-        if ((*step)->index != YamlStep::no_index) {
-            path += "[" + std::to_string((*step)->index) + "]";
-        } else {
-            path += (path.empty() ? "" : ".") + printable_key((*step)->key);
-        }
-    }
+    std::string path;
+    append_path(step_, path);
     return path;
 }
 
 const YamlStep* YamlValue::way() const {
-    if (!way_) way_ = document_->keep_step(step_);
+    if (!way_) way_ = document_->keep(step_);
     return way_;
 }
 
 std::string YamlValue::where() const {
-    const std::string way = path();
-    return printable(document_->file()) + ":" + std::to_string(line_) +
-           (way.empty() ? "" : ": " + way);
+    std::string place = printable(document_->file()) + ":" + std::to_string(line_);
+    if (const std::string way = path(); !way.empty()) place.append(": ").append(way);
+    return place;
 }
 
 void YamlValue::fail(const std::string& problem) const { throw ConfigError(where(), problem); }
@@ -138,10 +143,6 @@ bool YamlValue::is_empty() const {
 std::string YamlValue::string() const {
     if (is_null()) return {};
     if (!is_scalar()) fail("must be a text");
-    // The document is UTF-8, but yaml-cpp decodes an escape such as "\_" to half a character.
-    if (!is_utf8(node_->text)) {
-        fail("is not UTF-8; write characters as they are or as \\u....");
-    }
     spend(node_->text.size());
     return std::string(node_->text);
 }
@@ -177,7 +178,7 @@ std::vector<YamlValue> YamlValue::items() const {
 }
 
 YamlValue YamlValue::child(const YamlNode* node, int line, std::string_view key) const {
-    return YamlValue(document_, node, line, {way(), std::string(key)});
+    return YamlValue(document_, node, line, {way(), key});
 }
 
 void YamlValue::spend(std::size_t bytes) const {
@@ -186,49 +187,60 @@ void YamlValue::spend(std::size_t bytes) const {
 
 /// The entries of a mapping being collected.
 struct YamlValue::Merging {
-    std::vector<YamlEntry> list;
+    std::vector<const YamlNode*> list;  ///< alternating keys and values
     YamlKeyNames names;
     std::size_t merged = 0;  ///< entries visited in other mappings
 };
 
-std::span<const YamlEntry> YamlValue::merged_entries() const {
+YamlParts YamlValue::merged_entries() const {
     if (is_null()) return {};
     if (!is_mapping()) fail("must be a mapping of keys to values");
-    if (!node_->entries) {
+    if (node_->complete) return node_->parts;
+    if (check_keys()) {
         Merging all;
         add_entries(all);
-        spend(yaml_value_bytes * (all.list.size() + all.merged));
-        node_->entries = std::make_unique<const std::vector<YamlEntry>>(std::move(all.list));
+        spend(yaml_value_bytes * (all.list.size() / 2 + all.merged));
+        node_->parts = document_->keep(YamlParts(all.list));
+    } else {
+        spend(yaml_value_bytes * node_->parts.size() / 2);
     }
-    return *node_->entries;
+    node_->complete = true;
+    return node_->parts;
+}
+
+bool YamlValue::check_keys() const {
+    YamlKeyNames names;
+    bool merges = false;
+    for (std::size_t i = 0; i < node_->parts.size(); i += 2) {
+        const YamlNode& key = *node_->parts[i];
+        const bool is_text = key.kind == YamlNode::Kind::scalar;
+        if (!is_text) child(&key, key.line, "?").fail("a key must be a text");
+        if (!names.insert(key.text)) child(&node_->parts[i]).fail("is there twice");
+        merges |= is_merge_key(key);
+    }
+    return merges;
 }
 
 std::vector<YamlValue::KeyValue> YamlValue::entries() const {
-    const std::span<const YamlEntry> all = merged_entries();
-    spend(yaml_value_bytes * all.size());
+    const YamlParts all = merged_entries();
+    spend(yaml_value_bytes * all.size() / 2);
     std::vector<KeyValue> result;
-    result.reserve(all.size());
-    for (const YamlEntry& entry : all) {
-        result.emplace_back(entry.key, child(entry.value, entry.line, entry.key));
+    result.reserve(all.size() / 2);
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+        result.emplace_back(all[i]->text, child(&all[i]));
     }
     return result;
 }
 
 void YamlValue::add_entries(Merging& all) const {
-    YamlKeyNames own;
+    check_keys();
     std::vector<YamlValue> merges;
     for (std::size_t i = 0; i < node_->parts.size(); i += 2) {
-        const YamlNode& key = *node_->parts[i];
-        const bool is_text = key.kind == YamlNode::Kind::scalar;
-        if (!is_text) child(&key, key.line, "?").fail("a key must be a text");
-        if (!is_utf8(key.text)) child(&key, key.line, "?").fail("a key must be UTF-8");
-        const YamlEntry entry{key.text, key.line, node_->parts[i + 1]};
-        const auto value = [&] { return child(entry.value, entry.line, entry.key); };
-        if (!own.insert(key.text)) value().fail("is there twice");
-        if (is_merge_key(key)) {
-            merges.push_back(value());
-        } else if (all.names.insert(key.text)) {
-            all.list.push_back(entry);
+        const YamlNode* const* const entry = &node_->parts[i];
+        if (is_merge_key(*entry[0])) {
+            merges.push_back(child(entry));
+        } else if (all.names.insert(entry[0]->text)) {
+            all.list.insert(all.list.end(), entry, entry + 2);
         }
     }
     for (const YamlValue& value : merges) value.merge_into(*this, all);
@@ -248,9 +260,10 @@ void YamlValue::merge_into(const YamlValue& mapping, Merging& all) const {
     for (const YamlNode* item : node_->parts) merge(item);
 }
 
-const YamlEntry* YamlValue::find(std::string_view key) const {
-    for (const YamlEntry& entry : merged_entries()) {
-        if (entry.key == key) return &entry;
+const YamlNode* const* YamlValue::find(std::string_view key) const {
+    const YamlParts all = merged_entries();
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+        if (all[i]->text == key) return &all[i];
     }
     return nullptr;
 }
@@ -258,15 +271,17 @@ const YamlEntry* YamlValue::find(std::string_view key) const {
 bool YamlValue::has(std::string_view key) const { return find(key) != nullptr; }
 
 YamlValue YamlValue::operator[](std::string_view key) const {
-    const YamlEntry* entry = find(key);
-    return entry ? child(entry->value, entry->line, key) : child(nullptr, line_, key);
+    const YamlNode* const* const entry = find(key);
+    return entry ? child(entry) : child(nullptr, line_, document_->keep(key));
 }
 
 void YamlValue::allow_only(std::span<const std::string_view> keys,
                            std::span<const std::string_view> shown) const {
-    for (const YamlEntry& entry : merged_entries()) {
-        if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
-        child(entry.value, entry.line, entry.key).fail_unknown_key(entry.key, keys, shown);
+    const YamlParts all = merged_entries();
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+        const std::string_view key = all[i]->text;
+        if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+        child(&all[i]).fail_unknown_key(key, keys, shown);
     }
 }
 
