@@ -36,7 +36,7 @@ std::string shape(const YamlNode* node) {
 
 std::string shape(const std::string& text) { return shape(parse_yaml(text, "f")->root()); }
 
-std::string problem(const std::string& text) {
+std::string yaml_problem(const std::string& text) {
     return config_error([&] { parse_yaml(text, "f"); });
 }
 
@@ -120,17 +120,18 @@ TEST_CASE("parse_yaml: an alias stands for the last value with its anchor") {
         {"&a a: &b\n  - c\n*a : *b\n", "1{1<a> 1[2<c>] 1<a> 1[2<c>]}"},
         {"a: &x\nb: *x\n", "1{1<a> null 2<b> null}"},
     });
-    CHECK(problem("a: *x\nb: &x c") == "f:1: YAML syntax: unknown anchor");
+    CHECK(yaml_problem("a: *x\nb: &x c") == "f:1: YAML syntax: unknown anchor");
     // Anchors of one document are unknown in the next one.
-    CHECK(problem("--- &x\n--- [*x]") == "f:2: YAML syntax: unknown anchor");
+    CHECK(yaml_problem("--- &x\n--- [*x]") == "f:2: YAML syntax: unknown anchor");
 }
 
 TEST_CASE("parse_yaml: one document, with a directive or without") {
     CHECK(shape("%YAML 1.1\n---\na: b\n...\n") == "3{3<a> 3<b>}");
     CHECK(shape("%YAML 1.2\n%TAG !e! tag:example.org,2000:\n---\n!e!x a\n") == "4'a'");
     CHECK(shape("---\n---\na: b\n---\n~\n") == "3{3<a> 3<b>}");
-    CHECK(problem("%YAML 2.0\n---\na: b\n").starts_with("f:1: YAML syntax: "));
-    CHECK(problem("a: b\n---\nc: d\n") == "f:3: there is a second YAML document; one is allowed");
+    CHECK(yaml_problem("%YAML 2.0\n---\na: b\n").starts_with("f:1: YAML syntax: "));
+    CHECK(yaml_problem("a: b\n---\nc: d\n") ==
+          "f:3: there is a second YAML document; one is allowed");
 }
 
 TEST_CASE("parse_yaml: an error has the line of the problem and of the beginning") {
@@ -158,21 +159,21 @@ TEST_CASE("parse_yaml: an error has the line of the problem and of the beginning
     };
     for (const auto& [text, expected] : cases) {
         INFO(text);
-        CHECK(problem(text).starts_with("f:" + std::string(expected)));
+        CHECK(yaml_problem(text).starts_with("f:" + std::string(expected)));
     }
-    CHECK(problem("a: b\nc: [d,\n  e\nf: g\n").ends_with(" that begins in line 2"));
-    CHECK(problem("a: 'b\n\n\n").ends_with(" that begins in line 1"));
+    CHECK(yaml_problem("a: b\nc: [d,\n  e\nf: g\n").ends_with(" that begins in line 2"));
+    CHECK(yaml_problem("a: 'b\n\n\n").ends_with(" that begins in line 1"));
 }
 
 TEST_CASE("parse_yaml: values are nested in 500 collections at most") {
     const auto nested = [](std::size_t depth) {
         return std::string(depth, '[') + std::string(depth, ']');
     };
-    CHECK(problem(nested(500)) == "");
-    CHECK(problem(nested(501)) == "f:1: the YAML is nested too deep");
+    CHECK(yaml_problem(nested(500)) == "");
+    CHECK(yaml_problem(nested(501)) == "f:1: the YAML is nested too deep");
     std::string deep;
     for (std::size_t i = 0; i < 1000; ++i) deep += std::string(i, ' ') + "a:\n";
-    CHECK(problem(deep) == "f:501: the YAML is nested too deep");
+    CHECK(yaml_problem(deep) == "f:501: the YAML is nested too deep");
 }
 
 TEST_CASE("parse_yaml: random texts end in a document or in an error with a line") {
@@ -190,7 +191,7 @@ TEST_CASE("parse_yaml: random texts end in a document or in an error with a line
     for (int i = 0; i < 60'000; ++i) {
         std::string text;
         for (int n = length(random); n > 0; --n) text += pieces[any(random)];
-        const std::string error = problem(text);
+        const std::string error = yaml_problem(text);
         documents += error.empty() ? 1 : 0;
         const std::size_t lines =
             1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
