@@ -5,7 +5,7 @@
 #include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/resource_name.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 #include "k8s_sd/status.hpp"
 
 #include <cstddef>
