@@ -5,7 +5,7 @@
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
 #include "k8s_sd/access_check.hpp"
-#include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

@@ -15,7 +15,7 @@
 #include "k8s_sd/detail/transport/lookups.hpp"
 #include "k8s_sd/detail/watch/short_verdict.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

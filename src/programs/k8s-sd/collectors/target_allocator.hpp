@@ -3,7 +3,6 @@
 #include "collectors/allocation_history.hpp"
 #include "collectors/collector_pods.hpp"
 #include "k8s_sd/api/pod.hpp"
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/objects/watcher.hpp"
