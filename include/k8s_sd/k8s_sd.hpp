@@ -10,8 +10,7 @@
 /// \namespace k8s_sd::sim
 /// A simulated API server for tests of hosts. Begin with ApiServer.
 
-#include "k8s_sd/access_check.hpp"
-#include "k8s_sd/access_rule.hpp"
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/cache/object_cache.hpp"
 #include "k8s_sd/cache/reference_sets.hpp"
@@ -36,7 +35,6 @@
 #include "k8s_sd/objects/store_writer.hpp"
 #include "k8s_sd/objects/target_store.hpp"
 #include "k8s_sd/objects/watcher.hpp"
-#include "k8s_sd/required_access.hpp"
 #include "k8s_sd/selector.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"

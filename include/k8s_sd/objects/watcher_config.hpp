@@ -1,9 +1,6 @@
 #pragma once
 
-#include "k8s_sd/access_rule.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/kind.hpp"
 #include "k8s_sd/objects/fields.hpp"
 
 #include <optional>
@@ -49,16 +46,5 @@ struct WatcherConfig {
     /// watches, also with discoverers.
     WatchOptions watch{};
 };
-
-/// The access a Watcher of the kind needs: list and watch of this kind, and nothing else. See
-/// required_access(const DiscoveryConfig&).
-/// \throws ConfigError for an unusable configuration
-K8S_SD_EXPORT std::vector<AccessRule> required_access(Kind, const WatcherConfig&);
-
-/// The access a Watcher<Generic> needs. The configuration must have `resource.plural`, and
-/// `resource.namespaced` for cluster-scoped objects. Without the other members the watcher also
-/// reads the discovery documents of the API, allowed by the ClusterRole system:discovery.
-/// \throws ConfigError as above
-K8S_SD_EXPORT std::vector<AccessRule> required_access(const WatcherConfig&);
 
 }  // namespace k8s_sd::inline v0

@@ -1,4 +1,4 @@
-#include "k8s_sd/access_check.hpp"
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/cache/object_cache.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/discovery_manager.hpp"

@@ -1,3 +1,4 @@
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/objects/generic.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "support/host.hpp"

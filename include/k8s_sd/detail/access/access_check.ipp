@@ -1,4 +1,4 @@
-#include "k8s_sd/access_check.hpp"
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
