@@ -1,9 +1,9 @@
 // Store look-ups from one and two threads, with and without concurrent changes, beside a map behind
 // a lock; the cost of a change, and the memory of an object.
 
-#include "k8s_sd/store.hpp"
+#include "k8s_sd/objects/store.hpp"
 
-#include "k8s_sd/store_writer.hpp"
+#include "k8s_sd/objects/store_writer.hpp"
 #include "measure.hpp"
 
 #include <malloc.h>

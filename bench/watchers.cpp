@@ -4,9 +4,9 @@
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "k8s_sd/target_groups.hpp"
-#include "k8s_sd/watcher.hpp"
 #include "measure.hpp"
 #include "server.hpp"
 

@@ -4,7 +4,7 @@
 //     balancer [OPTION]... [URL]      without a server: a simulated cluster
 
 #include "cli/cluster.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/detached.hpp>

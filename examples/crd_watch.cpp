@@ -6,8 +6,8 @@
 // See coroutine.cpp for the workarounds for co_await in g++ 12.
 
 #include "cli/cluster.hpp"
-#include "k8s_sd/generic.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/generic.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "support/small_example.hpp"
 
 #include <boost/asio/awaitable.hpp>

@@ -1,6 +1,6 @@
 // The smallest host: prints the pods of a cluster and every change.  Usage: minimal [URL]
 
-#include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/discoverer.hpp"
 
 #include <boost/asio/detached.hpp>

@@ -5,7 +5,7 @@
 
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/sim/api_server.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -3,9 +3,9 @@
 //
 //     own_tokens      with a simulated cluster, until two tokens were used
 
+#include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/sim/api_server.hpp"
-#include "k8s_sd/token_source.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -1,7 +1,7 @@
 #include "cluster.hpp"
 
 #include "k8s_sd/sim/builders.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
 #include "measure.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Snippets of docs/guide/embedding.md and docs/guide/labels.md.
 
 #include "k8s_sd/environment.hpp"
-#include "k8s_sd/metrics_text.hpp"
+#include "k8s_sd/metrics.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/asio/io_context.hpp>

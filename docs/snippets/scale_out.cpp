@@ -1,10 +1,10 @@
 // Snippets of docs/guide/scale-out.md.
 
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/fleet/group_share.hpp"
 #include "k8s_sd/fleet/membership.hpp"
-#include "k8s_sd/per_node.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 
 #include <boost/asio/detached.hpp>

@@ -1,9 +1,9 @@
 // Snippets of docs/guide/stores.md.
 
 #include "k8s_sd/discoverer.hpp"
-#include "k8s_sd/store.hpp"
-#include "k8s_sd/store_writer.hpp"
-#include "k8s_sd/target_store.hpp"
+#include "k8s_sd/objects/store.hpp"
+#include "k8s_sd/objects/store_writer.hpp"
+#include "k8s_sd/objects/target_store.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>

@@ -4,7 +4,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 
 //]
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 
 #include <iostream>
 #include <string>

@@ -1,8 +1,8 @@
 // Snippets of docs/guide/watchers.md.
 
 #include "k8s_sd/discoverer.hpp"
-#include "k8s_sd/generic.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/generic.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/detached.hpp>

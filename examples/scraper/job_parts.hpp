@@ -3,7 +3,7 @@
 #include "k8s_sd/api/namespace.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>

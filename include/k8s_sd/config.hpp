@@ -2,8 +2,6 @@
 
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/dialect.hpp"
-#include "k8s_sd/division.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/object_share.hpp"
 #include "k8s_sd/role.hpp"
@@ -14,12 +12,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
 
 // Every member of these aggregates has an initializer, so designated initializers may omit members
 // without a warning.
+
+/// How members of a fleet divide the objects of a configuration, see DividedDiscovery.
+enum class DivideBy : std::uint8_t {
+    nothing,     ///< each member discovers all of them
+    objects,     ///< by the uid of each object; roles pod, node and service
+    namespaces,  ///< each member has some of the namespaces; all roles but node
+};
+inline constexpr std::size_t divide_by_count = 3;  ///< number of values of DivideBy
+
+/// The name of the enumerator.
+constexpr std::string_view to_string(DivideBy by) noexcept {
+    constexpr std::string_view names[divide_by_count] = {"nothing", "objects", "namespaces"};
+    return names[static_cast<std::size_t>(by)];
+}
+
+/// How to divide the discovered objects among the members of a fleet. Must be the same in all
+/// members.
+struct Division {
+    DivideBy by = DivideBy::nothing;  ///< see above
+    /// With DivideBy::objects: number of equal parts assigned to members, a power of two, at most
+    /// 4096. More parts make the shares of many members more equal, and requests longer. 256 are
+    /// enough for about 30 members.
+    unsigned slots = 256;
+    auto operator<=>(const Division&) const = default;
+};
 
 /// Server-side filter for one kind, given as the role with this main kind. A selector of another
 /// kind than that of the configuration's role does not select targets but restricts the source
@@ -196,5 +220,34 @@ struct ResolvedConfig {
 /// Thread-safe as long as nothing changes the process environment.
 /// \throws ConfigError also for unreadable files
 K8S_SD_EXPORT ResolvedConfig resolve(const DiscoveryConfig&, const InClusterFiles& = {});
+
+/// How per_node() treats a configuration with cluster-wide watches.
+enum class ClusterWide : std::uint8_t {
+    refuse,
+    allow,  ///< accepts it unchanged
+};
+
+/// The configuration for one of many agents, one on each node, as in a DaemonSet: restricted to the
+/// objects of the node, selected by an index of the server. A role without such a restriction is
+/// refused: its watches on every node would send every change of the cluster to every node, and
+/// such load has taken down control planes. Thread-safe.
+///
+/// Role pod gets the field selector `spec.nodeName`; role node and the nodes of
+/// attach_metadata.node get `metadata.name`. Lists come from the server's cache, and begin within
+/// 10 s unless `watch.start_jitter` says otherwise; watches are not shared with wider ones.
+/// \param node  the name of the node: the downward API's `spec.nodeName`
+/// \throws ConfigError for an empty node, and for a cluster-wide watch, with the remedy
+K8S_SD_EXPORT DiscoveryConfig per_node(DiscoveryConfig config, std::string_view node,
+                                       ClusterWide = ClusterWide::refuse);
+
+/// Finds the API server for a program without an explicit configuration. A configuration with
+/// `api_server.url` or `kubeconfig_file` is left unchanged. Otherwise the first existing source is
+/// used: the files of $KUBECONFIG, the service account of the program's pod, ~/.kube/config. With
+/// `kubeconfig_context` only kubeconfigs are considered. Checks only whether files exist;
+/// resolve() reads them. Thread-safe as long as nothing changes the process environment.
+/// \throws ConfigError with the list of tried sources if there is none; if an option needs a URL
+///         and the lookup found a kubeconfig; also if $KUBECONFIG names files and none of them
+///         exists: kubectl tries no other file then, either
+K8S_SD_EXPORT void find_api_server(DiscoveryConfig&, const InClusterFiles& = {});
 
 }  // namespace k8s_sd::inline v0

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 
 #include <boost/system/error_code.hpp>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -70,6 +71,14 @@ class K8S_SD_EXPORT ConfigError : public std::invalid_argument {
     std::string where_;
     std::string problem_;
 };
+
+/// The text of an error for users: the failure and, if known, its remedy, without the name of a
+/// function, library, source file or error category. "address already in use", "too many open
+/// files; raise the limit (ulimit -n)"
+K8S_SD_EXPORT std::string in_words(const boost::system::error_code&);
+/// The same for an exception: of Asio, OpenSSL or std::filesystem, std::bad_alloc, or any other
+/// with a text of its own.
+K8S_SD_EXPORT std::string in_words(const std::exception&);
 
 }  // namespace k8s_sd::inline v0
 

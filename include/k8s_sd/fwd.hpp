@@ -73,5 +73,6 @@ struct TargetGroupDiff;
 struct WatchOptions;
 struct WatchQuery;
 struct WatchScope;
+struct WatcherConfig;
 
 }  // namespace k8s_sd::inline v0

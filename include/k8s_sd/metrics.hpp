@@ -1,18 +1,63 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/latency_histogram.hpp"
+#include "k8s_sd/status.hpp"
+#include "k8s_sd/time.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
+
+/// A histogram of durations with fixed buckets, as for Prometheus. Cheap to update; may be read and
+/// updated from any thread at any time.
+class LatencyHistogram {
+ public:
+    /// Upper bounds of the buckets; one more bucket has no bound.
+    static constexpr std::array<std::chrono::microseconds, 15> bounds = [] {
+        using std::chrono::microseconds;
+        return std::array{
+            microseconds(1'000),      microseconds(2'500),      microseconds(5'000),
+            microseconds(10'000),     microseconds(25'000),     microseconds(50'000),
+            microseconds(100'000),    microseconds(250'000),    microseconds(500'000),
+            microseconds(1'000'000),  microseconds(2'500'000),  microseconds(5'000'000),
+            microseconds(10'000'000), microseconds(30'000'000), microseconds(60'000'000)};
+    }();
+    /// Number of observations in each bucket (not cumulative), the one without bound last.
+    using Counts = std::array<std::uint64_t, bounds.size() + 1>;
+
+    /// Counts one observation.
+    void observe(Duration latency) noexcept {
+        const auto bucket = static_cast<std::size_t>(
+            std::lower_bound(bounds.begin(), bounds.end(), latency) - bounds.begin());
+        buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
+        sum_.fetch_add(latency.count(), std::memory_order_relaxed);
+    }
+    /// The current counts.
+    Counts counts() const noexcept {
+        Counts counts{};
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            counts[i] = buckets_[i].load(std::memory_order_relaxed);
+        return counts;
+    }
+    /// Sum of all observations.
+    Duration sum() const noexcept { return Duration(sum_.load(std::memory_order_relaxed)); }
+
+ private:
+    std::array<std::atomic<std::uint64_t>, bounds.size() + 1> buckets_{};
+    std::atomic<Duration::rep> sum_{0};
+};
 
 /// As in Prometheus: a counter only grows, a gauge has the current number, a histogram counts
 /// observations by their size.
@@ -339,5 +384,21 @@ void Metrics::visit_described(Visitor&& visitor) const {
         visitor(metric.description, std::string_view(), metric.value(*this));
     }
 }
+
+/// Labels for all series of an exposition, e.g. {{"cluster", "blue"}} to distinguish the series of
+/// two clusters. Names must be valid label names of Prometheus.
+using MetricLabels = std::vector<std::pair<std::string, std::string>>;
+
+/// Metrics in Prometheus' text format (0.0.4), with HELP and TYPE, to be included in the host's own
+/// exposition. Leaves out kinds without any count. Thread-safe.
+K8S_SD_EXPORT std::string to_prometheus_text(const Metrics& metrics,
+                                             const MetricLabels& labels = {});
+
+/// The metrics of single watches, see visit_watch_metrics(), such as the age of the last event.
+/// Their labels are `resource` and `namespace`, with an empty namespace for all namespaces.
+/// \param watches  of one or several calls of status(); duplicates of a URL are dropped
+/// \param now      on the clock of the watches, see Environment::clock
+K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoint now,
+                                             const MetricLabels& labels = {});
 
 }  // namespace k8s_sd::inline v0

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/watch_query.hpp"
 

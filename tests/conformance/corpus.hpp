@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/dialect.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/role.hpp"
 

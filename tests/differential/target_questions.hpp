@@ -1,7 +1,7 @@
 #pragma once
 
 #include "differential/generator.hpp"
-#include "k8s_sd/dialect.hpp"
+#include "k8s_sd/role.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 
 #include <boost/json/array.hpp>

@@ -5,7 +5,7 @@
 
 #include "k8s_sd/detail/codec/json/json_decoder.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/generic.hpp"
+#include "k8s_sd/objects/generic.hpp"
 
 #include <boost/json/parse.hpp>
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "k8s_sd/generic.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/generic.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_faults.hpp"
 #include "support/simulation.hpp"

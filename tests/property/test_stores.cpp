@@ -1,5 +1,5 @@
-#include "k8s_sd/store.hpp"
-#include "k8s_sd/store_writer.hpp"
+#include "k8s_sd/objects/store.hpp"
+#include "k8s_sd/objects/store_writer.hpp"
 #include "support/stored_object.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_faults.hpp"

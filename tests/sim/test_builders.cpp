@@ -1,6 +1,6 @@
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/sim/builders.hpp"
-#include "k8s_sd/watcher.hpp"
 #include "support/host.hpp"
 #include "support/simulation.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/dialect.hpp"
+#include "k8s_sd/role.hpp"
 
 #include <array>
 

@@ -2,11 +2,11 @@
 
 #include "k8s_sd/cache/object_cache_status.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/data_object.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/data_object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>

@@ -2,7 +2,6 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/division.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/time.hpp"

@@ -2,8 +2,8 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 #include "k8s_sd/time.hpp"
-#include "k8s_sd/watcher_config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>

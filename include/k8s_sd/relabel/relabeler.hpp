@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/dialect.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
+#include "k8s_sd/role.hpp"
 
 #include <compare>
 #include <cstddef>

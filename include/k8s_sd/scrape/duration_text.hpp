@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/dialect.hpp"
+#include "k8s_sd/role.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/environment.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <cstddef>

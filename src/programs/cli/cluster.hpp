@@ -2,7 +2,7 @@
 
 #include "cli/command_line.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/watcher_config.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>

@@ -5,7 +5,6 @@
 #include "cli/signals.hpp"
 #include "cli/terminal_text.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/error_text.hpp"
 #include "k8s_sd/version.hpp"
 
 #include <algorithm>

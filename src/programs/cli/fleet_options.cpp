@@ -2,8 +2,8 @@
 
 #include "cli/listen_address.hpp"
 #include "cli/option_values.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
-#include "k8s_sd/per_node.hpp"
 
 #include <unistd.h>
 #include <algorithm>

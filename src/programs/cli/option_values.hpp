@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/command_line.hpp"
-#include "k8s_sd/dialect.hpp"
+#include "k8s_sd/role.hpp"
 
 #include <charconv>
 #include <chrono>

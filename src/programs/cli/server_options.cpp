@@ -2,7 +2,7 @@
 
 #include "cli/option_values.hpp"
 #include "cli/terminal_text.hpp"
-#include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/config.hpp"
 
 #include <cerrno>
 #include <cstring>

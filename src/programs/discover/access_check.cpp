@@ -4,8 +4,8 @@
 #include "cli/json_text.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
-#include "k8s_sd/access_check.hpp"
-#include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/access.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>

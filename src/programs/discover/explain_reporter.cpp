@@ -1,7 +1,7 @@
 #include "cli/json_text.hpp"
 #include "cli/option_values.hpp"
 #include "cli/terminal.hpp"
-#include "k8s_sd/label_origin.hpp"
+#include "k8s_sd/labels.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "reporter.hpp"
 #include "shown_labels.hpp"

@@ -2,7 +2,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/terminal_text.hpp"
-#include "k8s_sd/required_access.hpp"
+#include "k8s_sd/access.hpp"
 
 #include <sstream>
 

@@ -3,7 +3,7 @@
 #include "http/http_fields.hpp"
 #include "http/http_request.hpp"
 #include "http/http_stream.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>

@@ -2,7 +2,7 @@
 
 #include "cli/listen_address.hpp"
 #include "k8s_sd/environment.hpp"
-#include "k8s_sd/metrics_text.hpp"
+#include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/query.hpp>

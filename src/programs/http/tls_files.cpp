@@ -1,7 +1,7 @@
 #include "http/tls_files.hpp"
 
 #include "http/http_fields.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/verify_context.hpp>

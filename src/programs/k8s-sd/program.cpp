@@ -4,7 +4,7 @@
 #include "cli/warm_options.hpp"
 #include "jobs/job_notes.hpp"
 #include "k8s_sd/environment.hpp"
-#include "k8s_sd/metrics_text.hpp"
+#include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>

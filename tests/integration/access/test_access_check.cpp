@@ -1,4 +1,4 @@
-#include "k8s_sd/access_check.hpp"
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/config_fixtures.hpp"

@@ -2,9 +2,9 @@
 // frees, and all that it still holds at the end.
 
 #include "k8s_sd/api_client.hpp"
-#include "k8s_sd/data_object.hpp"
+#include "k8s_sd/objects/data_object.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/url_watcher.hpp"
-#include "k8s_sd/watcher.hpp"
 #include "support/allocations.hpp"
 #include "support/data_objects.hpp"
 #include "support/manual_clock.hpp"

@@ -1,5 +1,5 @@
 #include "integration/discovery/job_fixture.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"

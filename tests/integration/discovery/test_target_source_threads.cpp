@@ -1,7 +1,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/job_host.hpp"

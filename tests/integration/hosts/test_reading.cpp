@@ -1,5 +1,5 @@
 #include "k8s_sd/discoverer.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
 

@@ -1,8 +1,8 @@
 // Watchers of Secrets and ConfigMaps.
 
 #include "k8s_sd/cache/object_cache.hpp"
-#include "k8s_sd/data_object.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/data_object.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "support/data_objects.hpp"
 #include "support/simulation.hpp"
 

@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "support/model_text.hpp"
 #include "support/simulation.hpp"
 

@@ -1,5 +1,6 @@
-#include "k8s_sd/generic.hpp"
-#include "k8s_sd/watcher.hpp"
+#include "k8s_sd/access.hpp"
+#include "k8s_sd/objects/generic.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"

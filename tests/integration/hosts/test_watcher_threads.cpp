@@ -1,6 +1,6 @@
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/sim/api_server.hpp"
-#include "k8s_sd/watcher.hpp"
 #include "support/objects.hpp"
 
 #include <catch2/catch_test_macros.hpp>

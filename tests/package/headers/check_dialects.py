@@ -11,7 +11,7 @@ import sys
 
 TABLE = "k8s_sd/detail/base/dialect_rules.hpp"
 # The dialect's name is parsed and printed here.
-NAMES = "k8s_sd/dialect.hpp"
+NAMES = "k8s_sd/role.hpp"
 
 COMMENT = re.compile(r"//[^\n]*")
 DIALECT = r"(?:\w+::)*LabelDialect::\w+"

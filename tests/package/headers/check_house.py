@@ -49,9 +49,8 @@ class House:
         parts = file.split("/")[1:]
         if parts[0] == "detail":
             return parts[1] if parts[1] in self.allowed else None
-        if len(parts) > 1:
-            return self.public.get(parts[0] + "/*")
-        return self.public.get(parts[0].removesuffix(".hpp"))
+        name = "/".join(parts).removesuffix(".hpp")
+        return self.public.get(name, self.public.get(parts[0] + "/*"))
 
     def library_files(self):
         return [file for file in self.texts if file not in UMBRELLAS]

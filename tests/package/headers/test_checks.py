@@ -92,6 +92,10 @@ class HouseTest(unittest.TestCase):
         self.house.texts["k8s_sd/lost.hpp"] = ""
         self.expect("belongs to no layer in layers.txt")
 
+    def test_a_header_of_a_folder_with_several_layers_needs_a_layer_of_its_own(self):
+        self.house.texts["k8s_sd/objects/lost.hpp"] = ""
+        self.expect("k8s_sd/objects/lost.hpp: belongs to no layer in layers.txt")
+
     def test_an_include_of_a_missing_file_is_found(self):
         self.house.texts["k8s_sd/time.hpp"] += '#include "k8s_sd/gone.hpp"\n'
         self.expect("a missing file")

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "table/row_reader.hpp"
 #include "table/target_table.hpp"
 

@@ -1,5 +1,5 @@
 #include "jobs/job_targets.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>

@@ -1,5 +1,5 @@
+#include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/auth/host_token_issuer.hpp"
-#include "k8s_sd/token_source.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "unit/auth/issuer_fixture.hpp"

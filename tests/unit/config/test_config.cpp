@@ -1,4 +1,3 @@
-#include "k8s_sd/api_server_lookup.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "support/config_fixtures.hpp"

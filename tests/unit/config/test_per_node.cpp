@@ -1,5 +1,5 @@
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/fleet/fleet_rules.hpp"
-#include "k8s_sd/per_node.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>

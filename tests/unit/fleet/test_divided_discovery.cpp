@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/share_keys.hpp"
+#include "k8s_sd/detail/config/share_keys.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
 

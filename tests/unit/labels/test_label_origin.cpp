@@ -1,4 +1,4 @@
-#include "k8s_sd/label_origin.hpp"
+#include "k8s_sd/labels.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/group_ledger.hpp"
 

@@ -1,6 +1,6 @@
-#include "k8s_sd/data_object.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
+#include "k8s_sd/objects/data_object.hpp"
 #include "support/decoding.hpp"
 #include "support/json_documents.hpp"
 

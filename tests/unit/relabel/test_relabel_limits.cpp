@@ -2,7 +2,7 @@
 
 #include "k8s_sd/relabel/relabel_yaml.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 #include "support/contains.hpp"
 #include "support/relabelling.hpp"
 

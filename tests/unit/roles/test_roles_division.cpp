@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/share_keys.hpp"
+#include "k8s_sd/detail/config/share_keys.hpp"
 #include "support/role_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,5 +1,5 @@
-#include "k8s_sd/store.hpp"
-#include "k8s_sd/store_writer.hpp"
+#include "k8s_sd/objects/store.hpp"
+#include "k8s_sd/objects/store_writer.hpp"
 #include "support/settle.hpp"
 #include "support/stored_object.hpp"
 

@@ -1,5 +1,5 @@
-#include "k8s_sd/target_group_maker.hpp"
-#include "k8s_sd/target_store.hpp"
+#include "k8s_sd/objects/target_store.hpp"
+#include "k8s_sd/target_group.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>

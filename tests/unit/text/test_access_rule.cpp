@@ -1,4 +1,4 @@
-#include "k8s_sd/access_rule.hpp"
+#include "k8s_sd/access.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/error.hpp>

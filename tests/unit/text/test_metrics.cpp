@@ -1,4 +1,4 @@
-#include "k8s_sd/metrics_text.hpp"
+#include "k8s_sd/metrics.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

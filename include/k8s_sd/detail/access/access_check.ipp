@@ -1,4 +1,4 @@
-#include "k8s_sd/access_check.hpp"
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
@@ -15,7 +15,7 @@
 #include "k8s_sd/detail/transport/lookups.hpp"
 #include "k8s_sd/detail/watch/short_verdict.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

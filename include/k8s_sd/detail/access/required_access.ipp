@@ -1,19 +1,43 @@
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/detail/sharing/watch_plan.hpp"
+#include "k8s_sd/detail/text/access_text.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
-#include "k8s_sd/detail/text/rule_list.hpp"
 #include "k8s_sd/detail/text/text.hpp"
-#include "k8s_sd/required_access.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <sstream>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
+
+static_assert(AccessRule::verbs == detail::access_verbs);
+
+AccessRule access_to(Kind kind, std::string_view ns) {
+    const Resource& resource = resource_of(kind);
+    AccessRule rule;
+    rule.api_group = resource.group;
+    rule.resource = resource.plural;
+    rule.namespaced = resource.namespaced;
+    if (rule.namespaced) rule.ns = ns;
+    return rule;
+}
+
+std::string rule_text(const AccessRule& rule) {
+    return detail::rule_line(rule.api_group, std::array{rule.resource});
+}
+
+std::string to_string(const AccessRule& rule) {
+    const Resource resource{{}, rule.api_group, {}, rule.resource, rule.namespaced};
+    if (rule.namespaced && rule.ns == own_namespace_of_pod)
+        return detail::access_text(resource) + " in the namespace of the program's pod";
+    return detail::access_text(resource, rule.ns);
+}
 
 namespace detail {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/access_rule.hpp"
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/config.hpp"
 
 #include <cstddef>

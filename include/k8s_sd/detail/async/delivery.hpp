@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/environment.hpp"
 
 #include <boost/asio/strand.hpp>
 #include <algorithm>

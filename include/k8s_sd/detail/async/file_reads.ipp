@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/async/file_reads.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/query.hpp>
 #include <exception>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/reader.hpp"
 #include "k8s_sd/detail/async/sync_waits.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/status.hpp"
 

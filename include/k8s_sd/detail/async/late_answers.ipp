@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/query.hpp>
 #include <exception>

@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/environment.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>

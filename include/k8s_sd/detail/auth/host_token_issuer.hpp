@@ -1,9 +1,9 @@
 #pragma once
 
+#include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/environment.hpp"
-#include "k8s_sd/token_source.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>

@@ -2,10 +2,10 @@
 
 #include "k8s_sd/cache/object_cache_status.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/data_object.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
+#include "k8s_sd/objects/data_object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <atomic>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
-#include "k8s_sd/fields.hpp"
+#include "k8s_sd/objects/fields.hpp"
 
 #include <chrono>
 #include <compare>

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/codec/projection.hpp"
 #include "k8s_sd/detail/objects/model/document.hpp"
-#include "k8s_sd/generic.hpp"
+#include "k8s_sd/objects/generic.hpp"
 
 #include <cstddef>
 #include <string_view>

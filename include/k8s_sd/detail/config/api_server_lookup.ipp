@@ -1,4 +1,4 @@
-#include "k8s_sd/api_server_lookup.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/rules.hpp"

@@ -1,5 +1,5 @@
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/per_node.hpp"
 
 #include <algorithm>
 #include <chrono>

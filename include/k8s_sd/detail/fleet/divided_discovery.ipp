@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/base/due_time.hpp"
-#include "k8s_sd/detail/base/share_keys.hpp"
+#include "k8s_sd/detail/config/share_keys.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
 #include "k8s_sd/object_share.hpp"

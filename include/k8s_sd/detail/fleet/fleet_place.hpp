@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/watcher_config.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 
 #include <string>
 #include <string_view>

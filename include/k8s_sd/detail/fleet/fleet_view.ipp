@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/base/fnv1a.hpp"
-#include "k8s_sd/detail/base/share_keys.hpp"
+#include "k8s_sd/detail/config/share_keys.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_files.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"

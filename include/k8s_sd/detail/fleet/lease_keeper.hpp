@@ -1,11 +1,11 @@
 #pragma once
 
 #include "k8s_sd/api_client.hpp"
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
 #include "k8s_sd/detail/fleet/lease_plan.hpp"
 #include "k8s_sd/detail/fleet/lease_text.hpp"
+#include "k8s_sd/environment.hpp"
 
 #include <chrono>
 #include <functional>

@@ -9,7 +9,7 @@
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
-#include "k8s_sd/generic.hpp"
+#include "k8s_sd/objects/generic.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>

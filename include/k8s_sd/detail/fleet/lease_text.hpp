@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/fleet/fleet_view.hpp"
-#include "k8s_sd/generic.hpp"
+#include "k8s_sd/objects/generic.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>

@@ -5,9 +5,9 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 #include "k8s_sd/status.hpp"
-#include "k8s_sd/watcher_config.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>

@@ -10,7 +10,7 @@
 #include "k8s_sd/detail/sharing/discoverer_status.hpp"
 #include "k8s_sd/detail/sharing/kind_view.hpp"
 #include "k8s_sd/detail/sharing/shared_watches.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "k8s_sd/api_client.hpp"
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/resource_name.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 #include "k8s_sd/status.hpp"
 
 #include <cstddef>

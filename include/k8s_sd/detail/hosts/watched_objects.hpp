@@ -2,7 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/watcher_config.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 
 #include <optional>
 

@@ -1,3 +1,4 @@
+#include "k8s_sd/access.hpp"
 #include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"

@@ -3,7 +3,7 @@
 #include "k8s_sd/api/object_meta.hpp"
 #include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/codec/field_table.hpp"
-#include "k8s_sd/fields.hpp"
+#include "k8s_sd/objects/fields.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/generic.hpp"
+#include "k8s_sd/objects/generic.hpp"
 
 namespace k8s_sd::inline v0::detail {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/fields.hpp"
+#include "k8s_sd/objects/fields.hpp"
 
 #include <boost/json/object.hpp>
 

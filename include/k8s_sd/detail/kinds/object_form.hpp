@@ -2,9 +2,9 @@
 
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/kinds/field_mask.hpp"
-#include "k8s_sd/fields.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/fields.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/kind_schema.hpp"
-#include "k8s_sd/fields.hpp"
+#include "k8s_sd/objects/fields.hpp"
 
 namespace k8s_sd::inline v0::detail {
 

@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
 #include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/kind.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/label_origin.hpp"
+#include "k8s_sd/labels.hpp"
 
 #include <algorithm>
 #include <utility>

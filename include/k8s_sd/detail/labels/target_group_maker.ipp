@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/api/config_map.hpp"
 #include "k8s_sd/api/secret.hpp"
-#include "k8s_sd/data_object.hpp"
+#include "k8s_sd/objects/data_object.hpp"
 
 #include <initializer_list>
 

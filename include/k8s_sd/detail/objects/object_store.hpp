@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/share_keys.hpp"
+#include "k8s_sd/detail/config/share_keys.hpp"
 #include "k8s_sd/detail/roles/all.hpp"
 #include "k8s_sd/detail/roles/shared/context.hpp"
 

@@ -3,8 +3,8 @@
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/mistakes.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
-#include "k8s_sd/dialect.hpp"
 #include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/role.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 
 #include <array>

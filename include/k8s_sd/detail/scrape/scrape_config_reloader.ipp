@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 
 #include <boost/asio/post.hpp>

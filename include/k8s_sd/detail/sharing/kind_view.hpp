@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/detail/sharing/watch_plan.hpp"
 #include "k8s_sd/detail/watch/selection.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 #include "k8s_sd/status.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/sharing/view_set.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/fields.hpp"
 #include "k8s_sd/kind.hpp"
+#include "k8s_sd/objects/fields.hpp"
 #include "k8s_sd/time.hpp"
 #include "k8s_sd/watch_query.hpp"
 

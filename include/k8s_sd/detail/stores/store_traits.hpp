@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/seeded_hash.hpp"
-#include "k8s_sd/store_keys.hpp"
+#include "k8s_sd/objects/store_keys.hpp"
 
 #include <cstdint>
 #include <string_view>

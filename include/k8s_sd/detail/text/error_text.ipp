@@ -1,4 +1,4 @@
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/system/system_error.hpp>
 #include <algorithm>

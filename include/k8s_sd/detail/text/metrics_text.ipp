@@ -1,4 +1,4 @@
-#include "k8s_sd/metrics_text.hpp"
+#include "k8s_sd/metrics.hpp"
 #include "k8s_sd/watch_metrics.hpp"
 
 #include <algorithm>

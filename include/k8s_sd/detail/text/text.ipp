@@ -1,5 +1,4 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
-#include "k8s_sd/detail/text/access_rule.ipp"
 #include "k8s_sd/detail/text/error_text.ipp"
 #include "k8s_sd/detail/text/logger.ipp"
 #include "k8s_sd/detail/text/metrics_text.ipp"

@@ -6,7 +6,7 @@
 #include "k8s_sd/detail/transport/proxy/http_connect.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 #include "k8s_sd/detail/transport/proxy/socks5.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/post.hpp>
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 #include "k8s_sd/detail/transport/response_head_text.hpp"
 #include "k8s_sd/detail/transport/tls/tls_peer.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/transport/lookups.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/query.hpp>
 #include <exception>

@@ -1,8 +1,9 @@
-#include "k8s_sd/access_rule.hpp"
 #include "k8s_sd/detail/client/status_error.hpp"
+#include "k8s_sd/detail/text/access_text.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
 
+#include <array>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -14,10 +15,12 @@ bool says(const ServerStatus& status, std::string_view words) {
 }
 
 std::string missing_permission(const Wanted& wanted) {
-    const AccessRule rule = access_to(wanted.kind, wanted.ns);
-    const std::string role = rule.ns.empty() ? "ClusterRole" : "Role in the namespace " + rule.ns;
+    const Resource& resource = resource_of(wanted.kind);
+    const bool one_namespace = resource.namespaced && !wanted.ns.empty();
+    const std::string role = one_namespace ? "Role in the namespace " + wanted.ns : "ClusterRole";
     return std::string("missing is the permission to ") + (wanted.watch ? "watch " : "list ") +
-           to_string(rule) + "; grant it with a rule of a " + role + ": " + rule_text(rule);
+           access_text(resource, wanted.ns) + "; grant it with a rule of a " + role + ": " +
+           rule_line(resource.group, std::array{resource.plural});
 }
 
 // How to fix the error; empty if unknown.

@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/watch/failure.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/watch_query.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/listen_address.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <sys/resource.h>

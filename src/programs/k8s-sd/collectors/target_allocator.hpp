@@ -3,11 +3,10 @@
 #include "collectors/allocation_history.hpp"
 #include "collectors/collector_pods.hpp"
 #include "k8s_sd/api/pod.hpp"
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
-#include "k8s_sd/watcher.hpp"
 #include "lists/list_body.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

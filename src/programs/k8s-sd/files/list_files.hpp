@@ -3,7 +3,7 @@
 #include "files/target_file.hpp"
 #include "files/target_folder.hpp"
 #include "jobs/served_jobs.hpp"
-#include "k8s_sd/clock.hpp"
+#include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>

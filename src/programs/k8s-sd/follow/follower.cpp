@@ -1,7 +1,7 @@
 #include "follow/follower.hpp"
 
 #include "follow/list_check.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>

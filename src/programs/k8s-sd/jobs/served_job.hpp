@@ -2,7 +2,6 @@
 
 #include "jobs/job_targets.hpp"
 #include "jobs/waiting_readers.hpp"
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/warm_start.hpp"
 #include "lists/list_request.hpp"

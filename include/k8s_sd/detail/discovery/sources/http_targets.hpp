@@ -7,7 +7,7 @@
 #include "k8s_sd/detail/discovery/sources/source_feed.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/target_configs.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"

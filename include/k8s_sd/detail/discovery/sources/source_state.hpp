@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/clock.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "k8s_sd/status.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/target_configs.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 
 #include <cstddef>
 #include <map>

@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/target_configs.hpp"
-#include "k8s_sd/target_group_maker.hpp"
+#include "k8s_sd/target_group.hpp"
 
 #include <cstddef>
 #include <string>

@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/roles/group_builder.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <cstddef>
 #include <string_view>

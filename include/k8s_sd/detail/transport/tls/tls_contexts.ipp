@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/secret_file.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/tls/tls_contexts.hpp"
-#include "k8s_sd/error_text.hpp"
+#include "k8s_sd/error.hpp"
 
 #include <chrono>
 #include <utility>

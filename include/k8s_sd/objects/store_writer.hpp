@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/store.hpp"
+#include "k8s_sd/objects/store.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <utility>

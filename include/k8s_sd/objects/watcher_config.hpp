@@ -1,16 +1,26 @@
 #pragma once
 
-#include "k8s_sd/access_rule.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/base/abi.hpp"
-#include "k8s_sd/fields.hpp"
-#include "k8s_sd/kind.hpp"
-#include "k8s_sd/resource_name.hpp"
+#include "k8s_sd/objects/fields.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
+
+/// The resource of a Watcher<Generic>: any resource of the server, including custom ones. Group and
+/// kind suffice; the watcher requests the rest from the server (`GET /apis/<group>` and
+/// `GET /apis/<group>/<version>`, allowed for every authenticated user). With version, plural and
+/// namespaced set it sends no such request.
+struct ResourceName {
+    std::string group{};    ///< "example.com"; empty: the core group
+    std::string kind{};     ///< "Widget"
+    std::string version{};  ///< "v1"; empty: the server's preferred version with this kind
+    std::string plural{};   ///< "widgets"; empty: as the server reports
+    /// Whether the objects are in namespaces; nullopt: as the server reports.
+    std::optional<bool> namespaced{};
+};
 
 /// The objects of a kind to watch, and the fields to keep. The server is found as for
 /// DiscoveryConfig: `api_server.url`, else `kubeconfig_file`, else the service account of the
@@ -36,16 +46,5 @@ struct WatcherConfig {
     /// watches, also with discoverers.
     WatchOptions watch{};
 };
-
-/// The access a Watcher of the kind needs: list and watch of this kind, and nothing else. See
-/// required_access(const DiscoveryConfig&).
-/// \throws ConfigError for an unusable configuration
-K8S_SD_EXPORT std::vector<AccessRule> required_access(Kind, const WatcherConfig&);
-
-/// The access a Watcher<Generic> needs. The configuration must have `resource.plural`, and
-/// `resource.namespaced` for cluster-scoped objects. Without the other members the watcher also
-/// reads the discovery documents of the API, allowed by the ClusterRole system:discovery.
-/// \throws ConfigError as above
-K8S_SD_EXPORT std::vector<AccessRule> required_access(const WatcherConfig&);
 
 }  // namespace k8s_sd::inline v0

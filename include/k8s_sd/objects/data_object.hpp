@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/object.hpp"
+#include "k8s_sd/objects/object.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/stores/store_core.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/store_keys.hpp"
+#include "k8s_sd/objects/store_keys.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>

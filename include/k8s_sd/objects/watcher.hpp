@@ -3,10 +3,10 @@
 #include "k8s_sd/api/structs.hpp"
 #include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
+#include "k8s_sd/objects/store.hpp"
+#include "k8s_sd/objects/store_writer.hpp"
+#include "k8s_sd/objects/watcher_config.hpp"
 #include "k8s_sd/status.hpp"
-#include "k8s_sd/store.hpp"
-#include "k8s_sd/store_writer.hpp"
-#include "k8s_sd/watcher_config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s_sd/store.hpp"
-#include "k8s_sd/store_writer.hpp"
+#include "k8s_sd/objects/store.hpp"
+#include "k8s_sd/objects/store_writer.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <functional>
