@@ -1,4 +1,5 @@
 #include "k8s_sd/access.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
 
 #include <catch2/catch_test_macros.hpp>
