@@ -8,10 +8,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-RetryPacing retry_pacing(Duration start_jitter = 0s, std::uint64_t seed = 1) {
+RetryPacing retry_pacing(Duration start_jitter = 0s, std::uint64_t seed = 1, Duration max = 30s) {
     WatchOptions options;
     options.backoff_min = 1s;
-    options.backoff_max = 30s;
+    options.backoff_max = max;
     options.start_jitter = start_jitter;
     return {options, seed, seed + 1};
 }
@@ -96,6 +96,21 @@ TEST_CASE("RetryPacing: early ends of watches have their own doubling pause, up 
     pacing.on_lived();
     CHECK(is_between(pacing.after_break(), 1s, 2s));
     CHECK(is_between(pacing.after_failure(), 2s, 4s));
+}
+
+TEST_CASE("RetryPacing: early ends of watches never wait longer than the longest backoff allows") {
+    RetryPacing pacing = retry_pacing(0s, 1, 2s);
+    for (int i = 0; i < 20; ++i) CHECK(pacing.after_early_end() <= 4s);
+}
+
+TEST_CASE("RetryPacing: after a broken connection clients return with the start jitter, too") {
+    Duration latest = 0s;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const Duration pause = retry_pacing(1min, seed).after_break();
+        CHECK(is_between(pause, 1s, 7s));
+        latest = std::max(latest, pause);
+    }
+    CHECK(latest > 4s);
 }
 
 }  // namespace
