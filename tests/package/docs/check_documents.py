@@ -35,7 +35,11 @@ WHERE_IS = {
     "texts of error messages":
         {"watch/failure.ipp": "grant it with a rule of a "},
     "when a watch lists again":
-        {"watch/watch_machine.hpp": "Step relist(ListReason reason)"},
+        {"watch/watch_machine.hpp": "Step relist(ListReason reason)",
+         "watch/watch_failures.hpp": "bool too_often("},
+    "pauses of a watch":
+        {"watch/list_pacing.hpp": "Duration before_list(TimePoint now)",
+         "watch/retry_pacing.hpp": "Duration after_failure()"},
     "pages, resource version and form of a list":
         {"watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)",
          "watch/list_forms.hpp": "void begin(const Choice& choice)"},

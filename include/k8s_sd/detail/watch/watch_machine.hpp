@@ -1,10 +1,15 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/detail/watch/api_absence.hpp"
+#include "k8s_sd/detail/watch/known_versions.hpp"
+#include "k8s_sd/detail/watch/list_pacing.hpp"
 #include "k8s_sd/detail/watch/list_plan.hpp"
-#include "k8s_sd/detail/watch/resource_version.hpp"
+#include "k8s_sd/detail/watch/probe_plan.hpp"
+#include "k8s_sd/detail/watch/retry_pacing.hpp"
 #include "k8s_sd/detail/watch/stream_record.hpp"
+#include "k8s_sd/detail/watch/watch_failures.hpp"
+#include "k8s_sd/detail/watch/watch_progress.hpp"
 #include "k8s_sd/status.hpp"
 
 #include <algorithm>
@@ -25,12 +30,12 @@ namespace k8s_sd::inline v0::detail {
 /// list is streamed as the initial events of the watch, and on_list_streamed() replaces an outcome.
 /// The machine lists again after an expired version, and after watches fail, end or stay silent
 /// often enough for events to be lost. A Probe first checks the server's health, and its version
-/// for a regression.
+/// for a regression. The parts decide by rules of their own: pauses (ListPacing, RetryPacing,
+/// ApiAbsence), lists (ListPlan), probes (ProbePlan), and losses of events (WatchFailures,
+/// WatchProgress, StreamRecord). The machine combines them.
 ///
 /// Bounds for any behavior of the server:
-/// - A list in place of a watch waits for a pause since the previous one. The pause doubles up to
-///   WatchOptions::backoff_max; it is skipped for the first such list, after a watch open for a
-///   minute, and after five minutes.
+/// - A list in place of a watch waits for a doubling pause since the previous one (ListPacing).
 /// - A list with a rejected version or token is repeated in another way at once, one time.
 /// - Until all forms of a list have failed (ListForms), the next one follows within 8 s. They start
 ///   over when the server begins a stream later that brings no complete list.
@@ -114,18 +119,15 @@ class WatchMachine {
 
     /// \param other_encoding  a second encoding exists
     WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false)
-        : options_(options),
-          plan_({options.page_size, options.max_objects, options.first_list_from_cache,
+        : plan_({options.page_size, options.max_objects, options.first_list_from_cache,
                  options.watch_list, other_encoding}),
-          backoff_(options.backoff_min, options.backoff_max, seed),
-          list_pace_(options.backoff_min, options.backoff_max, seed + 1),
-          reopen_pace_(options.backoff_min, std::min(options.backoff_max, reopen_max), seed + 2),
-          absence_pace_(absent_min, absent_max, seed + 3),
-          form_pace_(options.backoff_min, std::min(options.backoff_max, form_max), seed + 4) {}
+          retries_(options, seed, seed + 2),
+          lists_(options, seed + 1, seed + 4),
+          absence_(seed + 3) {}
 
     Step start() {
-        if (options_.start_jitter <= Duration{}) return resume();
-        return Sleep{backoff_.uniform(options_.start_jitter), Waiting::start};
+        const auto delay = retries_.at_start();
+        return delay ? Sleep{*delay, Waiting::start} : resume();
     }
     Step next(const Outcome& outcome, TimePoint now) {
         now_ = now;
@@ -149,75 +151,55 @@ class WatchMachine {
     /// The head of a watch response has arrived.
     void on_watching(TimePoint now) {
         streams_.begin(now);
-        rejected_watches_ = refused_watches_ = refusals_ = 0;
-        watched_since_list_ = true;
+        retries_.on_response();
+        failures_.on_watching();
     }
     /// An event or bookmark has arrived.
     /// \returns whether its version is new; an older one is not
     bool on_progress(std::string_view resource_version, TimePoint now) {
-        const bool advanced = !resource_version.empty() && resource_version != resource_version_ &&
-                              !is_older_version(resource_version, resource_version_);
+        const bool advanced = versions_.on_event(resource_version);
         streams_.on_event(advanced);
-        if (!advanced) return false;
-        last_news_ = now;
-        resource_version_ = resource_version;
-        if (is_newer_version(resource_version, greatest_)) greatest_ = resource_version;
-        return true;
+        if (advanced) progress_.on_progress(now);
+        return advanced;
     }
-    void on_bookmark() noexcept { has_bookmarks_ = true; }
-    const std::string& resource_version() const noexcept { return resource_version_; }
+    void on_bookmark() noexcept { progress_.on_bookmark(); }
+    const std::string& resource_version() const noexcept { return versions_.current(); }
     /// The greatest known version, if versions are comparable.
-    const std::string& greatest_version() const noexcept { return greatest_; }
+    const std::string& greatest_version() const noexcept { return versions_.greatest(); }
     /// Whether a version is older than the start version of the watch.
     bool is_before_watch(std::string_view version) const noexcept {
-        return is_older_version(version, begin_);
+        return versions_.is_before_watch(version);
     }
-    /// Whether an old object leads to a Probe and a list. That happens once an hour, because some
-    /// servers send old versions routinely.
+    /// Whether an old object leads to a Probe and a list.
     bool doubts_old_objects(TimePoint now) const noexcept {
-        return !doubted_at_ || now - *doubted_at_ >= an_hour || owes_probe_;
+        return probes_.doubts_old_objects(now);
     }
     const StreamRecord& streams() const noexcept { return streams_; }
     error_code problem_of(const PageListed& page) const { return plan_.problem_of(page); }
     /// Whether the next watch may be on a restored server: such a server may keep it open, but
     /// silent.
-    bool is_suspect() const noexcept { return owes_probe_; }
+    bool is_suspect() const noexcept { return probes_.is_owed(); }
     /// Whether the current list confirms a suspicious one; its result is final.
     bool confirming() const noexcept { return confirming_; }
 
  private:
     enum class Stage { listing, probing, watching };
-    static constexpr int max_malformed = 3;
-    static constexpr int max_failed_probes = 2;
-    static constexpr int max_failures = 5;
-    static constexpr int max_refusals = 10;
-    static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
-    static constexpr Duration max_spread = std::chrono::seconds(5);
-    static constexpr Duration reopen_max = std::chrono::seconds(5);
-    static constexpr Duration form_max = std::chrono::seconds(4);
-    // A pause is up to twice as long: five minutes at most.
-    static constexpr Duration absent_min = std::chrono::seconds(5);
-    static constexpr Duration absent_max = std::chrono::seconds(150);
-    static constexpr Duration failing_too_long = std::chrono::minutes(2);
-    static constexpr Duration a_while = std::chrono::minutes(1);
-    static constexpr Duration an_hour = std::chrono::hours(1);
-    static constexpr Duration long_ago = std::chrono::minutes(5);
-    // A server may have no events for hours, but then its watches end at their timeouts.
-    static constexpr Duration max_time_without_progress = std::chrono::minutes(15);
 
     // --- lists ----------------------------------------------------------------------------------
 
     Step on(const PageListed& page) {
-        refusals_ = 0;
+        retries_.on_response();
         plan_.add(page);
         if (!plan_.in_chain()) complete_list();
         return resume();
     }
     void complete_list() {
-        resource_version_ = begin_ = greatest_ = plan_.finish();
-        if (!makes_up_for_watches()) backoff_.reset();
-        last_list_ = last_news_ = now_;
-        confirming_ = repeated_at_once_ = watched_since_list_ = false;
+        versions_.on_list(plan_.finish());
+        if (!makes_up_for_watches()) retries_.reset();
+        lists_.on_list(now_);
+        failures_.on_list();
+        progress_.on_progress(now_);
+        confirming_ = false;
         stage_ = Stage::watching;
     }
 
@@ -228,7 +210,7 @@ class WatchMachine {
             case ListReason::expired:
             case ListReason::version_too_large:
             case ListReason::version_went_back:
-            case ListReason::other_server: return options_.watch_list;
+            case ListReason::other_server: return true;
             default: return false;
         }
     }
@@ -244,7 +226,7 @@ class WatchMachine {
 
     /// Whether the backoff of failing watches continues after this list.
     bool makes_up_for_watches() const {
-        return failures_ > 0 || reason_ == ListReason::malformed ||
+        return failures_.any() || reason_ == ListReason::malformed ||
                reason_ == ListReason::short_watches;
     }
 
@@ -254,9 +236,9 @@ class WatchMachine {
         reason_ = ListReason::shrunken;
         // The first suspicious list is no failure: earlier failures must not delay its
         // confirmation.
-        return std::exchange(confirming_, true) ? later() : Sleep{short_pause(), Waiting::backoff};
+        return std::exchange(confirming_, true) ? later()
+                                                : Sleep{retries_.short_pause(), Waiting::backoff};
     }
-    Duration short_pause() { return options_.backoff_min + backoff_.uniform(options_.backoff_min); }
 
     Step on(const BadPages&) {
         plan_.on_failure(true);
@@ -267,36 +249,24 @@ class WatchMachine {
     Step relist(ListReason reason) {
         stage_ = Stage::listing;
         reason_ = reason;
-        const Duration pause = pause_before_list();
+        const Duration pause = lists_.before_list(now_);
         return pause == Duration{} ? resume() : Sleep{pause, Waiting::backoff};
     }
     Step relist_later(ListReason reason) {
         stage_ = Stage::listing;
         reason_ = reason;
-        return Sleep{std::max(pause_before_list(), backoff_.next()), Waiting::backoff};
-    }
-    Duration pause_before_list() {
-        if (!last_list_ || now_ - *last_list_ >= long_ago) forget_quick_lists();
-        return quick_lists_++ == 0 ? Duration{} : list_pace_.next();
-    }
-    void forget_quick_lists() {
-        quick_lists_ = 0;
-        list_pace_.reset();
-        form_pace_.reset();
+        const Duration pause = lists_.before_list(now_);
+        return Sleep{std::max(pause, retries_.after_failure()), Waiting::backoff};
     }
     /// Repeats the list in another way, at once the first time.
-    Step list_otherwise() {
-        return std::exchange(repeated_at_once_, true) ? later_in({}) : resume();
-    }
+    Step list_otherwise() { return lists_.take_repetition() ? resume() : later_in({}); }
     /// The pause after a failed list, short while another form may succeed.
     Step later_in(const Failed& failure) {
         const bool first_round = plan_.forms().in_first_round();
         Sleep sleep = later(failure);
         if (failure.retry_after || !was_sent(failure) || !first_round) return sleep;
-        // The response timeout already was a pause.
-        const Duration pause = failure.cause == Cause::silent
-                                   ? backoff_.uniform(options_.backoff_min)
-                                   : form_pace_.next();
+        const Duration pause =
+            failure.cause == Cause::silent ? retries_.after_timeout() : lists_.before_form();
         sleep.delay = std::min(sleep.delay, pause);
         return sleep;
     }
@@ -304,18 +274,17 @@ class WatchMachine {
     Step poll() {
         stage_ = Stage::listing;
         reason_ = ListReason::polling;
-        const Duration wait = last_list_ ? *last_list_ + options_.poll_interval - now_ : Duration{};
+        const Duration wait = lists_.before_poll(now_);
         if (wait <= Duration{}) return resume();
-        return Sleep{wait + backoff_.uniform(wait / 10), Waiting::poll};
+        return Sleep{retries_.before_poll(wait), Waiting::poll};
     }
 
     // --- probes ---------------------------------------------------------------------------------
 
     Step on(const Probed& probe) {
-        failed_probes_ = refusals_ = 0;
-        owes_probe_ = false;
-        const auto doubt = std::exchange(doubt_, std::nullopt);
-        if (is_older_version(probe.resource_version, greatest_)) return on_regression();
+        retries_.on_response();
+        const auto doubt = probes_.on_success();
+        if (versions_.is_regression(probe.resource_version)) return on_regression();
         if (doubt == ListReason::polling) return poll();
         if (doubt) return relist(*doubt);
         stage_ = Stage::watching;
@@ -326,22 +295,16 @@ class WatchMachine {
         plan_.forget_version();
         return relist(ListReason::version_went_back);
     }
-    /// The server itself fails, so the failed watches prove nothing. A watch is still tried at
-    /// times, because the failure may affect only probes.
     Step on_failed_probe(const Failed& failure) {
-        if (doubt_ != ListReason::silence) doubt_.reset();
-        forget_failures();
-        if (was_sent(failure)) ++failed_probes_;
-        if (failure.cause == Cause::refused || failed_probes_ >= max_failed_probes) {
-            failed_probes_ = 0;
+        failures_.forget();
+        if (probes_.on_failure(was_sent(failure), failure.cause == Cause::refused))
             stage_ = Stage::watching;
-        }
         return later(failure);
     }
     /// Requires a probe: the next response may come from another or a restored server.
     void owe_probe() {
         stage_ = Stage::probing;
-        owes_probe_ = true;
+        probes_.owe();
     }
 
     // --- watches --------------------------------------------------------------------------------
@@ -349,114 +312,86 @@ class WatchMachine {
     Step on(const WatchEnded& end) {
         const StreamRecord::Stream& stream = streams_.last();
         if (!end.clean) return on_broken(stream);
-        if (owes_probe_) owe_probe();
+        if (probes_.is_owed()) owe_probe();
         const bool news = stream.advanced || (stream.brought && stream.proven());
-        if (end.in_time || news) last_news_ = now_;
-        if (made_no_progress()) return stream.proven() ? on_quiet() : relist(ListReason::silence);
-        if (is_due(streams_.short_in_a_row(), StreamRecord::max_short))
+        if (end.in_time || news) progress_.on_progress(now_);
+        if (progress_.is_missing(now_))
+            return stream.proven() ? on_quiet() : relist(ListReason::silence);
+        if (lists_.is_due(streams_.short_in_a_row(), StreamRecord::max_short, now_))
             return relist_later(ListReason::short_watches);
-        if (stream.lived()) return Sleep{pause_before_reopening(end), Waiting::reopening};
-        return Sleep{stream.brought ? reopen_pace_.next() : backoff_.next(), Waiting::reopening};
+        if (stream.lived())
+            return Sleep{retries_.before_reopening(end.in_time), Waiting::reopening};
+        return Sleep{stream.brought ? retries_.after_early_end() : retries_.after_failure(),
+                     Waiting::reopening};
     }
-    /// A proxy may close idle connections, or answer in place of the server. A probe compares the
-    /// server's version. If bookmarks have arrived before, their absence calls for a list, too.
+    /// A probe compares the server's version.
     Step on_quiet() {
-        last_news_ = now_;
         owe_probe();
-        if (has_bookmarks_) doubt_ = ListReason::silence;
+        if (progress_.on_quiet(now_)) probes_.doubt(ListReason::silence);
         return resume();
     }
-    /// Spreads reconnections after a server shutdown.
-    Duration pause_before_reopening(const WatchEnded& end) {
-        const Duration pause = backoff_.uniform(reopen_jitter);
-        return end.in_time ? pause : pause + spread();
-    }
-    /// Clients with a start jitter also reconnect with one.
-    Duration spread() { return backoff_.uniform(std::min(options_.start_jitter, max_spread)); }
     Step on_broken(const StreamRecord::Stream& stream) {
         owe_probe();
-        if (made_no_progress()) doubt_ = ListReason::silence;
-        if (!stream.is_short()) return Sleep{reopen_pace_.next() + spread(), Waiting::reopening};
-        count_failure(true);
-        if (fails_too_often()) doubt_ = ListReason::failing_watch;
+        if (progress_.is_missing(now_)) probes_.doubt(ListReason::silence);
+        if (!stream.is_short()) return Sleep{retries_.after_break(), Waiting::reopening};
+        failures_.on_failure(true, now_);
+        if (fails_too_often()) probes_.doubt(ListReason::failing_watch);
         return later();
     }
 
     Step on(const Silent&) {
         owe_probe();
         streams_.on_silence();
-        if (streams_.silent_in_a_row() >= StreamRecord::max_silent || made_no_progress())
-            doubt_ = ListReason::silence;
-        return Sleep{backoff_.next(), Waiting::reopening};
+        if (streams_.silent_in_a_row() >= StreamRecord::max_silent || progress_.is_missing(now_))
+            probes_.doubt(ListReason::silence);
+        return Sleep{retries_.after_failure(), Waiting::reopening};
     }
 
-    /// A probe detects a restored server. Otherwise a list replaces the rest of this watch, because
-    /// its events may be as old.
+    /// A probe detects a restored server. Otherwise a list replaces the rest of this watch.
     Step on(const Doubted&) {
-        doubted_at_ = now_;
-        doubt_ = ListReason::silence;
+        probes_.on_old_object(now_);
         owe_probe();
-        return Sleep{reopen_pace_.next(), Waiting::reopening};
+        return Sleep{retries_.after_early_end(), Waiting::reopening};
     }
 
-    // The third malformed watch in a row at one version leads to a list.
     Step on(const Malformed&) {
-        return is_due(++malformed_, max_malformed) ? relist_later(ListReason::malformed) : later();
+        const int in_a_row = failures_.on_malformed();
+        const bool due = lists_.is_due(in_a_row, WatchFailures::max_malformed, now_);
+        return due ? relist_later(ListReason::malformed) : later();
     }
-    /// Whether a row of events calls for a list: at its limit, and again whenever the last list is
-    /// old.
-    bool is_due(int in_a_row, int too_many) const {
-        return in_a_row == too_many || (in_a_row > too_many && last_list_is_old());
-    }
-    bool last_list_is_old() const { return !last_list_ || now_ - *last_list_ >= a_while; }
 
     Step on_failed_watch(const Failed& failure) {
-        count_failure(failure.cause != Cause::busy);
-        if (failure.cause == Cause::refused && ++refused_watches_ > 1) return on_refused_watch();
+        failures_.on_failure(failure.cause != Cause::busy, now_);
+        if (failure.cause == Cause::refused && failures_.on_denial()) return on_denied_watch();
         const bool answered = failure.cause == Cause::server || failure.cause == Cause::busy ||
                               failure.cause == Cause::unsent;
-        if ((!answered && failure.cause != Cause::refused) || owes_probe_) owe_probe();
-        if (fails_too_often() || (answered && made_no_progress())) {
-            doubt_ = ListReason::failing_watch;
+        if ((!answered && failure.cause != Cause::refused) || probes_.is_owed()) owe_probe();
+        if (fails_too_often() || (answered && progress_.is_missing(now_))) {
+            probes_.doubt(ListReason::failing_watch);
             stage_ = Stage::probing;
         }
         return later(failure);
     }
-    /// Whether no watch has made progress recently, by an event or an orderly end.
-    bool made_no_progress() const { return now_ - last_news_ >= max_time_without_progress; }
-    /// Polls from the second refusal in a row on, if lists are allowed. A list just before or a
-    /// probe proves this.
-    Step on_refused_watch() {
-        if (!watched_since_list_) return poll();
-        doubt_ = ListReason::polling;
+    /// Polls if lists are allowed. A list just before or a probe proves this.
+    Step on_denied_watch() {
+        if (failures_.lists_are_allowed()) return poll();
+        probes_.doubt(ListReason::polling);
         stage_ = Stage::probing;
         return resume();
     }
     Step on(const NoPermit&) { return poll(); }
 
-    void count_failure(bool counts) {
-        if (counts) ++failures_;
-        if (!failing_since_) failing_since_ = now_;
-    }
-    bool fails_too_often() const {
-        const bool often = failures_ >= max_failures || now_ - *failing_since_ >= failing_too_long;
-        return often && last_list_is_old();
-    }
-    void forget_failures() {
-        failures_ = 0;
-        failing_since_.reset();
-    }
+    bool fails_too_often() const { return failures_.too_often(now_) && lists_.is_old(now_); }
 
     /// Evaluates the lifetime of a stream, however it ended.
     void on_stream_end(const StreamRecord::Stream& stream) {
-        if (stream.life >= StreamRecord::long_life) forget_quick_lists();
-        if (stream.advanced) malformed_ = 0;
-        if (stream.lived()) reopen_pace_.reset();
+        if (stream.life >= StreamRecord::long_life) lists_.on_long_watch();
+        if (stream.advanced) failures_.on_news();
+        if (stream.lived()) retries_.on_lived();
         if (!stream.proven()) return;
-        forget_failures();
-        backoff_.reset();
-        absence_pace_.reset();
-        absences_ = 0;
+        failures_.forget();
+        retries_.reset();
+        absence_.reset();
     }
 
     // --- any request ----------------------------------------------------------------------------
@@ -473,7 +408,7 @@ class WatchMachine {
     /// The version of the continue token has expired, or the known version is useless. Without
     /// either the list has failed.
     void on_useless_version() {
-        if (!plan_.in_chain() && plan_.has_version(resource_version_))
+        if (!plan_.in_chain() && plan_.has_version(versions_.current()))
             return plan_.forget_version();
         plan_.on_failure(plan_.in_chain());
     }
@@ -491,14 +426,12 @@ class WatchMachine {
 
     Step on(const Rejected&) {
         if (stage_ == Stage::probing) {
-            // Some servers reject a limit: then only the list itself decides.
-            if (doubt_ && doubt_ != ListReason::polling)
-                return relist(*std::exchange(doubt_, std::nullopt));
+            if (const auto doubt = probes_.on_rejection()) return relist(*doubt);
             return on_failed_probe({std::nullopt, Cause::refused});
         }
         if (stage_ == Stage::watching) {
             // The version is not the cause: the server does not support such watches.
-            if (rejected_watches_++ > 0) return poll();
+            if (failures_.on_rejection()) return poll();
             plan_.forget_version();
             return relist_later(ListReason::rejected);
         }
@@ -525,16 +458,15 @@ class WatchMachine {
         return failure.cause == Cause::silent || failure.retry_after.has_value();
     }
 
-    /// A restored API may have lost all objects, so it is listed again. A single 404 may come from
-    /// a proxy.
+    /// A restored API may have lost all objects, so it is listed again.
     Step on_absence() {
         if (stage_ == Stage::listing) {
             plan_.on_failure(true, false);
-        } else if (++absences_ > 1) {
+        } else if (absence_.on_absent()) {
             reason_ = ListReason::failing_watch;
             begin_anew();
         }
-        return Sleep{absence_pace_.next(), Waiting::backoff};
+        return Sleep{absence_.pause(), Waiting::backoff};
     }
     Step on(const Moved&) {
         reason_ = ListReason::first;
@@ -543,7 +475,7 @@ class WatchMachine {
     }
     void begin_anew() {
         stage_ = Stage::listing;
-        doubt_.reset();
+        probes_.forget_doubt();
         plan_.forget_version();
     }
 
@@ -553,9 +485,8 @@ class WatchMachine {
     /// alike, though, and a watch from an old version would keep stale objects.
     Step on(const OtherServer&) {
         begin_anew();
-        resource_version_.clear();
-        greatest_.clear();
-        owes_probe_ = false;
+        versions_.on_other_server();
+        probes_.on_other_server();
         return relist(ListReason::other_server);
     }
     Step on(const Slept&) { return resume(); }
@@ -563,60 +494,32 @@ class WatchMachine {
     /// Returns the step of the current stage.
     Step resume() {
         if (stage_ == Stage::probing) return Probe{};
-        if (stage_ == Stage::watching) {
-            begin_ = resource_version_;
-            return Watch{resource_version_};
-        }
-        return List{plan_.next(resource_version_, may_be_streamed()), reason_};
+        if (stage_ == Stage::watching) return Watch{versions_.begin_watch()};
+        return List{plan_.next(versions_.current(), may_be_streamed()), reason_};
     }
-    Step later() { return Sleep{backoff_.next(), Waiting::backoff}; }
+    Step later() { return Sleep{retries_.after_failure(), Waiting::backoff}; }
     Sleep later(const Failed& failure) {
         if (failure.retry_after)
-            return Sleep{wait_asked_for(*failure.retry_after), Waiting::retry_after};
+            return Sleep{retries_.after_refusal(*failure.retry_after), Waiting::retry_after};
         const bool server_is_away = failure.cause == Cause::unreachable ||
                                     failure.cause == Cause::network ||
                                     failure.cause == Cause::silent;
-        return Sleep{backoff_.next(), Waiting::backoff, server_is_away};
-    }
-    /// Retry-After takes precedence for a few refusals; then the backoff grows as well.
-    Duration wait_asked_for(Duration retry_after) {
-        const Duration asked = std::max(retry_after, options_.backoff_min);
-        const Duration wait = asked + backoff_.uniform(std::min(asked, options_.backoff_max));
-        return ++refusals_ <= max_refusals ? wait : std::max(wait, backoff_.next());
+        return Sleep{retries_.after_failure(), Waiting::backoff, server_is_away};
     }
 
-    WatchOptions options_;
     ListPlan plan_;
     StreamRecord streams_;
-    Backoff backoff_;       // after failures
-    Backoff list_pace_;     // between lists
-    Backoff reopen_pace_;   // between watches with events but an early end
-    Backoff absence_pace_;  // while the server does not have the API
-    Backoff form_pace_;     // between the forms of a list
+    RetryPacing retries_;
+    ListPacing lists_;
+    ApiAbsence absence_;
+    WatchFailures failures_;
+    ProbePlan probes_;
+    KnownVersions versions_;
+    WatchProgress progress_;
     TimePoint now_{};
     Stage stage_ = Stage::listing;
     ListReason reason_ = ListReason::first;
-    std::string resource_version_;  // never decreases except by a list
-    std::string begin_;             // of the watch
-    std::string greatest_;          // of the list and all later events
-    std::optional<TimePoint> last_list_;
-    TimePoint last_news_{};            // see made_no_progress()
-    std::optional<ListReason> doubt_;  // the reason to list after a successful probe
-    std::optional<TimePoint> failing_since_;
-    std::optional<TimePoint> doubted_at_;  // because of an old object
-    int failures_ = 0;                     // of watches, since one worked or a probe failed
-    int refusals_ = 0;                     // with Retry-After, in a row
-    int quick_lists_ = 0;
-    int malformed_ = 0;
-    int rejected_watches_ = 0;
-    int refused_watches_ = 0;
-    int failed_probes_ = 0;
-    int absences_ = 0;         // of the API, since a watch worked
-    bool owes_probe_ = false;  // a watch was opened without a successful probe
     bool confirming_ = false;
-    bool has_bookmarks_ = false;  // ever
-    bool repeated_at_once_ = false;
-    bool watched_since_list_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "k8s_sd/time.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Failed watches in a row, by kind of failure. Decides when they fail too often: then a list has
+/// to make up for their events. No I/O.
+class WatchFailures {
+ public:
+    static constexpr int max_malformed = 3;  ///< malformed watches at one version
+
+    /// A watch failed.
+    /// \param counts  the failure counts towards the limit. A busy server's does not; only its
+    ///                duration does
+    void on_failure(bool counts, TimePoint now) noexcept {
+        if (counts) ++failures_;
+        if (!since_) since_ = now;
+    }
+    /// Ends the row: a watch has proven to work, or the server itself fails, so its failed watches
+    /// prove nothing.
+    void forget() noexcept {
+        failures_ = 0;
+        since_.reset();
+    }
+    /// Whether a counted failure has occurred since the last forget().
+    bool any() const noexcept { return failures_ > 0; }
+    /// Whether watches have failed five times, or for two minutes.
+    bool too_often(TimePoint now) const noexcept {
+        return failures_ >= max_failures || (since_ && now - *since_ >= too_long);
+    }
+
+    /// A watch delivered bytes other than events.
+    /// \returns the number of such watches since the last new version
+    int on_malformed() noexcept { return ++malformed_; }
+    /// An ended watch had delivered a new version.
+    void on_news() noexcept { malformed_ = 0; }
+
+    /// The server rejects the request of a watch (400, 422).
+    /// \returns whether it did so before: the version was not the cause
+    bool on_rejection() noexcept { return rejections_++ > 0; }
+    /// The server denies a watch to this client (403, 405).
+    /// \returns whether it did so before: polling replaces watches
+    bool on_denial() noexcept { return ++denials_ > 1; }
+    /// Whether lists are proven to be allowed: no watch has worked since the last one.
+    bool lists_are_allowed() const noexcept { return !watched_since_list_; }
+
+    /// The head of a watch response has arrived.
+    void on_watching() noexcept {
+        rejections_ = denials_ = 0;
+        watched_since_list_ = true;
+    }
+    /// A list is complete.
+    void on_list() noexcept { watched_since_list_ = false; }
+
+ private:
+    static constexpr int max_failures = 5;
+    static constexpr Duration too_long = std::chrono::minutes(2);
+
+    std::optional<TimePoint> since_;
+    int failures_ = 0;
+    int malformed_ = 0;
+    int rejections_ = 0;
+    int denials_ = 0;
+    bool watched_since_list_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,27 @@
+#include "k8s_sd/detail/watch/api_absence.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace std::chrono_literals;
+using k8s_sd::Duration;
+using k8s_sd::detail::ApiAbsence;
+
+TEST_CASE("ApiAbsence: one 404 may come from a proxy, the second in a row is believed") {
+    ApiAbsence absence(1);
+    CHECK_FALSE(absence.on_absent());
+    CHECK(absence.on_absent());
+    CHECK(absence.on_absent());
+    absence.reset();
+    CHECK_FALSE(absence.on_absent());
+}
+
+TEST_CASE("ApiAbsence: its pauses grow from 5 s to five minutes, until a watch works") {
+    ApiAbsence absence(1);
+    for (const Duration d : {5s, 10s, 20s, 40s, 80s, 150s, 150s}) {
+        const Duration pause = absence.pause();
+        CHECK(pause >= d);
+        CHECK(pause <= 2 * d);
+    }
+    absence.reset();
+    CHECK(absence.pause() <= 10s);
+}
