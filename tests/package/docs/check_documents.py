@@ -37,18 +37,20 @@ WHERE_IS = {
     "when a watch lists again":
         {"watch/watch_machine.hpp": "Step relist(ListReason reason)",
          "watch/watch_failures.hpp": "bool too_often("},
-    "pauses of a watch":
+    "pauses and permitted silence of a watch":
         {"watch/list_pacing.hpp": "Duration before_list(TimePoint now)",
-         "watch/retry_pacing.hpp": "Duration after_failure()"},
+         "watch/watch_idle_timeout.hpp": "Duration allowed() const"},
     "pages, resource version and form of a list":
         {"watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)",
          "watch/list_forms.hpp": "void begin(const Choice& choice)"},
     "protobuf or JSON":
         {"watch/encoding_choice.hpp": "max_pause = "},
-    "permitted silence of a watch":
-        {"watch/watch_idle_timeout.hpp": "Duration allowed() const"},
+    "exchange and objects of a watch":
+        {"watch/watch_exchange.ipp": "Failure WatchExchange::finish(",
+         "watch/watch_intake.ipp": "bool WatchIntake::is_one_too_many("},
     "limits on lists and watches of a server":
-        {"client/server_traffic.ipp": "ServerTraffic::try_watch_permit()"},
+        {"client/server_traffic.ipp": "ServerTraffic::try_watch_permit()",
+         "watch/watch_permits.ipp": "void WatchPermits::async_list_permit("},
     "choice of the proxy":
         {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
     "differences between the dialects":

@@ -2,67 +2,46 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace std::chrono_literals;
-using k8s_sd::TimePoint;
-using k8s_sd::detail::UnreadObjects;
+namespace k8s_sd::detail {
 
 TEST_CASE("UnreadObjects: an object is unread until it is readable or gone") {
     UnreadObjects unread;
-    CHECK_FALSE(unread.contains("ns", "a"));
-    unread.add(UnreadObjects::key("ns", "a"), TimePoint(1h));
+    CHECK(unread.empty());
+    CHECK_FALSE(unread.take_change());
+    unread.add(UnreadObjects::key("ns", "a"), TimePoint{});
     CHECK(unread.contains("ns", "a"));
     CHECK_FALSE(unread.contains("ns", "b"));
-    CHECK(unread.size() == 1);
+    CHECK(unread.take_change());
+    unread.add(UnreadObjects::key("ns", "a"), TimePoint{});
+    CHECK_FALSE(unread.take_change());
+    unread.remove("ns", "b");
+    CHECK_FALSE(unread.take_change());
     unread.remove("ns", "a");
+    CHECK(unread.take_change());
     CHECK(unread.empty());
 }
 
-TEST_CASE("UnreadObjects: each change is taken once, and repetitions are none") {
+TEST_CASE("UnreadObjects: after a list only its own objects remain") {
     UnreadObjects unread;
-    CHECK_FALSE(unread.take_change());
-    unread.remove("ns", "a");
-    CHECK_FALSE(unread.take_change());
-    unread.add("ns/a", TimePoint(1h));
-    CHECK(unread.take_change());
-    CHECK_FALSE(unread.take_change());
-    unread.add("ns/a", TimePoint(1h));
-    CHECK_FALSE(unread.take_change());
-    unread.remove("ns", "a");
-    CHECK(unread.take_change());
-}
-
-TEST_CASE("UnreadObjects: a complete list leaves those that it contained") {
-    UnreadObjects unread;
-    unread.add("ns/a", TimePoint(1h));
-    unread.add("ns/b", TimePoint(1h));
+    unread.add(UnreadObjects::key("ns", "a"), TimePoint{});
     unread.begin_list();
-    unread.add("ns/b", TimePoint(2h));
-    unread.add("ns/c", TimePoint(2h));
-    unread.add("ns/d", TimePoint(2h));
-    unread.remove("ns", "d");
     CHECK(unread.contains("ns", "a"));
+    unread.add(UnreadObjects::key("ns", "b"), TimePoint{});
     unread.finish_list();
     CHECK_FALSE(unread.contains("ns", "a"));
     CHECK(unread.contains("ns", "b"));
-    CHECK(unread.contains("ns", "c"));
-    CHECK(unread.size() == 2);
 }
 
-TEST_CASE("UnreadObjects: they have existed since the first was added") {
+TEST_CASE("UnreadObjects: the error has the time of the first object and the number of all") {
+    using namespace std::chrono_literals;
     UnreadObjects unread;
-    unread.add("ns/a", TimePoint(1h));
-    unread.add("ns/b", TimePoint(2h));
-    CHECK(unread.since() == TimePoint(1h));
-    unread.remove("ns", "a");
-    unread.remove("ns", "b");
-    unread.add("ns/b", TimePoint(3h));
-    CHECK(unread.since() == TimePoint(3h));
+    unread.add(UnreadObjects::key("ns", "b"), TimePoint{1s});
+    CHECK(unread.text() == "ns/b");
+    CHECK(unread.error() == errc::object_too_large);
+    unread.add(UnreadObjects::nameless(), TimePoint{2s});
+    CHECK(unread.since() == TimePoint{1s});
+    CHECK(unread.text() == "one without a name and 1 more");
+    CHECK(unread.error() == errc::bad_object);
 }
 
-TEST_CASE("UnreadObjects: those without a name come first") {
-    UnreadObjects unread;
-    for (const char* key : {"ns/a", "/node", "0/a"}) unread.add(key, TimePoint(1h));
-    CHECK(unread.first() == "/node");
-    unread.add(std::string(UnreadObjects::nameless), TimePoint(1h));
-    CHECK(unread.first() == UnreadObjects::nameless);
-}
+}  // namespace k8s_sd::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <cstddef>
@@ -11,19 +13,18 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Keys of the objects with unknown state: the last version of each was unreadable. A complete list
-/// keeps only those that were unreadable in it. No I/O.
+/// The names of the objects with an unknown state: present on the server, but unreadable.
 class UnreadObjects {
  public:
-    /// Stands for all objects without a name, and precedes the keys of all others.
-    static constexpr std::string_view nameless = "/";
-
+    /// "namespace/name"
     static std::string key(std::string_view ns, std::string_view name) {
         return std::string(ns) + "/" + std::string(name);
     }
+    /// Stands for all objects without a name.
+    static std::string nameless() { return "/"; }
 
     void begin_list() noexcept { since_list_.clear(); }
-    /// The list is complete. The status changes with it anyway, so this is no change.
+    /// Only the objects added since begin_list() remain.
     void finish_list() { keys_ = std::exchange(since_list_, {}); }
     void add(const std::string& key, TimePoint now) {
         since_list_.insert(key);
@@ -32,29 +33,35 @@ class UnreadObjects {
     }
     /// The object is readable again, or gone.
     void remove(std::string_view ns, std::string_view name) {
-        if (keys_.empty()) return;
-        const std::string removed = key(ns, name);
-        since_list_.erase(removed);
-        if (keys_.erase(removed) > 0) changed_ = true;
+        if (!keys_.empty()) remove(key(ns, name));
     }
-    /// Whether objects were added or removed since the last call, except by finish_list().
-    bool take_change() noexcept { return std::exchange(changed_, false); }
-
-    bool empty() const noexcept { return keys_.empty(); }
-    std::size_t size() const noexcept { return keys_.size(); }
     bool contains(std::string_view ns, std::string_view name) const {
         return !keys_.empty() && keys_.contains(key(ns, name));
     }
-    /// The first key; requires !empty().
-    const std::string& first() const { return *keys_.begin(); }
-    /// When the first of the present objects was added.
+    bool empty() const noexcept { return keys_.empty(); }
+    /// When the first of them was added.
     TimePoint since() const noexcept { return since_; }
+    /// Whether add() or remove() has changed the names since the last call.
+    bool take_change() noexcept { return std::exchange(changed_, false); }
+
+    // Requires that there is an object.
+    error_code error() const { return is_nameless() ? errc::bad_object : errc::object_too_large; }
+    /// One of them, and the number of the others.
+    std::string text() const {
+        const std::string one = is_nameless() ? "one without a name" : printable(*keys_.begin());
+        if (keys_.size() == 1) return one;
+        return one + " and " + std::to_string(keys_.size() - 1) + " more";
+    }
 
  private:
-    using Keys = std::set<std::string, std::less<>>;
+    void remove(const std::string& key) {
+        since_list_.erase(key);
+        if (keys_.erase(key) > 0) changed_ = true;
+    }
+    bool is_nameless() const { return *keys_.begin() == nameless(); }
 
-    Keys keys_;
-    Keys since_list_;  // since the start of the last list
+    std::set<std::string, std::less<>> keys_;
+    std::set<std::string, std::less<>> since_list_;  ///< added since the start of the last list
     TimePoint since_{};
     bool changed_ = false;
 };

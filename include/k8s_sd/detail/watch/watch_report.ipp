@@ -77,9 +77,10 @@ void WatchReport::on_change(const ObjectChange& change) {
 void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
     add(metrics_.bad_objects);
     const std::string key = UnreadObjects::key(bad.ns, bad.name);
-    if (hides_state)
-        unread_.add(is_identified(bad, query_.kind) ? key : std::string(UnreadObjects::nameless),
+    if (hides_state) {
+        unread_.add(is_identified(bad, query_.kind) ? key : UnreadObjects::nameless(),
                     status_.last_byte.value_or(TimePoint()));
+    }
     if (bad_objects_++ > 0) return;
     log(LogLevel::warning,
         "skipped the object " + printable(key) + ": " + bad.ec.message() + ": " +
@@ -90,12 +91,8 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
 WatchStatus WatchReport::whole_status() const {
     WatchStatus status = status_;
     if (status.error || unread_.empty()) return status;
-    const std::string& first = unread_.first();
-    const bool nameless = first == UnreadObjects::nameless;
-    status.error = nameless ? errc::bad_object : errc::object_too_large;
-    std::string objects = nameless ? "one without a name" : printable(first);
-    if (unread_.size() > 1) objects += " and " + std::to_string(unread_.size() - 1) + " more";
-    status.message = redact_(url() + ": " + status.error.message() + ": " + objects +
+    status.error = unread_.error();
+    status.message = redact_(url() + ": " + status.error.message() + ": " + unread_.text() +
                              "; what was known stays, and is removed when it is gone");
     status.since = unread_.since();
     return status;
