@@ -37,7 +37,7 @@ WHERE_IS = {
     "when a watch lists again":
         {"watch/watch_machine.hpp": "Step relist(ListReason reason)",
          "watch/watch_failures.hpp": "bool too_often("},
-    "pauses and permitted silence of a watch":
+    "pauses and silence of a watch":
         {"watch/list_pacing.hpp": "Duration before_list(TimePoint now)",
          "watch/watch_idle_timeout.hpp": "Duration allowed() const"},
     "pages, resource version and form of a list":
