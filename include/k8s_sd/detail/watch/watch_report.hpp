@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
+#include "k8s_sd/detail/watch/unread_objects.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/object.hpp"
@@ -12,10 +13,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -61,12 +60,12 @@ class WatchReport {
     /// \param hides_state  an error of whole_status() until the object is readable or gone
     void on_bad_object(const BadObject&, bool hides_state);
     /// The object is readable again, or gone.
-    void on_read(std::string_view ns, std::string_view name) {
-        if (!unread_.empty()) forget_unread(ns, name);
+    void on_read(std::string_view ns, std::string_view name) { unread_.remove(ns, name); }
+    bool is_unread(std::string_view ns, std::string_view name) const {
+        return unread_.contains(ns, name);
     }
-    bool is_unread(std::string_view ns, std::string_view name) const;
     /// Whether unread objects have changed whole_status() since the last call.
-    bool take_unread_change() noexcept { return std::exchange(unread_changed_, false); }
+    bool take_unread_change() noexcept { return unread_.take_change(); }
     /// The server's version is older than the known one.
     void on_version_regression(std::string_view version, std::string_view known);
     /// The reason for the current list.
@@ -103,8 +102,6 @@ class WatchReport {
         gauge.fetch_add(delta, std::memory_order_relaxed);
     }
     void count_objects(int delta);
-    void add_unread(const std::string& key);
-    void forget_unread(std::string_view ns, std::string_view name);
     std::string url() const;
     void log(LogLevel, const std::string& text, error_code error = {}) const;
     bool is_new_error(const error_code&);
@@ -119,11 +116,7 @@ class WatchReport {
     TimePoint list_began_{};
     ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;
-    /// Names of objects with unknown state; "/" stands for objects without a name.
-    std::set<std::string, std::less<>> unread_;
-    std::set<std::string, std::less<>> unread_since_list_;  ///< since the start of the last list
-    TimePoint unread_since_{};
-    bool unread_changed_ = false;
+    UnreadObjects unread_;
     static constexpr std::size_t max_logged_errors = 8;
     std::vector<error_code> logged_;  ///< errors logged since a watch worked
     bool failed_watching_ = false;    ///< the error of the status came from a watch

@@ -9,16 +9,6 @@
 
 namespace k8s_sd::inline v0::detail {
 
-namespace {
-
-constexpr std::string_view nameless_key = "/";
-
-std::string object_key(std::string_view ns, std::string_view name) {
-    return std::string(ns) + "/" + std::string(name);
-}
-
-}  // namespace
-
 WatchReport::WatchReport(const WatchQuery& query, const std::string& server,
                          Metrics::PerKind& metrics, const Logger& logger, Redact redact,
                          TimePoint now)
@@ -43,7 +33,7 @@ void WatchReport::wait(Waiting waiting, TimePoint now, std::optional<Duration> p
 
 void WatchReport::begin_list(ListReason reason, TimePoint now) noexcept {
     bad_objects_ = 0;
-    unread_since_list_.clear();
+    unread_.begin_list();
     list_reason_ = reason;
     list_began_ = now;
 }
@@ -86,8 +76,11 @@ void WatchReport::on_change(const ObjectChange& change) {
 
 void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
     add(metrics_.bad_objects);
-    const std::string key = object_key(bad.ns, bad.name);
-    if (hides_state) add_unread(is_identified(bad, query_.kind) ? key : std::string(nameless_key));
+    const std::string key = UnreadObjects::key(bad.ns, bad.name);
+    if (hides_state) {
+        unread_.add(is_identified(bad, query_.kind) ? key : UnreadObjects::nameless(),
+                    status_.last_byte.value_or(TimePoint()));
+    }
     if (bad_objects_++ > 0) return;
     log(LogLevel::warning,
         "skipped the object " + printable(key) + ": " + bad.ec.message() + ": " +
@@ -95,32 +88,13 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
         bad.ec);
 }
 
-void WatchReport::add_unread(const std::string& key) {
-    unread_since_list_.insert(key);
-    if (unread_.empty()) unread_since_ = status_.last_byte.value_or(TimePoint());
-    if (unread_.insert(key).second) unread_changed_ = true;
-}
-
-void WatchReport::forget_unread(std::string_view ns, std::string_view name) {
-    const std::string key = object_key(ns, name);
-    unread_since_list_.erase(key);
-    if (unread_.erase(key) > 0) unread_changed_ = true;
-}
-
-bool WatchReport::is_unread(std::string_view ns, std::string_view name) const {
-    return !unread_.empty() && unread_.contains(object_key(ns, name));
-}
-
 WatchStatus WatchReport::whole_status() const {
     WatchStatus status = status_;
     if (status.error || unread_.empty()) return status;
-    const std::string& first = *unread_.begin();
-    status.error = first == nameless_key ? errc::bad_object : errc::object_too_large;
-    std::string objects = first == nameless_key ? "one without a name" : printable(first);
-    if (unread_.size() > 1) objects += " and " + std::to_string(unread_.size() - 1) + " more";
-    status.message = redact_(url() + ": " + status.error.message() + ": " + objects +
+    status.error = unread_.error();
+    status.message = redact_(url() + ": " + status.error.message() + ": " + unread_.text() +
                              "; what was known stays, and is removed when it is gone");
-    status.since = unread_since_;
+    status.since = unread_.since();
     return status;
 }
 
@@ -165,7 +139,7 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
     add(metrics_.list_milliseconds,
         static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
-    unread_ = std::exchange(unread_since_list_, {});
+    unread_.finish_list();
     ++status_.lists[static_cast<std::size_t>(list_reason_)];
     status_.list_duration = took;
     status_.last_list = now;
