@@ -41,10 +41,14 @@ WHERE_IS = {
          "watch/list_forms.hpp": "void begin(const Choice& choice)"},
     "protobuf or JSON":
         {"watch/encoding_choice.hpp": "max_pause = "},
+    "exchange and objects of a watch":
+        {"watch/watch_exchange.ipp": "Failure WatchExchange::finish(",
+         "watch/watch_intake.ipp": "bool WatchIntake::is_one_too_many("},
     "permitted silence of a watch":
         {"watch/watch_idle_timeout.hpp": "Duration allowed() const"},
     "limits on lists and watches of a server":
-        {"client/server_traffic.ipp": "ServerTraffic::try_watch_permit()"},
+        {"client/server_traffic.ipp": "ServerTraffic::try_watch_permit()",
+         "watch/watch_permits.ipp": "void WatchPermits::async_list_permit("},
     "choice of the proxy":
         {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
     "differences between the dialects":

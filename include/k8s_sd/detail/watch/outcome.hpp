@@ -17,8 +17,8 @@ namespace k8s_sd::inline v0::detail {
 /// The purpose of a request.
 enum class Purpose : std::uint8_t { list, probe, watch };
 
-/// One request and its response, as far as they decide the next step.
-struct Exchange {
+/// The request of an exchange.
+struct ExchangeRequest {
     Kind kind = Kind::pod;
     std::string ns{};  ///< empty: all namespaces
     Purpose purpose = Purpose::list;
@@ -31,7 +31,10 @@ struct Exchange {
     bool sharded = false;       ///< the request was for a share only
     std::string credentials_problem;  ///< why the request used older credentials
     StreamRecord streams;             ///< of the previous watches
+};
 
+/// The response of an exchange, as far as it has arrived.
+struct ExchangeResponse {
     ResponseHead head;       ///< status 0: no response
     bool readable = false;   ///< the body is a list or events in a known encoding
     bool served = false;     ///< after a 404: discovery lists this API
@@ -40,12 +43,16 @@ struct Exchange {
     std::uint64_t events = 0;     ///< including bookmarks
     bool advanced = false;        ///< an event had a new version
     std::size_t items = 0;        ///< items of a list
+    bool too_many = false;        ///< objects: the rest is not read
     bool suspicious = false;      ///< the streamed list is complete; confirm it
     bool doubted = false;         ///< an object is older than the start version of the watch
     std::string old_version{};    ///< of a bookmark older than the start version
     std::string early_version{};  ///< of a probe with several objects: nothing more to read
     bool mistyped = false;        ///< readable by its first byte, but not by its content type
+};
 
+/// One request and its response, as far as they decide the next step.
+struct Exchange : ExchangeRequest, ExchangeResponse {
     bool watching() const noexcept { return purpose == Purpose::watch; }
     bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
     /// Whether the outcome is final, so the rest of the body can be skipped.

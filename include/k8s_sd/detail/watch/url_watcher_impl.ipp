@@ -1,10 +1,9 @@
-#include "k8s_sd/detail/base/fnv1a.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/transport/unreachable.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
+#include <boost/asio/error.hpp>
 #include <algorithm>
-#include <random>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -14,15 +13,6 @@ namespace {
 
 /// A watch open for this long works, even without an event.
 constexpr Duration proof_of_life = std::chrono::seconds(1);
-/// The recovery of a server wakes all waiting watches: spread over this time, and none of them
-/// sooner than this pause after its own failure.
-constexpr Duration recovery_jitter = std::chrono::seconds(1);
-constexpr Duration min_recovery_pause = std::chrono::seconds(4);
-/// Watches leave a server removed from the kubeconfig spread over this time.
-constexpr Duration leaving_jitter = std::chrono::seconds(5);
-constexpr Duration max_permit_wait = std::chrono::minutes(2);
-/// More objects than a server returns for a list with limit 1.
-constexpr std::size_t max_probed = 100;
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration late_timer = std::chrono::seconds(1);
 
@@ -37,69 +27,47 @@ std::optional<Duration> life_that_proves(Proof proof) {
     return std::nullopt;
 }
 
-bool is_gzip(std::string_view content_encoding) noexcept {
-    return content_encoding == "gzip" || content_encoding == "x-gzip";
-}
-
-/// Detects the encoding of a body by its first byte; empty: unknown.
-std::string_view type_of_body(char first, bool events) noexcept {
-    constexpr std::string_view json_begins_with = "{ \t\r\n\xEF";
-    // A list in protobuf begins with "k8s", an event with its length: less than 16 MiB.
-    if (first == (events ? '\0' : 'k')) return protobuf_media_type;
-    return json_begins_with.find(first) != std::string_view::npos ? json_media_type
-                                                                  : std::string_view();
-}
-
 }  // namespace
 
 URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery query,
                                const WatchOptions& options, WatchObserver& observer,
                                std::shared_ptr<ObjectMaker> maker,
                                std::shared_ptr<const ObjectForm> form)
-    : client_(std::move(client)),
-      api_(client_->impl()),
-      server_(api_.server_revision),
-      traffic_(api_.traffic),
+    : server_(std::move(client)),
       query_(std::move(query)),
       options_(options),
       observer_(observer),
-      maker_(std::move(maker)),
-      form_(form || is_built_in(query_.kind)
-                ? std::move(form)
-                : std::make_shared<const ObjectForm>(query_.kind, Fields::all(), false)),
-      schema_(form_ ? form_->schema : schema_of(query_.kind)),
-      reader_(schema_, options.max_object_bytes, *this),
-      encoding_(options.protobuf && !schema_.json_only, schema_.metadata_only),
-      machine_(options, api_.next_seed(), encoding_.has_other()),
-      random_(api_.next_seed()),
-      idle_timeout_(traffic_->bookmarks),
-      initial_events_(options),
       report_(
-          query_, api_.url(), api_.environment.metrics->of(query_.kind), api_.environment.logger,
-          [this](std::string text) { return api_.redact(std::move(text)); }, now()),
-      connection_(api_.make_connection()),
-      timer_(api_.environment.clock->make_timer(api_.executor)) {}
+          query_, server_.api().url(), server_.api().environment.metrics->of(query_.kind),
+          server_.api().environment.logger,
+          [this](std::string text) { return server_.api().redact(std::move(text)); }, now()),
+      intake_(query_, options_, observer, std::move(maker), std::move(form), report_),
+      forms_(query_, options_, intake_.schema(), server_, report_),
+      machine_(options, server_.api().next_seed(), forms_.has_other_encoding()),
+      permits_(server_.api().executor, server_.api().environment.clock, server_.traffic(),
+               server_.api().next_seed()),
+      idle_timeout_(server_.traffic()->bookmarks),
+      initial_events_(options),
+      exchange_(server_.api().make_connection(), server_.api().environment.clock, intake_.schema(),
+                options.max_object_bytes, *this, *this) {}
 
 void URLWatcherImpl::start() {
-    if (started_ || stopped_) return;
-    started_ = true;
+    if (life_ != Life::created) return;
+    life_ = Life::started;
     take_server();
-    api_.add_user(*this);
+    server_.api().add_user(*this);
     const auto self = shared_from_this();  // the observer may drop the watcher
-    machine_.know(known_forms());
+    machine_.know(forms_.known());
     perform(machine_.start());
 }
 
 void URLWatcherImpl::stop() noexcept {
-    if (stopped_) return;
-    stopped_ = true;
-    api_.remove_user(*this);
-    connection_->close();
-    timer_->cancel();
-    if (leaving_) leaving_->cancel();
-    request_handle_.reset();
-    list_permit_.reset();
-    watch_permit_.reset();
+    if (stopped()) return;
+    life_ = Life::stopped;
+    server_.api().remove_user(*this);
+    intake_.stop();
+    exchange_.stop();
+    permits_.stop();
     report_.end();
 }
 
@@ -109,339 +77,211 @@ WatchStatus URLWatcherImpl::status() const {
     return status;
 }
 
-void URLWatcherImpl::forget(std::string_view ns, std::string_view name) {
-    report_.on_read(ns, name);
-    if (store_.remove(ns, name).before) report_.on_forgotten();
-}
-
-void URLWatcherImpl::adopt(ObjectPtr object) {
-    adopted_ = true;
-    if (store_.put(std::move(object)).after) report_.on_adopted();
-}
-
 // --- steps of the machine -----------------------------------------------------------------------
 
 void URLWatcherImpl::go_on(const WatchMachine::Outcome& outcome) {
-    if (stopped_) return;
-    machine_.know(known_forms());
+    if (stopped()) return;
+    machine_.know(forms_.known());
     perform(machine_.next(outcome, now()));
 }
 
-ListMemory::Known URLWatcherImpl::known_forms() const {
-    return traffic_->list_forms.of(query_.kind, now());
-}
-
 void URLWatcherImpl::perform(const WatchMachine::Step& step) {
-    if (stopped_) return;
+    if (stopped()) return;
     std::visit([this](const auto& s) { perform(s); }, step);
 }
 
 // A list holds its permit from the first to the last page unless interrupted.
 void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
-    if (!list_permit_) list_permit_ = traffic_->try_list_permit();
-    if (list_permit_) return list(wanted);
+    if (permits_.take_list_permit()) return list(wanted);
     wait(Waiting::list_budget);
-    connection_->close();
-    request_handle_ = traffic_->async_list_permit(
-        api_.executor, [weak = weak_from_this(), wanted](ServerTraffic::Permit permit) {
-            const auto self = weak.lock();
-            if (!self || self->stopped_) return;
-            self->timer_->cancel();
-            self->list_permit_ = std::move(permit);
-            self->list(wanted);
-            if (!self->stopped_) self->observer_.on_status();
-        });
-    // A stalled list must not block the others indefinitely.
-    timer_->expires_at(now() + max_permit_wait, [weak = weak_from_this(), wanted] {
-        const auto self = weak.lock();
-        if (!self || self->stopped_) return;
-        self->request_handle_.reset();
-        self->list(wanted);
-        if (!self->stopped_) self->observer_.on_status();
+    exchange_.close();
+    permits_.async_list_permit(weak_from_this(), [this, wanted] {
+        list(wanted);
+        on_status();
     });
 }
 
 void URLWatcherImpl::list(const WatchMachine::List& wanted) {
-    if (wanted.streamed && !may_stream_list()) return go_on(WatchMachine::NotStreamed{false});
+    if (wanted.streamed && !forms_.may_stream_list())
+        return go_on(WatchMachine::NotStreamed{false});
     if (wanted.continue_token.empty()) {
-        store_.begin_list();
+        intake_.begin_list();
         report_.begin_list(wanted.reason, now());
-        begin_encoding(wanted);
+        forms_.begin_list(wanted);
     }
     if (wanted.streamed) return list_with_watch(wanted);
-    reader_.expect(Document::list);
-    WatchRequest request = list_request(query_to_send(), options_, wanted, api_version_);
-    request.gzip = wants_gzip();
-    begin(std::move(request), Purpose::list, Waiting::list);
-}
-
-/// Adopts the encoding choice of other watches of the kind, which have seen the first one fail.
-void URLWatcherImpl::begin_encoding(const WatchMachine::List& wanted) {
-    encoding_.begin_list(now());
-    const auto json_until = known_forms().json_until;
-    if (json_until && !wanted.other_encoding) encoding_.be_plain_until(*json_until);
+    begin(forms_.list(wanted), Purpose::list, Waiting::list);
 }
 
 /// The list keeps its permit until it is complete; its watch takes one now.
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
-    watch_permit_ = traffic_->try_watch_permit();
-    if (!watch_permit_) return go_on(WatchMachine::NotStreamed{false});
-    watch_timeout_ = draw_watch_timeout(options_, random_);
-    reader_.expect(Document::watch);
-    begin(streamed_list_request(query_to_send(), options_, wanted, watch_timeout_), Purpose::list,
-          Waiting::list);
-}
-
-/// Watch-lists require the current API version; servers with an older one lack the feature.
-bool URLWatcherImpl::may_stream_list() const { return api_version_.empty() && !wants_gzip(); }
-
-bool URLWatcherImpl::asks_for_share() const {
-    return !query_.share.is_all() && options_.server_side_shares && share_.sends() &&
-           traffic_->shards.worth_trying(now());
-}
-
-/// The query for the server; the watcher filters the rest.
-WatchQuery URLWatcherImpl::query_to_send() const {
-    WatchQuery query = query_;
-    if (!asks_for_share()) query.share = {};
-    return query;
-}
-
-/// Never gzip Secrets: zlib does not wipe its buffers.
-bool URLWatcherImpl::wants_gzip() const {
-    if (holds_secrets(query_.kind) || gzip_failed_ || !api_.compresses() ||
-        options_.gzip == Compression::never || !known_forms().compresses) {
-        return false;
-    }
-    return options_.gzip == Compression::always ||
-           (traffic_->lists.is_slow(now()) && !api_.is_local());
+    if (!permits_.take_watch_permit()) return go_on(WatchMachine::NotStreamed{false});
+    const std::chrono::seconds timeout = draw_watch_timeout(options_, permits_.random());
+    begin(forms_.streamed_list(wanted, timeout), Purpose::list, Waiting::list);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
     report_.begin_probe();
-    reader_.expect(Document::list);
-    begin(probe_request(query_to_send(), options_, api_version_), Purpose::probe, Waiting::probe);
+    begin(forms_.probe(), Purpose::probe, Waiting::probe);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
-    list_permit_.reset();
-    watch_permit_.reset();
-    if (api_version_.empty()) return open_watch(watch);
+    permits_.return_permits();
+    if (server_.api_version().empty()) return open_watch(watch);
     wait(Waiting::watch);
-    ask_for_versions(false, [this, watch](bool, bool moved) {
-        if (!moved) open_watch(watch);
+    find_version(false, [this, watch](WatchServer::Version version) {
+        if (!version.moved) open_watch(watch);
     });
 }
 
 void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
-    watch_permit_ = traffic_->try_watch_permit();
-    if (!watch_permit_) {
-        exchange_ = {};
-        exchange_.purpose = Purpose::watch;
+    if (!permits_.take_watch_permit()) {
+        exchange_.begin_unsent(Purpose::watch);
         return conclude({WatchMachine::NoPermit{},
                          {errc::too_many_watches,
                           "the limit (ServerLimits::watches) of open watches is reached"},
                          true});
     }
-    const std::chrono::seconds timeout = draw_watch_timeout(options_, random_);
-    WatchRequest request = watch_request(query_to_send(), watch, timeout, api_version_);
+    const std::chrono::seconds timeout = draw_watch_timeout(options_, permits_.random());
+    WatchRequest request = forms_.watch(watch, timeout);
     idle_timeout_.begin_watch(silence_of_watch(timeout));
-    request.idle_timeout = idle_timeout_.allowed();
-    if (machine_.is_suspect()) request.idle_timeout = idle_timeout_.allowed_if_suspect();
-    reader_.expect(Document::watch);
-    watch_timeout_ = timeout;
+    request.idle_timeout =
+        machine_.is_suspect() ? idle_timeout_.allowed_if_suspect() : idle_timeout_.allowed();
     begin(std::move(request), Purpose::watch, Waiting::watch);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
-    if (is_of_other_server()) return go_to_other_server();
-    list_permit_.reset();
-    watch_permit_.reset();
+    if (server_.is_left()) return go_to_other_server();
+    permits_.return_permits();
     // The next connection resolves the address again, which spreads clients over replicas, and no
     // idle connection needs keep-alives.
-    connection_->close();
+    exchange_.close();
     wait(sleep.why, sleep.delay);
     if (sleep.why == Waiting::poll) report_.begin_poll(options_.poll_interval);
-    call_after(sleep.delay, &URLWatcherImpl::on_slept);
-    // Only once in a row: a request may fail although the server works.
-    if (sleep.until_recovery && !std::exchange(woken_, false)) wait_until_recovery(sleep);
-}
-
-/// Ends the pause early when another request to the server succeeds.
-void URLWatcherImpl::wait_until_recovery(const WatchMachine::Sleep& sleep) {
-    const TimePoint end = now() + sleep.delay;
-    const TimePoint earliest = now() + min_recovery_pause;
-    // The recovery may have happened while this watch waited for its response.
-    if (traffic_->recoveries() != recoveries_) return wake(earliest, end);
-    request_handle_ =
-        traffic_->async_recovery(api_.executor, [weak = weak_from_this(), end, earliest] {
-            const auto self = weak.lock();
-            if (self && !self->stopped_) self->wake(earliest, end);
-        });
-}
-
-void URLWatcherImpl::wake(TimePoint earliest, TimePoint end) {
-    const TimePoint soon = std::max(now(), earliest) + draw_jitter(recovery_jitter);
-    if (soon >= end) return;
-    woken_ = true;
-    call_after(soon - now(), &URLWatcherImpl::on_slept);
-}
-
-Duration URLWatcherImpl::draw_jitter(Duration most) {
-    using Distribution = std::uniform_int_distribution<Duration::rep>;
-    return Duration(Distribution(0, most.count())(random_));
-}
-
-void URLWatcherImpl::on_slept() {
-    request_handle_.reset();
-    go_on(WatchMachine::Slept{});
-    if (!stopped_) observer_.on_status();
+    permits_.async_sleep(sleep.delay, sleep.until_recovery, weak_from_this(), [this] {
+        go_on(WatchMachine::Slept{});
+        on_status();
+    });
 }
 
 void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waiting) {
-    exchange_ = {};
-    exchange_.kind = query_.kind;
-    exchange_.ns = query_.ns;
-    exchange_.purpose = purpose;
-    exchange_.has_position = request.has_position;
-    exchange_.streams = machine_.streams();
-    exchange_.streamed = request.streamed;
-    exchange_.gzip = request.gzip;
-    exchange_.sharded = asks_for_share();
-    request.accept = encoding_.accept(purpose == Purpose::watch || request.streamed,
-                                      api_version_.empty(), request.other_encoding);
-    exchange_.hasty = request.hasty;
-    exchange_.body_timeout = request.body_timeout;
-    untyped_ = false;
-    head_at_.reset();
-    watching_since_.reset();
-    inflater_.reset();
-    body_bytes_ = listed_bytes_ = 0;
-    body_wait_ = listed_wait_ = {};
-    recoveries_ = traffic_->recoveries();
-    too_many_ = false;
+    ExchangeRequest about;
+    about.kind = query_.kind;
+    about.ns = query_.ns;
+    about.purpose = purpose;
+    about.streams = machine_.streams();
+    exchange_.begin(request, std::move(about));
+    permits_.on_request();
     wait(Waiting::credentials);
-    api_.async_get_credentials([weak = weak_from_this(), request = std::move(request),
-                                waiting](const RequestCredentials& credentials) {
+    server_.api().async_get_credentials([weak = weak_from_this(), request = std::move(request),
+                                         waiting](const RequestCredentials& credentials) {
         if (const auto self = weak.lock()) self->on_credentials(credentials, request, waiting);
     });
 }
 
 void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
                                     const WatchRequest& request, Waiting waiting) {
-    if (stopped_) return;
+    if (stopped()) return;
     if (credentials.ec) {
         return conclude({WatchMachine::Failed{std::nullopt, WatchMachine::Cause::unsent},
                          {credentials.ec, credentials.problem},
                          true});
     }
-    if (is_of_other_server()) return go_to_other_server();
-    exchange_.credentials_problem = credentials.problem;
-    credentials_ = credentials.revision;
-    sent_at_ = now();
+    if (server_.is_left()) return go_to_other_server();
+    state().credentials_problem = credentials.problem;
     wait(waiting);
-    HttpRequest http = api_.make_request(request.target, credentials, request.accept, request.gzip);
+    ApiClientImpl& api = server_.api();
+    HttpRequest http = api.make_request(request.target, credentials, request.accept, request.gzip);
     http.connect_timeout = options_.connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
     http.secret_body = holds_secrets(query_.kind);
-    connection_->async_send(api_.target_for(credentials), std::move(http), *this,
-                            [this](error_code ec, std::string why) {
-                                const auto self = shared_from_this();
-                                on_end(ec, std::move(why));
-                            });
+    exchange_.send(api.target_for(credentials), std::move(http), credentials.revision, *this,
+                   [this](error_code ec, std::string why) {
+                       const auto self = shared_from_this();
+                       on_end(ec, std::move(why));
+                   });
+}
+
+/// Asks discovery for the API versions of the kind and switches to the best one.
+/// \param lost  the watched version is missing on the server
+void URLWatcherImpl::find_version(bool lost, std::function<void(WatchServer::Version)> then) {
+    const std::string_view older = intake_.schema().older_version;
+    server_.begin_search();
+    server_.api().served_versions.async_get(
+        query_.kind, older,
+        [weak = weak_from_this(), older, lost,
+         then = std::move(then)](ServedVersions::Answer answer) {
+            const auto self = weak.lock();
+            if (!self || self->stopped()) return;
+            self->server_.end_search();
+            if (self->server_.is_left()) return self->go_to_other_server();
+            const WatchServer::Version version = self->server_.take_version(answer, older, lost);
+            self->on_version(version);
+            then(version);
+            self->on_status();
+        });
+}
+
+void URLWatcherImpl::on_version(WatchServer::Version version) {
+    if (!version.moved) return;
+    report_.begin_api_version(server_.api_version());
+    go_on(WatchMachine::Moved{});
 }
 
 // --- change of the server -----------------------------------------------------------------------
 
-/// Jitter the move, so watchers do not hit the new server at the same time.
 void URLWatcherImpl::on_server_change() {
-    if (!leaving_) leaving_ = api_.environment.clock->make_timer(api_.executor);
-    leaving_->expires_at(now() + draw_jitter(leaving_jitter), [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (self && !self->stopped_) self->leave();
-    });
+    permits_.leave_later(weak_from_this(), [this] { leave(); });
 }
 
 /// Aborts a request to the old server; other waits check the server themselves afterwards.
 void URLWatcherImpl::leave() {
-    const bool sent = !asking_ && report_.status().waiting != Waiting::credentials;
-    if (sent && is_of_other_server()) go_to_other_server();
+    const bool sent = !server_.searching() && report_.status().waiting != Waiting::credentials;
+    if (sent && server_.is_left()) go_to_other_server();
 }
 
-bool URLWatcherImpl::is_of_other_server() const noexcept { return server_ != api_.server_revision; }
-
 void URLWatcherImpl::take_server() {
-    server_ = api_.server_revision;
-    if (traffic_ == api_.traffic) return;
-    traffic_ = api_.traffic;
-    idle_timeout_ = WatchIdleTimeout(traffic_->bookmarks);
+    if (!server_.take()) return;
+    permits_.take_traffic(server_.traffic());
+    idle_timeout_ = WatchIdleTimeout(server_.traffic()->bookmarks);
 }
 
 /// Discards the state of the old server.
 void URLWatcherImpl::go_to_other_server() {
-    connection_->close();
-    timer_->cancel();
-    request_handle_.reset();
-    list_permit_.reset();
-    watch_permit_.reset();
-    reader_.release();
-    held_.clear();
-    encoding_.forget();
-    share_.forget();
+    exchange_.discard();
+    permits_.cancel();
+    intake_.end_body(false);
+    forms_.forget();
     take_server();
     go_on(WatchMachine::OtherServer{});
-    if (!stopped_) observer_.on_status();
+    on_status();
 }
 
 // --- the response as it arrives -----------------------------------------------------------------
 
 void URLWatcherImpl::on_head(const ResponseHead& head) {
-    exchange_.head = head;
-    head_at_ = read_until_ = now();
-    const bool packed = is_gzip(head.content_encoding);
-    if (head.status != 200 || (!packed && !head.content_encoding.empty())) return;
-    // Some gateways compress without a request for it.
-    if (packed) inflater_ = std::make_unique<Inflater>();
-    exchange_.readable = reader_.choose_decoder(head.content_type);
-    untyped_ = !exchange_.readable || head.content_type.empty();
-    if (exchange_.readable) on_good_head();
+    const auto self = shared_from_this();  // the observer may drop the watcher
+    exchange_.on_head(head);
 }
 
-/// The server has answered successfully.
 void URLWatcherImpl::on_good_head() {
-    traffic_->on_success();
-    if (share_.on_success(exchange_.sharded)) on_share_refused();
-    if (exchange_.watching()) {
-        machine_.on_watching(*head_at_);
+    const Exchange& exchange = state();
+    server_.traffic()->on_success();
+    forms_.on_success(exchange.sharded);
+    if (exchange.watching()) {
+        machine_.on_watching(exchange_.head_at());
         return on_watching();
     }
-    if (exchange_.purpose == Purpose::list)
-        traffic_->list_forms.on_answer(*head_at_ - sent_at_, *head_at_);
-    if (!exchange_.streamed) {
-        if (exchange_.body_timeout > Duration{})
-            connection_->set_idle_timeout(exchange_.body_timeout, errc::response_timeout);
-        return;
-    }
-    initial_events_.begin(*head_at_, exchange_.hasty);
-    wait_for_initial_events(initial_events_.deadline());
-}
-
-/// A proxy has removed or replaced the content type.
-/// \returns whether the body is readable
-bool URLWatcherImpl::take_type_from(std::string_view bytes) {
-    if (bytes.empty() || !std::exchange(untyped_, false)) return exchange_.readable;
-    const bool events = exchange_.watching() || exchange_.streamed;
-    const std::string_view type = type_of_body(bytes.front(), events);
-    if (type.empty() || (exchange_.readable && type == json_media_type)) return exchange_.readable;
-    const bool known = std::exchange(exchange_.readable, reader_.choose_decoder(type));
-    exchange_.mistyped = !exchange_.head.content_type.empty();
-    if (exchange_.readable && !known) on_good_head();
-    return exchange_.readable;
+    if (exchange.purpose == Purpose::list)
+        server_.traffic()->list_forms.on_answer(exchange_.response_time(), exchange_.head_at());
+    if (exchange.streamed) return begin_initial_events();
+    if (exchange.body_timeout > Duration{})
+        exchange_.set_idle_timeout(exchange.body_timeout, errc::response_timeout);
 }
 
 void URLWatcherImpl::on_watching() {
-    watching_since_ = now();
+    exchange_.begin_watch();
     report_.on_watch();
     wait(Waiting::events);
     // Wait for proof that the watch works: an error may follow the head.
@@ -451,476 +291,292 @@ void URLWatcherImpl::on_watching() {
 }
 
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
-    batch_at_ = now();
-    if (body_bytes_ > 0) body_wait_ += batch_at_ - read_until_;
-    body_bytes_ += bytes.size();
-    report_.on_bytes(bytes.size(), batch_at_);
-    if (!exchange_.readable && !untyped_) return exchange_.add_error_text(bytes);
+    exchange_.begin_read(bytes.size());
+    report_.on_bytes(bytes.size(), exchange_.meter().arrived());
+    if (!exchange_.may_be_readable()) return state().add_error_text(bytes);
     const auto self = shared_from_this();  // the observer may drop the watcher
-    const error_code ec = inflater_ ? unpack(bytes) : read(bytes);
-    if (!stopped_ && report_.take_unread_change()) observer_.on_status();
-    if (stopped_) return asio::error::operation_aborted;
+    const error_code ec = exchange_.read(bytes);
+    if (!stopped() && report_.take_unread_change()) observer_.on_status();
+    if (stopped()) return asio::error::operation_aborted;
     observer_.on_batch_end();
-    read_until_ = now();
+    exchange_.end_read();
     return ec;
-}
-
-error_code URLWatcherImpl::unpack(std::string_view bytes) {
-    return inflater_->feed(bytes, [this](std::string_view unpacked) { return read(unpacked); });
-}
-
-error_code URLWatcherImpl::read(std::string_view bytes) {
-    if (!take_type_from(bytes)) return exchange_.add_error_text(bytes);
-    if (stopped_) return asio::error::operation_aborted;
-    const error_code ec = reader_.feed(bytes);
-    if (stopped_) return asio::error::operation_aborted;
-    if (ec) return ec;
-    if (exchange_.has_verdict() || exchange_.doubted) return asio::error::operation_aborted;
-    if (too_many_) return errc::too_many_objects;
-    // An ERROR event ends the stream.
-    return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
 }
 
 void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     const api::ObjectMeta& meta = decoded.meta;
-    if (stopped_ || exchange_.has_verdict()) return;
-    if (exchange_.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
-    const std::optional<std::uint16_t> tag = tag_of(type, decoded);
-    if (stopped_ || is_one_too_many(type, tag.has_value(), meta)) return;
-    if (exchange_.purpose == Purpose::probe) return on_probed_object();
-    if (exchange_.streams_list()) on_initial_event(type);
-    if (exchange_.watching()) {
-        on_progress(meta.resource_version);
-        report_.on_event(batch_at_);
-        if (stopped_) return;
-        // The event counts all the same: its version may not be comparable.
-        if (machine_.doubts_old_objects(batch_at_) &&
-            machine_.is_before_watch(meta.resource_version))
-            exchange_.doubted = true;
-    }
-    if (!wants(meta.namespace_, meta.name)) return;
-    report_.on_read(meta.namespace_, meta.name);
-    if (!tag) return on_change(store_.remove(meta.namespace_, meta.name));
-    ObjectPtr object = maker_->make(decoded, form_.get());
-    ObjectTag::set(*object, *tag);
-    if (*tag == ObjectTag::apart) observer_.keep_apart(object);
-    if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
-    if (exchange_.watching()) return on_change(store_.put(std::move(object)));
-    on_change(store_.put_listed(std::move(object)));
-}
-
-/// If the server ignores the limit, the second object follows the server's version.
-void URLWatcherImpl::on_probed_object() {
-    if (exchange_.items > 1) exchange_.early_version = reader_.early_version();
-}
-
-/// Also false if the observer drops the watcher.
-bool URLWatcherImpl::wants(std::string_view ns, std::string_view name) {
-    return observer_.wants(ns, name) && !stopped_;
+    Exchange& exchange = state();
+    if (stopped() || exchange.has_verdict()) return;
+    if (exchange.sharded && !query_.share.contains(meta.uid)) on_object_of_other_share();
+    const WatchIntake::Tag tag = intake_.tag_of(exchange, type, decoded);
+    if (stopped() || intake_.is_one_too_many(exchange, type, tag.has_value(), meta)) return;
+    if (exchange.purpose == Purpose::probe) return exchange_.on_probed_object();
+    if (exchange.streams_list()) on_initial_event(type);
+    if (exchange.watching()) on_event(meta.resource_version);
+    if (!stopped()) intake_.take(exchange, decoded, tag);
 }
 
 /// Reported once per response.
 void URLWatcherImpl::on_object_of_other_share() {
-    exchange_.sharded = false;
-    report_share(false);
+    state().sharded = false;
+    forms_.on_share(false);
 }
 
-/// The tag to store the object with; nullopt drops the object.
-std::optional<std::uint16_t> URLWatcherImpl::tag_of(EventType type, const DecodedObject& decoded) {
-    if (type == EventType::deleted || exchange_.purpose == Purpose::probe) return std::nullopt;
-    if (!wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
-    if (!query_.share.contains(decoded.meta.uid)) return std::nullopt;
-    return observer_.tag_of(decoded);
-}
-
-/// Counts all objects of a list or probe, wanted or not, so none is endless; a list may bring new
-/// objects before it drops missing ones. An event beyond the limit is dropped with its version, so
-/// the server sends it again.
-bool URLWatcherImpl::is_one_too_many(EventType type, bool kept, const api::ObjectMeta& meta) {
-    if (too_many_) return true;
-    // A streamed list may contain changes of its own objects before its end.
-    const bool is_change = exchange_.streams_list() && type != EventType::added &&
-                           (type == EventType::deleted || store_.find(meta.namespace_, meta.name));
-    if (!exchange_.watching() && !is_change) ++exchange_.items;
-    const bool is_probe = exchange_.purpose == Purpose::probe;
-    const bool no_room = exchange_.watching() && kept && store_.size() >= options_.max_objects &&
-                         !store_.find(meta.namespace_, meta.name);
-    too_many_ = no_room || exchange_.items > (is_probe ? max_probed : options_.max_objects);
-    return too_many_;
+void URLWatcherImpl::on_event(std::string_view version) {
+    const TimePoint at = exchange_.meter().arrived();
+    on_progress(version);
+    report_.on_event(at);
+    // The event counts all the same: its version may not be comparable.
+    if (!stopped() && machine_.doubts_old_objects(at) && machine_.is_before_watch(version))
+        state().doubted = true;
 }
 
 void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
-    if (stopped_ || exchange_.has_verdict() || too_many_) return;
-    report_.on_bookmark(batch_at_);
-    if (exchange_.streams_list()) {
+    Exchange& exchange = state();
+    if (stopped() || exchange.has_verdict() || exchange.too_many) return;
+    report_.on_bookmark(exchange_.meter().arrived());
+    if (exchange.streams_list()) {
         if (list_ends && !version.empty()) on_list_streamed(version);
         return;
     }
     if (machine_.is_before_watch(version)) {
-        exchange_.old_version = version;
+        exchange.old_version = version;
         return;
     }
     machine_.on_bookmark();
     on_progress(version);
-    if (stopped_) return;
-    idle_timeout_.on_bookmark(batch_at_);
-    connection_->set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
+    if (stopped()) return;
+    idle_timeout_.on_bookmark(exchange_.meter().arrived());
+    exchange_.set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
+}
+
+void URLWatcherImpl::on_error_event(const ServerStatus& error) { state().error_event = error; }
+
+void URLWatcherImpl::on_bad_object(const BadObject& bad) {
+    Exchange& exchange = state();
+    if (stopped() || exchange.too_many || exchange.has_verdict()) return;
+    if (!exchange.watching()) {
+        intake_.count_bad(exchange);
+        if (exchange.purpose == Purpose::probe) return exchange_.on_probed_object();
+        if (exchange.streamed) on_initial_event(EventType::added);
+    } else if (!bad.resource_version.empty()) {
+        on_progress(bad.resource_version);
+    }
+    if (!stopped()) intake_.take_bad(exchange, bad);
+}
+
+void URLWatcherImpl::on_progress(std::string_view version) {
+    ++state().events;
+    if (machine_.on_progress(version, exchange_.meter().arrived())) state().advanced = true;
+    if (report_.status().error && report_.over_with() != Proof::long_life) recover();
 }
 
 // --- a list as the first events of a watch ------------------------------------------------------
 
+void URLWatcherImpl::begin_initial_events() {
+    initial_events_.begin(exchange_.head_at(), state().hasty);
+    wait_for_initial_events(initial_events_.deadline());
+}
+
 void URLWatcherImpl::on_initial_event(EventType type) {
-    if (type != EventType::added) return initial_events_.on_change(batch_at_);
-    initial_events_.on_object(batch_at_);
-    listed_bytes_ = body_bytes_;
-    listed_wait_ = body_wait_;
+    const TimePoint at = exchange_.meter().arrived();
+    if (type != EventType::added) return initial_events_.on_change(at);
+    initial_events_.on_object(at);
+    exchange_.on_listed();
 }
 
 void URLWatcherImpl::wait_for_initial_events(TimePoint until) {
-    initial_events_due_ = until;
-    call_after(until - now(), &URLWatcherImpl::on_initial_events_late);
+    permits_.call_after(until - now(), [weak = weak_from_this(), until] {
+        if (const auto self = weak.lock()) self->on_initial_events_late(until);
+    });
 }
 
-void URLWatcherImpl::on_initial_events_late() {
-    if (stopped_ || !exchange_.streams_list()) return;
+void URLWatcherImpl::on_initial_events_late(TimePoint due) {
+    if (stopped() || !state().streams_list()) return;
     // A busy executor delays the read; process the buffered bytes first.
-    const Duration late = now() - initial_events_due_;
+    const Duration late = now() - due;
     if (late > late_timer) {
         initial_events_.on_blocked(late);
         return wait_for_initial_events(std::max(initial_events_.deadline(), now() + late_timer));
     }
     if (initial_events_.deadline() > now())
         return wait_for_initial_events(initial_events_.deadline());
-    const auto self = shared_from_this();  // the observer may drop the watcher
-    connection_->close();
+    exchange_.close();
     on_end(errc::response_timeout, "the list that the watch began with does not end");
 }
 
 /// All known state came over this stream, and the stream continues.
 void URLWatcherImpl::on_list_streamed(std::string_view version) {
+    Exchange& exchange = state();
     if (has_lost_much()) {
-        exchange_.suspicious = true;
+        exchange.suspicious = true;
         return;
     }
-    if (exchange_.sharded && shows_shard(query_.share.fraction(), exchange_.items))
-        report_share(true);
-    timer_->cancel();
-    list_permit_.reset();
-    traffic_->lists.add(listed_bytes_, listed_wait_, now());
+    if (exchange.sharded && shows_shard(query_.share.fraction(), exchange.items))
+        forms_.on_share(true);
+    permits_.cancel_timer();
+    permits_.return_list_permit();
+    const BodyMeter::Transfer& listed = exchange_.meter().listed();
+    server_.traffic()->lists.add(listed.bytes, listed.wait, now());
     finish_list(std::string(version));
-    if (stopped_) return;
-    machine_.on_list_streamed({std::string(version), {}, exchange_.items}, now());
-    exchange_.purpose = Purpose::watch;
-    idle_timeout_.begin_watch(silence_of_watch(watch_timeout_));
-    connection_->set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
+    if (stopped()) return;
+    machine_.on_list_streamed({std::string(version), {}, exchange.items}, now());
+    exchange.purpose = Purpose::watch;
+    idle_timeout_.begin_watch(silence_of_watch(exchange_.watch_timeout()));
+    exchange_.set_idle_timeout(idle_timeout_.allowed(), errc::idle_timeout);
     on_watching();
-}
-
-/// Whether the list is suspicious. Truncated lists before the first sync do not count: no observer
-/// has seen them as a state.
-bool URLWatcherImpl::has_lost_much() const {
-    return (synced() || adopted_) && options_.confirm_suspicious_lists && !machine_.confirming() &&
-           store_.missing() * 2 > store_.known_before_list();
-}
-
-// --- the rest of a response ---------------------------------------------------------------------
-
-void URLWatcherImpl::on_error_event(const ServerStatus& error) { exchange_.error_event = error; }
-
-void URLWatcherImpl::on_bad_object(const BadObject& bad) {
-    if (stopped_ || too_many_ || exchange_.has_verdict()) return;
-    if (!exchange_.watching()) {
-        too_many_ = ++exchange_.items > options_.max_objects;
-        if (exchange_.purpose == Purpose::probe) return on_probed_object();
-        if (exchange_.streamed) on_initial_event(EventType::added);
-    } else if (!bad.resource_version.empty()) {
-        on_progress(bad.resource_version);
-        if (stopped_) return;
-    }
-    if (!bad.uid.empty() && !query_.share.contains(bad.uid)) return;
-    if (bad.is_state) keep_last_state(bad);
-    if (stopped_) return;
-    if (bad.ns.empty() || bad.name.empty() || wants(bad.ns, bad.name))
-        report_.on_bad_object(bad, hides_state(bad));
-}
-
-/// Keeps the last state of an unreadable object; another UID proves its deletion.
-void URLWatcherImpl::keep_last_state(const BadObject& bad) {
-    if (!is_identified(bad, query_.kind)) return store_.mark_nameless();
-    const Object* known = store_.find(bad.ns, bad.name);
-    if (!known) return;
-    if (bad.uid.empty() || known->uid_hash() == fnv1a64(bad.uid)) {
-        store_.mark_listed(bad.ns, bad.name);
-    } else if (exchange_.watching()) {
-        on_change(store_.remove(bad.ns, bad.name));
-    }
-}
-
-/// An object over the size limit has an unknown state. So has a list with an unnamed object: any
-/// missing object may be this one.
-bool URLWatcherImpl::hides_state(const BadObject& bad) const {
-    if (!bad.is_state) return false;
-    return bad.ec == errc::object_too_large ||
-           (store_.has_nameless() && !is_identified(bad, query_.kind));
-}
-
-void URLWatcherImpl::on_progress(std::string_view version) {
-    ++exchange_.events;
-    if (machine_.on_progress(version, batch_at_)) exchange_.advanced = true;
-    if (report_.status().error && report_.over_with() != Proof::long_life) recover();
-}
-
-void URLWatcherImpl::recover() {
-    if (!stopped_ && report_.recover(now())) observer_.on_status();
-}
-
-void URLWatcherImpl::on_change(const ObjectChange& change) {
-    if (stopped_ || (!change.before && !change.after)) return;
-    report_.on_change(change);
-    observer_.on_change(change);
 }
 
 // --- the end of the response --------------------------------------------------------------------
 
 void URLWatcherImpl::on_end(error_code ec, std::string why) {
-    if (stopped_) return;
-    timer_->cancel();
-    watch_permit_.reset();
-    const std::unique_ptr<Inflater> inflater = std::exchange(inflater_, nullptr);
-    if (!ec && inflater) ec = inflater->finish();
-    if (ec) {
-        reader_.release();
-    } else if (exchange_.readable) {
-        ec = reader_.finish();
-    }
-    const auto held = std::exchange(held_, {});
-    if (!ec) {
-        for (const ObjectPtr& object : held) on_change(store_.put_listed(object));
-        if (stopped_) return;
-    }
-    if (too_many_) {
-        why = exchange_.purpose == Purpose::probe
-                  ? "a list of one object was asked for, and has very many before its version"
-                  : "more than " + std::to_string(options_.max_objects) +
-                        " objects; select fewer, or raise max_objects";
-    } else if (ec && ec.category() == category() && !reader_.problem().empty()) {
-        why = reader_.problem();
-    } else if (ec && inflater && !inflater->problem().empty()) {
-        why = inflater->problem();
-    }
-    ExchangeEnd end = end_of_exchange({ec, std::move(why)});
-    if (exchange_.head.status != 404 || schema_.older_version.empty())
+    if (stopped()) return;
+    permits_.cancel_timer();
+    permits_.return_watch_permit();
+    Failure failure = exchange_.finish(ec, std::move(why));
+    intake_.end_body(!failure.ec);
+    if (stopped()) return;
+    if (state().too_many) failure.message = intake_.problem_of_count(state());
+    ExchangeEnd end = end_of_exchange(std::move(failure));
+    if (state().head.status != 404 || intake_.schema().older_version.empty())
         return decide(std::move(end));
-    list_permit_.reset();
-    ask_for_versions(true, [this, end = std::move(end)](bool served, bool moved) {
-        exchange_.served = served;
-        if (!moved) decide(end);
+    permits_.return_list_permit();
+    find_version(true, [this, end = std::move(end)](WatchServer::Version version) {
+        state().served = version.served;
+        if (!version.moved) decide(end);
     });
 }
 
-/// Asks discovery for the API versions of the kind and switches to the best one.
-/// \param lost  the watched version is missing on the server
-/// `served`: discovery lists a version. `moved`: another version is listed from now on. If the
-/// older version is gone and discovery is silent, list the current version.
-void URLWatcherImpl::ask_for_versions(bool lost,
-                                      std::function<void(bool served, bool moved)> then) {
-    using Answer = ServedVersions::Answer;
-    const std::string_view older = schema_.older_version;
-    asking_ = true;
-    api_.served_versions.async_get(
-        query_.kind, older,
-        [weak = weak_from_this(), older, lost, then = std::move(then)](Answer answer) {
-            const auto self = weak.lock();
-            if (!self || self->stopped_) return;
-            self->asking_ = false;
-            if (self->is_of_other_server()) return self->go_to_other_server();
-            const bool served = answer != Answer::none;
-            const std::string_view best = answer == Answer::older ? older : std::string_view();
-            const bool moved = best != self->api_version_ && (served || lost);
-            if (moved) self->move_to(best);
-            then(served, moved);
-            if (!self->stopped_) self->observer_.on_status();
-        });
-}
-
-void URLWatcherImpl::move_to(std::string_view api_version) {
-    api_version_ = api_version;
-    report_.begin_api_version(api_version);
-    go_on(WatchMachine::Moved{});
-}
-
-void URLWatcherImpl::decide(ExchangeEnd end) {
-    const bool of_no_use = encoding_is_of_no_use(end);
-    const bool sharded = exchange_.sharded;
-    const Verdict verdict = judge(exchange_, std::move(end));
-    if (exchange_.gzip && verdict.failure.ec && !is_unreachable(verdict.failure.ec))
-        gzip_failed_ = true;
-    if (of_no_use && fall_back(verdict)) return;
-    if (verdict.failure.ec && share_.on_failure(sharded, exchange_.head.status)) {
-        report_.note(verdict.failure);
-        return ask_otherwise();
-    }
-    verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
-}
-
-bool URLWatcherImpl::encoding_is_of_no_use(const ExchangeEnd& end) const {
-    // Later rounds of the list forms try both encodings anyway.
-    if (!machine_.list_forms().at_first()) return false;
-    const ResponseHead& head = exchange_.head;
-    if (head.status == 406 || head.status == 415) return true;
-    return exchange_.readable && head.content_encoding.empty() &&
-           head.content_type == protobuf_media_type && end.failure.ec == errc::malformed_response;
-}
-
-/// Repeats the request at once in plain JSON.
-/// \returns false if that has failed already
-bool URLWatcherImpl::fall_back(const Verdict& verdict) {
-    if (!encoding_.fall_back(now())) return false;
-    traffic_->list_forms.on_json(query_.kind, *encoding_.plain_until());
-    report_.on_other_encoding(verdict.failure);
-    ask_otherwise();
-    return true;
-}
-
-void URLWatcherImpl::ask_otherwise() {
-    go_on(WatchMachine::AskOtherwise{});
-    if (!stopped_) observer_.on_status();
-}
-
 ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
-    // Tolerates servers with a slightly early end.
-    constexpr Duration margin = std::chrono::seconds(5);
-    ExchangeEnd end;
-    end.failure = std::move(failure);
-    end.page = {reader_.resource_version(), reader_.continue_token(), exchange_.items};
-    const Duration open = head_at_ ? now() - *head_at_ : Duration{};
-    end.life = watching_since_ ? now() - *watching_since_ : open;
-    end.in_time = watch_timeout_ > margin && open >= watch_timeout_ - margin;
-    if (exchange_.purpose != Purpose::list || exchange_.streamed || end.failure.ec) return end;
+    ExchangeEnd end = exchange_.end(std::move(failure));
+    const Exchange& exchange = state();
+    if (exchange.purpose != Purpose::list || exchange.streamed || end.failure.ec) return end;
     end.page_problem = machine_.problem_of(end.page);
     end.suspicious = end.page.continue_token.empty() && has_lost_much();
     return end;
 }
 
-void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
-    wait(Waiting::credentials);
-    list_permit_.reset();
-    api_.async_refresh_credentials(credentials_, [weak = weak_from_this(), verdict](bool changed) {
-        const auto self = weak.lock();
-        if (!self || self->stopped_) return;
-        if (!changed || self->has_just_retried()) return self->conclude(verdict);
-        self->retried_at_ = self->now();
-        self->go_on(WatchMachine::NewCredentials{});
-    });
+void URLWatcherImpl::decide(ExchangeEnd end) {
+    // Later rounds of the list forms try both encodings anyway.
+    const bool encoding_failed =
+        machine_.list_forms().at_first() && is_encoding_of_no_use(state(), end.failure);
+    const Verdict verdict = judge(state(), std::move(end));
+    if (forms_.on_verdict(state(), verdict, encoding_failed)) {
+        go_on(WatchMachine::AskOtherwise{});
+        return on_status();
+    }
+    verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
 }
 
-/// Some sources return new credentials each time, though the server rejects all of them.
-bool URLWatcherImpl::has_just_retried() const {
-    return retried_at_ && now() - *retried_at_ < std::chrono::seconds(30);
+void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
+    wait(Waiting::credentials);
+    permits_.return_list_permit();
+    server_.api().async_refresh_credentials(exchange_.credentials(),
+                                            [weak = weak_from_this(), verdict](bool changed) {
+                                                const auto self = weak.lock();
+                                                if (!self || self->stopped()) return;
+                                                if (!changed || self->exchange_.has_just_retried())
+                                                    return self->conclude(verdict);
+                                                self->exchange_.on_retry();
+                                                self->go_on(WatchMachine::NewCredentials{});
+                                            });
 }
 
 void URLWatcherImpl::conclude(const Verdict& verdict) {
     report_traffic(verdict);
     report(verdict);
     go_on(verdict.outcome);
-    if (!stopped_) observer_.on_status();  // reports the new waiting state, too
+    on_status();  // reports the new waiting state, too
 }
+
+// --- reports ------------------------------------------------------------------------------------
 
 void URLWatcherImpl::report(const Verdict& verdict) {
     if (std::holds_alternative<WatchMachine::Silent>(verdict.outcome)) {
         idle_timeout_.on_silence();
         report_.on_silence();
     }
-    if (verdict.failed) {
-        if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
-        if (stopped_) return;
-        return report_.fail(verdict.failure, exchange_.watching(), now());
-    }
+    if (verdict.failed) return report_failure(verdict);
     if (verdict.failure.ec) return report_.note(verdict.failure);
-    if (const auto* page = std::get_if<WatchMachine::PageListed>(&verdict.outcome)) {
-        if (exchange_.head.content_encoding.empty())
-            traffic_->lists.add(body_bytes_, body_wait_, now());
-        // Metadata lists do not contain the selector.
-        if (exchange_.sharded && !schema_.metadata_only)
-            report_share(reader_.shard_selector() == query_.share.selector());
-        if (page->continue_token.empty()) finish_list(page->resource_version);
-    } else if (const auto* probe = std::get_if<WatchMachine::Probed>(&verdict.outcome)) {
-        report_regression(probe->resource_version);
-    } else if (const auto* back = std::get_if<WatchMachine::WentBack>(&verdict.outcome)) {
-        report_regression(back->resource_version);
-    } else if (const auto* end = std::get_if<WatchMachine::WatchEnded>(&verdict.outcome)) {
-        // A proxy or server may close idle watches on its own schedule.
-        const bool lived = watching_since_ && now() - *watching_since_ >= std::chrono::seconds(30);
-        if (end->clean && (end->in_time || lived)) recover();
-    } else if (std::holds_alternative<WatchMachine::Suspicious>(verdict.outcome)) {
-        report_.on_suspicious_list(store_.missing(), store_.known_before_list());
-    }
+    std::visit([this](const auto& outcome) { report_outcome(outcome); }, verdict.outcome);
 }
 
-void URLWatcherImpl::report_regression(const std::string& version) {
+void URLWatcherImpl::report_failure(const Verdict& verdict) {
+    if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
+    if (!stopped()) report_.fail(verdict.failure, state().watching(), now());
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::PageListed& page) {
+    const BodyMeter::Transfer& body = exchange_.meter().total();
+    if (state().head.content_encoding.empty())
+        server_.traffic()->lists.add(body.bytes, body.wait, now());
+    // Metadata lists do not contain the selector.
+    if (state().sharded && !intake_.schema().metadata_only)
+        forms_.on_share(exchange_.reader().shard_selector() == query_.share.selector());
+    if (page.continue_token.empty()) finish_list(page.resource_version);
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::Probed& probe) {
+    report_regression(probe.resource_version);
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::WentBack& back) {
+    report_regression(back.resource_version);
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::WatchEnded& end) {
+    // A proxy or server may close idle watches on its own schedule.
+    const bool lived = exchange_.watched() >= std::chrono::seconds(30);
+    if (end.clean && (end.in_time || lived)) recover();
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::Suspicious&) {
+    report_.on_suspicious_list(store().missing(), store().known_before_list());
+}
+
+void URLWatcherImpl::report_regression(std::string_view version) {
     const bool regressed = is_older_version(version, machine_.greatest_version());
     if (regressed && !std::exchange(regression_reported_, true))
         report_.on_version_regression(version, machine_.greatest_version());
 }
 
-/// Reports failures to the other watches of the server; see on_head().
+/// Reports failures to the other watches of the server; see on_good_head().
 void URLWatcherImpl::report_traffic(const Verdict& verdict) {
-    const bool not_streamed = std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome);
+    using Cause = WatchMachine::Cause;
+    const unsigned status = state().head.status;
     // Servers without the feature return 422.
-    if (not_streamed && exchange_.head.status == 422)
-        traffic_->list_forms.on_not_streamed(query_.kind, true, now());
+    if (std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome) && status == 422)
+        server_.traffic()->list_forms.on_not_streamed(query_.kind, true, now());
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
-    if (failed && (failed->cause == WatchMachine::Cause::unreachable ||
-                   failed->cause == WatchMachine::Cause::network ||
-                   (failed->cause == WatchMachine::Cause::silent && exchange_.head.status == 0))) {
-        traffic_->on_failure();
-        api_.on_unreachable();
+    if (!failed) return;
+    if (failed->cause == Cause::unreachable || failed->cause == Cause::network ||
+        (failed->cause == Cause::silent && status == 0)) {
+        server_.traffic()->on_failure();
+        server_.api().on_unreachable();
     }
-}
-
-void URLWatcherImpl::on_share_refused() {
-    if (traffic_->shards.on_refused(now())) report_.on_shard_selector_refused();
-    report_.on_sharded(false);
-}
-
-void URLWatcherImpl::report_share(bool by_server) {
-    if (!by_server) traffic_->shards.on_ignored(now());
-    report_.on_sharded(by_server);
 }
 
 void URLWatcherImpl::finish_list(const std::string& version) {
     report_regression(version);
     regression_reported_ = false;
-    listed_server_ = server_;
-    for (const ObjectChange& removal : store_.finish_list()) on_change(removal);
-    if (stopped_) return;
-    learn_forms();
-    if (report_.on_list(now(), exchange_.streamed)) observer_.on_status();
-    if (!stopped_ && report_.on_synced()) {
+    server_.on_listed();
+    intake_.finish_list();
+    if (stopped()) return;
+    forms_.on_list(state(), machine_);
+    if (report_.on_list(now(), state().streamed)) observer_.on_status();
+    if (!stopped() && report_.on_synced()) {
         observer_.on_status();
-        if (!stopped_) observer_.on_synced();
+        if (!stopped()) observer_.on_synced();
     }
-    if (!stopped_) observer_.on_batch_end();
+    if (!stopped()) observer_.on_batch_end();
 }
 
-/// Shares the failed and successful forms with all watches of the server.
-void URLWatcherImpl::learn_forms() {
-    ListMemory& memory = traffic_->list_forms;
-    const ListForms& forms = machine_.list_forms();
-    if (exchange_.streamed) {
-        memory.on_streamed(query_.kind);
-    } else if (forms.streams_failed()) {
-        memory.on_not_streamed(query_.kind, machine_.stream_refused(), now());
-    }
-    if (const auto shape = forms.better_shape()) memory.on_shape(query_.kind, *shape, now());
-    if (std::exchange(gzip_failed_, false) && !exchange_.gzip) memory.on_not_compressed(now());
-    if (!forms.current().other_encoding) return encoding_.on_list();
-    if (!forms.usual_encoding_failed()) return;
-    encoding_.take_other(now());
-    memory.on_json(query_.kind, encoding_.plain_until().value_or(now()));
-    if (!encoding_.plain_until()) return;
-    const error_code failed = report_.status().error;
-    report_.on_other_encoding({failed, failed.message()});
+void URLWatcherImpl::recover() {
+    if (!stopped() && report_.recover(now())) observer_.on_status();
+}
+
+void URLWatcherImpl::on_status() {
+    if (!stopped()) observer_.on_status();
 }
 
 void URLWatcherImpl::wait(Waiting waiting, std::optional<Duration> pause) {
@@ -928,7 +584,7 @@ void URLWatcherImpl::wait(Waiting waiting, std::optional<Duration> pause) {
 }
 
 void URLWatcherImpl::call_after(Duration wait, void (URLWatcherImpl::*method)()) {
-    timer_->expires_at(now() + wait, [weak = weak_from_this(), method] {
+    permits_.call_after(wait, [weak = weak_from_this(), method] {
         if (const auto self = weak.lock()) ((*self).*method)();
     });
 }

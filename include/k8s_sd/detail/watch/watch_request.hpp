@@ -22,9 +22,11 @@ struct WatchRequest {
     bool hasty = false;                        ///< another form may be answered sooner
     bool streamed = false;                     ///< a list as the initial events of a watch
     bool gzip = false;                         ///< the response may be compressed
+    bool sharded = false;                      ///< for a share only
     Duration idle_timeout{};                   ///< zero: none
     Duration body_timeout{};                   ///< the same behind the head; zero: `idle_timeout`
     errc idle_error = errc::response_timeout;  ///< reported when the timeout expires
+    std::chrono::seconds watch_timeout{};      ///< of a watch, see draw_watch_timeout()
 };
 
 /// Path and query of the collection.

@@ -97,6 +97,7 @@ WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& w
     begin_watch(request.target);
     append_query(request.target, "resourceVersion", watch.resource_version);
     append_timeout(request.target, timeout);
+    request.watch_timeout = timeout;
     request.has_position = true;
     request.idle_timeout = silence_of_watch(timeout);
     request.idle_error = errc::idle_timeout;
@@ -113,6 +114,7 @@ WatchRequest streamed_list_request(const WatchQuery& query, const WatchOptions& 
     if (!list.resource_version.empty())
         append_query(request.target, "resourceVersion", list.resource_version);
     append_timeout(request.target, timeout);
+    request.watch_timeout = timeout;
     request.streamed = true;
     expect_list(request, options, list);
     return request;

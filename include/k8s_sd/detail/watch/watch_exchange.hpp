@@ -1,0 +1,131 @@
+#pragma once
+
+#include "k8s_sd/clock.hpp"
+#include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/transport/http_connection.hpp"
+#include "k8s_sd/detail/transport/inflate.hpp"
+#include "k8s_sd/detail/watch/body_meter.hpp"
+#include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/watch_request.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Learns that a response is good.
+class GoodHeadSink {
+ public:
+    /// The server has answered successfully with a readable body. Called once per response, from
+    /// on_head(), or from read() if the first byte tells the encoding. May call stop().
+    virtual void on_good_head() = 0;
+
+ protected:
+    ~GoodHeadSink() = default;
+};
+
+/// The current request of one watch and its response, on one connection: credentials, head, body
+/// and end, with all its bytes and times. The objects go to the sink of the reader.
+///
+/// A member of its owner, which must stay alive during each call. Used on the executor of the
+/// connection.
+class WatchExchange {
+ public:
+    /// All references must outlive the exchange.
+    WatchExchange(std::unique_ptr<HttpConnection>, std::shared_ptr<Clock>, const KindSchema&,
+                  std::size_t max_object_bytes, EventSink&, GoodHeadSink&);
+
+    /// Closes the connection; no sink is called again.
+    void stop() noexcept;
+    void close() noexcept { connection_->close(); }
+    /// Also wipes the memory for decoding.
+    void discard();
+
+    /// The part that decides the next step.
+    Exchange& state() noexcept { return exchange_; }
+    const Exchange& state() const noexcept { return exchange_; }
+    const ListWatchReader& reader() const noexcept { return reader_; }
+    const BodyMeter& meter() const noexcept { return meter_; }
+
+    // --- the request ---
+
+    /// An exchange for this purpose without a request.
+    void begin_unsent(Purpose);
+    void begin(const WatchRequest&, ExchangeRequest);
+    /// Sends the request. The sink and the handler are called until close().
+    /// \param credentials  their revision
+    void send(HttpConnection::Target, HttpRequest, std::uint64_t credentials, ResponseSink&,
+              HttpConnection::Handler);
+    void set_idle_timeout(Duration timeout, errc error) {
+        connection_->set_idle_timeout(timeout, error);
+    }
+
+    // --- the response ---
+
+    void on_head(const ResponseHead&);
+    /// The response is a working watch from now on.
+    void begin_watch();
+    /// A part of the body has arrived.
+    void begin_read(std::size_t size) { meter_.begin_read(size, clock_->now()); }
+    /// Decodes the part, or collects it for an error message.
+    /// \returns an error if the rest of the body is of no use
+    error_code read(std::string_view bytes);
+    void end_read() { meter_.end_read(clock_->now()); }
+    /// Whether the body is a list or events, as far as is known.
+    bool may_be_readable() const noexcept { return exchange_.readable || untyped_; }
+    void on_listed() noexcept { meter_.on_listed(); }
+    /// If the server ignores the limit of a probe, its second object follows the version.
+    void on_probed_object();
+
+    // --- the end ---
+
+    /// The response has ended: checks its completeness. \returns why it is not complete
+    Failure finish(error_code, std::string why);
+    /// The end of the exchange, as far as the response decides it.
+    ExchangeEnd end(Failure) const;
+
+    Duration response_time() const { return *head_at_ - sent_at_; }
+    /// Arrival of the head. Requires one.
+    TimePoint head_at() const { return *head_at_; }
+    /// Time since begin_watch(); zero without it.
+    Duration watched() const;
+    /// The requested `timeoutSeconds`; zero: the server's default.
+    std::chrono::seconds watch_timeout() const noexcept { return watch_timeout_; }
+
+    // --- rejected credentials ---
+
+    /// Revision of the credentials sent.
+    std::uint64_t credentials() const noexcept { return credentials_; }
+    /// The request is repeated at once with new credentials.
+    void on_retry() { retried_at_ = clock_->now(); }
+    /// Some sources return new credentials each time, though the server rejects all of them.
+    bool has_just_retried() const;
+
+ private:
+    bool take_type_from(std::string_view bytes);
+    error_code unpack(std::string_view bytes);
+    error_code decode(std::string_view bytes);
+
+    const std::unique_ptr<HttpConnection> connection_;
+    const std::shared_ptr<Clock> clock_;
+    GoodHeadSink& owner_;
+    ListWatchReader reader_;
+    Exchange exchange_;
+    BodyMeter meter_;
+    std::unique_ptr<Inflater> inflater_;  ///< null: the body is not compressed
+    bool untyped_ = false;  ///< no usable content type; the first byte of the body decides
+    std::uint64_t credentials_ = 0;
+    TimePoint sent_at_{};
+    std::optional<TimePoint> head_at_;
+    std::optional<TimePoint> watching_since_;
+    std::chrono::seconds watch_timeout_{};  ///< requested `timeoutSeconds`
+    std::optional<TimePoint> retried_at_;   ///< immediate retry with new credentials
+    bool stopped_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,175 @@
+#include "k8s_sd/detail/codec/media_types.hpp"
+#include "k8s_sd/detail/watch/watch_exchange.hpp"
+
+#include <boost/asio/error.hpp>
+#include <chrono>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+bool is_gzip(std::string_view content_encoding) noexcept {
+    return content_encoding == "gzip" || content_encoding == "x-gzip";
+}
+
+/// Detects the encoding of a body by its first byte; empty: unknown.
+std::string_view type_of_body(char first, bool events) noexcept {
+    constexpr std::string_view json_begins_with = "{ \t\r\n\xEF";
+    // A list in protobuf begins with "k8s", an event with its length: less than 16 MiB.
+    if (first == (events ? '\0' : 'k')) return protobuf_media_type;
+    return json_begins_with.find(first) != std::string_view::npos ? json_media_type
+                                                                  : std::string_view();
+}
+
+}  // namespace
+
+WatchExchange::WatchExchange(std::unique_ptr<HttpConnection> connection,
+                             std::shared_ptr<Clock> clock, const KindSchema& schema,
+                             std::size_t max_object_bytes, EventSink& sink, GoodHeadSink& owner)
+    : connection_(std::move(connection)),
+      clock_(std::move(clock)),
+      owner_(owner),
+      reader_(schema, max_object_bytes, sink) {}
+
+void WatchExchange::stop() noexcept {
+    stopped_ = true;
+    close();
+}
+
+void WatchExchange::discard() {
+    close();
+    reader_.release();
+}
+
+// --- the request --------------------------------------------------------------------------------
+
+void WatchExchange::begin_unsent(Purpose purpose) {
+    exchange_ = {};
+    exchange_.purpose = purpose;
+}
+
+void WatchExchange::begin(const WatchRequest& request, ExchangeRequest about) {
+    exchange_ = {};
+    static_cast<ExchangeRequest&>(exchange_) = std::move(about);
+    exchange_.has_position = request.has_position;
+    exchange_.streamed = request.streamed;
+    exchange_.gzip = request.gzip;
+    exchange_.sharded = request.sharded;
+    exchange_.hasty = request.hasty;
+    exchange_.body_timeout = request.body_timeout;
+    const bool events = exchange_.watching() || exchange_.streamed;
+    if (events) watch_timeout_ = request.watch_timeout;
+    reader_.expect(events ? Document::watch : Document::list);
+    meter_ = {};
+    inflater_.reset();
+    untyped_ = false;
+    head_at_.reset();
+    watching_since_.reset();
+}
+
+void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
+                         std::uint64_t credentials, ResponseSink& sink,
+                         HttpConnection::Handler handler) {
+    credentials_ = credentials;
+    sent_at_ = clock_->now();
+    connection_->async_send(std::move(target), std::move(request), sink, std::move(handler));
+}
+
+// --- the response -------------------------------------------------------------------------------
+
+void WatchExchange::on_head(const ResponseHead& head) {
+    exchange_.head = head;
+    head_at_ = clock_->now();
+    meter_.on_head(*head_at_);
+    const bool packed = is_gzip(head.content_encoding);
+    if (head.status != 200 || (!packed && !head.content_encoding.empty())) return;
+    // Some gateways compress without a request for it.
+    if (packed) inflater_ = std::make_unique<Inflater>();
+    exchange_.readable = reader_.choose_decoder(head.content_type);
+    untyped_ = !exchange_.readable || head.content_type.empty();
+    if (exchange_.readable) owner_.on_good_head();
+}
+
+void WatchExchange::begin_watch() {
+    exchange_.purpose = Purpose::watch;
+    watching_since_ = clock_->now();
+}
+
+error_code WatchExchange::read(std::string_view bytes) {
+    return inflater_ ? unpack(bytes) : decode(bytes);
+}
+
+error_code WatchExchange::unpack(std::string_view bytes) {
+    return inflater_->feed(bytes, [this](std::string_view unpacked) { return decode(unpacked); });
+}
+
+error_code WatchExchange::decode(std::string_view bytes) {
+    if (!take_type_from(bytes)) return exchange_.add_error_text(bytes);
+    if (stopped_) return asio::error::operation_aborted;
+    const error_code ec = reader_.feed(bytes);
+    if (stopped_) return asio::error::operation_aborted;
+    if (ec) return ec;
+    if (exchange_.has_verdict() || exchange_.doubted) return asio::error::operation_aborted;
+    if (exchange_.too_many) return errc::too_many_objects;
+    // An ERROR event ends the stream.
+    return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
+}
+
+/// A proxy has removed or replaced the content type.
+/// \returns whether the body is readable
+bool WatchExchange::take_type_from(std::string_view bytes) {
+    if (bytes.empty() || !std::exchange(untyped_, false)) return exchange_.readable;
+    const bool events = exchange_.watching() || exchange_.streamed;
+    const std::string_view type = type_of_body(bytes.front(), events);
+    if (type.empty() || (exchange_.readable && type == json_media_type)) return exchange_.readable;
+    const bool known = std::exchange(exchange_.readable, reader_.choose_decoder(type));
+    exchange_.mistyped = !exchange_.head.content_type.empty();
+    if (exchange_.readable && !known) owner_.on_good_head();
+    return exchange_.readable;
+}
+
+void WatchExchange::on_probed_object() {
+    if (exchange_.items > 1) exchange_.early_version = reader_.early_version();
+}
+
+// --- the end ------------------------------------------------------------------------------------
+
+Failure WatchExchange::finish(error_code ec, std::string why) {
+    const std::unique_ptr<Inflater> inflater = std::exchange(inflater_, nullptr);
+    if (!ec && inflater) ec = inflater->finish();
+    if (ec) {
+        reader_.release();
+    } else if (exchange_.readable) {
+        ec = reader_.finish();
+    }
+    if (ec && ec.category() == category() && !reader_.problem().empty()) {
+        why = reader_.problem();
+    } else if (ec && inflater && !inflater->problem().empty()) {
+        why = inflater->problem();
+    }
+    return {ec, std::move(why)};
+}
+
+ExchangeEnd WatchExchange::end(Failure failure) const {
+    // Tolerates servers with a slightly early end.
+    constexpr Duration margin = std::chrono::seconds(5);
+    const TimePoint now = clock_->now();
+    ExchangeEnd end;
+    end.failure = std::move(failure);
+    end.page = {reader_.resource_version(), reader_.continue_token(), exchange_.items};
+    const Duration open = head_at_ ? now - *head_at_ : Duration{};
+    end.life = watching_since_ ? now - *watching_since_ : open;
+    end.in_time = watch_timeout_ > margin && open >= watch_timeout_ - margin;
+    return end;
+}
+
+Duration WatchExchange::watched() const {
+    return watching_since_ ? clock_->now() - *watching_since_ : Duration{};
+}
+
+bool WatchExchange::has_just_retried() const {
+    return retried_at_ && clock_->now() - *retried_at_ < std::chrono::seconds(30);
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/codec/kind_schema.hpp"
+#include "k8s_sd/detail/watch/encoding_choice.hpp"
+#include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/share_choice.hpp"
+#include "k8s_sd/detail/watch/watch_machine.hpp"
+#include "k8s_sd/detail/watch/watch_report.hpp"
+#include "k8s_sd/detail/watch/watch_request.hpp"
+#include "k8s_sd/detail/watch/watch_server.hpp"
+#include "k8s_sd/watch_query.hpp"
+
+#include <chrono>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The form of the requests of one watch: encoding, compression and share. Learns from responses,
+/// and exchanges the results with all watches of the server.
+///
+/// Used on the watcher's executor. All references must outlive this object. No I/O.
+class WatchForms {
+ public:
+    WatchForms(const WatchQuery&, const WatchOptions&, const KindSchema&, WatchServer&,
+               WatchReport&);
+
+    /// Whether there is a second encoding.
+    bool has_other_encoding() const noexcept { return encoding_.has_other(); }
+    /// The forms that work on this server, as far as known.
+    ListMemory::Known known() const;
+    /// Whether the next list may be the initial events of a watch.
+    bool may_stream_list() const;
+
+    /// Call before the first page of a list.
+    void begin_list(const WatchMachine::List&);
+    WatchRequest list(const WatchMachine::List&) const;
+    WatchRequest streamed_list(const WatchMachine::List&, std::chrono::seconds timeout) const;
+    WatchRequest probe() const;
+    WatchRequest watch(const WatchMachine::Watch&, std::chrono::seconds timeout) const;
+
+    /// The server has answered a request successfully.
+    void on_success(bool sharded);
+    /// The server has confirmed or disproved server-side filtering.
+    void on_share(bool by_server);
+    /// Evaluates a verdict. \param encoding_failed  see is_encoding_of_no_use()
+    /// \returns whether to repeat the request at once in another form
+    bool on_verdict(const Exchange&, const Verdict&, bool encoding_failed);
+    /// A list is complete.
+    void on_list(const Exchange&, const WatchMachine&);
+    /// The API server has changed.
+    void forget() noexcept;
+
+ private:
+    bool asks_for_share() const;
+    bool wants_gzip() const;
+    WatchQuery query_to_send() const;
+    WatchRequest finish(WatchRequest, bool events) const;
+    bool fall_back(const Failure&);
+    void on_encoding(const ListForms&);
+    ListMemory& memory() const noexcept { return server_.traffic()->list_forms; }
+    TimePoint now() const noexcept { return server_.now(); }
+
+    const WatchQuery& query_;
+    const WatchOptions& options_;
+    WatchServer& server_;
+    WatchReport& report_;
+    EncodingChoice encoding_;
+    ShareChoice share_;
+    bool gzip_failed_ = false;  ///< since a list was complete
+};
+
+/// Whether the server does not serve the requested encoding, or the decoder rejects it.
+bool is_encoding_of_no_use(const Exchange&, const Failure&);
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,148 @@
+#include "k8s_sd/detail/codec/media_types.hpp"
+#include "k8s_sd/detail/transport/unreachable.hpp"
+#include "k8s_sd/detail/watch/watch_forms.hpp"
+
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+WatchForms::WatchForms(const WatchQuery& query, const WatchOptions& options,
+                       const KindSchema& schema, WatchServer& server, WatchReport& report)
+    : query_(query),
+      options_(options),
+      server_(server),
+      report_(report),
+      encoding_(options.protobuf && !schema.json_only, schema.metadata_only) {}
+
+ListMemory::Known WatchForms::known() const { return memory().of(query_.kind, now()); }
+
+void WatchForms::forget() noexcept {
+    encoding_.forget();
+    share_.forget();
+}
+
+// --- requests -----------------------------------------------------------------------------------
+
+/// Watch-lists require the current API version; servers with an older one lack the feature.
+bool WatchForms::may_stream_list() const { return server_.api_version().empty() && !wants_gzip(); }
+
+/// Adopts the encoding choice of other watches of the kind, which have seen the first one fail.
+void WatchForms::begin_list(const WatchMachine::List& wanted) {
+    encoding_.begin_list(now());
+    const auto json_until = known().json_until;
+    if (json_until && !wanted.other_encoding) encoding_.be_plain_until(*json_until);
+}
+
+WatchRequest WatchForms::list(const WatchMachine::List& wanted) const {
+    WatchRequest request = list_request(query_to_send(), options_, wanted, server_.api_version());
+    request.gzip = wants_gzip();
+    return finish(std::move(request), false);
+}
+
+WatchRequest WatchForms::streamed_list(const WatchMachine::List& wanted,
+                                       std::chrono::seconds timeout) const {
+    return finish(streamed_list_request(query_to_send(), options_, wanted, timeout), true);
+}
+
+WatchRequest WatchForms::probe() const {
+    return finish(probe_request(query_to_send(), options_, server_.api_version()), false);
+}
+
+WatchRequest WatchForms::watch(const WatchMachine::Watch& watch,
+                               std::chrono::seconds timeout) const {
+    return finish(watch_request(query_to_send(), watch, timeout, server_.api_version()), true);
+}
+
+WatchRequest WatchForms::finish(WatchRequest request, bool events) const {
+    request.sharded = asks_for_share();
+    request.accept =
+        encoding_.accept(events, server_.api_version().empty(), request.other_encoding);
+    return request;
+}
+
+bool WatchForms::asks_for_share() const {
+    return !query_.share.is_all() && options_.server_side_shares && share_.sends() &&
+           server_.traffic()->shards.worth_trying(now());
+}
+
+/// The query for the server; the watcher filters the rest.
+WatchQuery WatchForms::query_to_send() const {
+    WatchQuery query = query_;
+    if (!asks_for_share()) query.share = {};
+    return query;
+}
+
+/// Never gzip Secrets: zlib does not wipe its buffers.
+bool WatchForms::wants_gzip() const {
+    const ApiClientImpl& api = server_.api();
+    if (holds_secrets(query_.kind) || gzip_failed_ || !api.compresses() ||
+        options_.gzip == Compression::never || !known().compresses) {
+        return false;
+    }
+    return options_.gzip == Compression::always ||
+           (server_.traffic()->lists.is_slow(now()) && !api.is_local());
+}
+
+// --- results ------------------------------------------------------------------------------------
+
+void WatchForms::on_success(bool sharded) {
+    if (!share_.on_success(sharded)) return;
+    if (server_.traffic()->shards.on_refused(now())) report_.on_shard_selector_refused();
+    report_.on_sharded(false);
+}
+
+void WatchForms::on_share(bool by_server) {
+    if (!by_server) server_.traffic()->shards.on_ignored(now());
+    report_.on_sharded(by_server);
+}
+
+bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
+                            bool encoding_failed) {
+    const Failure& failure = verdict.failure;
+    if (exchange.gzip && failure.ec && !is_unreachable(failure.ec)) gzip_failed_ = true;
+    if (encoding_failed && fall_back(failure)) return true;
+    if (!failure.ec || !share_.on_failure(exchange.sharded, exchange.head.status)) return false;
+    report_.note(failure);
+    return true;
+}
+
+/// Changes to plain JSON.
+/// \returns false if that has failed already
+bool WatchForms::fall_back(const Failure& failure) {
+    if (!encoding_.fall_back(now())) return false;
+    memory().on_json(query_.kind, *encoding_.plain_until());
+    report_.on_other_encoding(failure);
+    return true;
+}
+
+void WatchForms::on_list(const Exchange& exchange, const WatchMachine& machine) {
+    const ListForms& forms = machine.list_forms();
+    if (exchange.streamed) {
+        memory().on_streamed(query_.kind);
+    } else if (forms.streams_failed()) {
+        memory().on_not_streamed(query_.kind, machine.stream_refused(), now());
+    }
+    if (const auto shape = forms.better_shape()) memory().on_shape(query_.kind, *shape, now());
+    if (std::exchange(gzip_failed_, false) && !exchange.gzip) memory().on_not_compressed(now());
+    on_encoding(forms);
+}
+
+/// Takes the other encoding if only that one worked.
+void WatchForms::on_encoding(const ListForms& forms) {
+    if (!forms.current().other_encoding) return encoding_.on_list();
+    if (!forms.usual_encoding_failed()) return;
+    encoding_.take_other(now());
+    memory().on_json(query_.kind, encoding_.plain_until().value_or(now()));
+    if (!encoding_.plain_until()) return;
+    const error_code failed = report_.status().error;
+    report_.on_other_encoding({failed, failed.message()});
+}
+
+bool is_encoding_of_no_use(const Exchange& exchange, const Failure& failure) {
+    const ResponseHead& head = exchange.head;
+    if (head.status == 406 || head.status == 415) return true;
+    return exchange.readable && head.content_encoding.empty() &&
+           head.content_type == protobuf_media_type && failure.ec == errc::malformed_response;
+}
+
+}  // namespace k8s_sd::inline v0::detail

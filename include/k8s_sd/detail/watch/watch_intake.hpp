@@ -1,0 +1,94 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
+#include "k8s_sd/detail/codec/kind_schema.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/objects/object_store.hpp"
+#include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/watch_report.hpp"
+#include "k8s_sd/url_watcher.hpp"
+#include "k8s_sd/watch_query.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The objects of one watch: selects, counts, creates and stores them, and reports each change.
+///
+/// Used on the watcher's executor. Nearly every function may call the observer, which may call
+/// stop(); nothing is reported afterwards. All references must outlive the intake.
+class WatchIntake {
+ public:
+    /// An opaque tag stored with the object; nullopt drops the object.
+    using Tag = std::optional<std::uint16_t>;
+
+    /// \param form  null for a built-in kind: stored for labels
+    WatchIntake(const WatchQuery&, const WatchOptions&, WatchObserver&,
+                std::shared_ptr<ObjectMaker>, std::shared_ptr<const ObjectForm> form, WatchReport&);
+
+    /// The observer is not called again.
+    void stop() noexcept { stopped_ = true; }
+
+    const KindSchema& schema() const noexcept;
+    const ObjectStore& store() const noexcept { return store_; }
+    /// The objects of a list with unknown kind so far.
+    const std::vector<ObjectPtr>& held() const noexcept { return held_; }
+
+    /// See the functions of the same names in URLWatcher.
+    void forget(std::string_view ns, std::string_view name);
+    void adopt(ObjectPtr object);
+
+    // The order of calls for each object: tag_of(), is_one_too_many(), take().
+
+    /// The tag to store the object with; nullopt also for a deleted or probed object.
+    Tag tag_of(const Exchange&, EventType, const DecodedObject&);
+    /// Counts all objects of a list or probe, wanted or not, so none is endless; a list may bring
+    /// new objects before it drops missing ones. An event beyond the limit is dropped with its
+    /// version, so the server sends it again.
+    /// \param kept  the object has a tag
+    bool is_one_too_many(Exchange&, EventType, bool kept, const api::ObjectMeta&) const;
+    /// Stores or removes the object.
+    void take(const Exchange&, const DecodedObject&, Tag);
+
+    /// Counts an unreadable object of a list or probe.
+    void count_bad(Exchange&) const;
+    /// Keeps the last state of the object, and reports it.
+    void take_bad(const Exchange&, const BadObject&);
+    /// Describes the exceeded limit.
+    std::string problem_of_count(const Exchange&) const;
+
+    void begin_list() { store_.begin_list(); }
+    /// The body has ended. \param complete  the held objects are of the right kind
+    void end_body(bool complete);
+    /// Removes the objects that are not in the list.
+    void finish_list();
+    /// Whether the complete list is suspicious. Truncated lists before the first sync do not count:
+    /// no observer has seen them as a state.
+    bool has_lost_much() const;
+
+ private:
+    bool wants(std::string_view ns, std::string_view name);
+    void keep_last_state(const Exchange&, const BadObject&);
+    bool hides_state(const BadObject&) const;
+    void on_change(const ObjectChange&);
+
+    const WatchQuery& query_;
+    const WatchOptions& options_;
+    WatchObserver& observer_;
+    const std::shared_ptr<ObjectMaker> maker_;
+    const std::shared_ptr<const ObjectForm> form_;
+    WatchReport& report_;
+    ObjectStore store_;
+    std::vector<ObjectPtr> held_;
+    bool adopted_ = false;  ///< objects from another watch
+    bool stopped_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "k8s_sd/clock.hpp"
+#include "k8s_sd/detail/base/random.hpp"
+#include "k8s_sd/detail/client/server_traffic.hpp"
+#include "k8s_sd/time.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The permits of one watch, its timers and its jitter: when it may list, watch and wake up.
+///
+/// A member of its owner, and used on the executor of the handlers. A handler keeps the owner alive
+/// during its call, and is not called once the owner is gone. The handler may destroy the owner.
+class WatchPermits {
+ public:
+    using Owner = std::weak_ptr<const void>;
+    using Handler = std::function<void()>;
+
+    WatchPermits(asio::any_io_executor, std::shared_ptr<Clock>, std::shared_ptr<ServerTraffic>,
+                 std::uint64_t seed);
+
+    /// Returns the permits, and cancels all handlers. Nothing is granted afterwards.
+    void stop() noexcept;
+    /// Returns the permits, and ends all waits but that of leave_later().
+    void cancel() noexcept;
+    /// The traffic of another server, from now on. Call cancel() before.
+    void take_traffic(std::shared_ptr<ServerTraffic> traffic) { traffic_ = std::move(traffic); }
+
+    /// Takes a list permit if there is none yet.
+    /// \returns whether there is one now
+    bool take_list_permit();
+    /// Waits for a list permit, two minutes at most: a stalled list must not block the others
+    /// indefinitely. Then the list goes ahead without one.
+    void async_list_permit(const Owner&, const Handler&);
+    void return_list_permit() noexcept { list_permit_.reset(); }
+    /// Returns the present watch permit and takes another one.
+    /// \returns false while ServerLimits::watches are open
+    bool take_watch_permit();
+    void return_watch_permit() noexcept { watch_permit_.reset(); }
+    void return_permits() noexcept;
+
+    /// A request begins. A recovery of the server from now on ends the next sleep early.
+    void on_request() { recoveries_ = traffic_->recoveries(); }
+    /// \param until_recovery  ends early when another request to the server succeeds, but only once
+    ///     in a row: a request may fail although the server works
+    void async_sleep(Duration, bool until_recovery, const Owner&, const Handler&);
+    /// Calls the handler after a pause with jitter, so watches do not hit a new server at the same
+    /// time. Replaces the previous call of this function only.
+    void leave_later(Owner, Handler);
+
+    /// Sets the timer, which each other wait uses as well: it replaces that wait. The handler is
+    /// responsible for its owner.
+    void call_after(Duration, Handler);
+    void cancel_timer() noexcept { timer_->cancel(); }
+
+    Random& random() noexcept { return random_; }
+
+ private:
+    void wait_until_recovery(Duration, const Owner&, const Handler&);
+    void wake(TimePoint earliest, TimePoint end, const Owner&, const Handler&);
+    void sleep(Duration, const Owner&, const Handler&);
+    Duration draw_jitter(Duration most);
+    TimePoint now() const noexcept { return clock_->now(); }
+
+    const asio::any_io_executor executor_;
+    const std::shared_ptr<Clock> clock_;
+    std::shared_ptr<ServerTraffic> traffic_;
+    Random random_;
+    std::unique_ptr<Timer> timer_;
+    std::unique_ptr<Timer> leaving_;          ///< null: not used so far
+    ServerTraffic::RequestHandle requested_;  ///< a list permit or a wake-up
+    ServerTraffic::Permit list_permit_;
+    ServerTraffic::Permit watch_permit_;
+    std::uint64_t recoveries_ = 0;  ///< of the server, when the request began
+    bool woken_ = false;            ///< by the server's recovery, before the pause ended
+    bool stopped_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,126 @@
+#include "k8s_sd/detail/watch/watch_permits.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// The recovery of a server wakes all waiting watches: spread over this time, and none of them
+/// sooner than this pause after its own failure.
+constexpr Duration recovery_jitter = std::chrono::seconds(1);
+constexpr Duration min_recovery_pause = std::chrono::seconds(4);
+/// Watches leave a server removed from the kubeconfig spread over this time.
+constexpr Duration leaving_jitter = std::chrono::seconds(5);
+constexpr Duration max_permit_wait = std::chrono::minutes(2);
+
+}  // namespace
+
+WatchPermits::WatchPermits(asio::any_io_executor executor, std::shared_ptr<Clock> clock,
+                           std::shared_ptr<ServerTraffic> traffic, std::uint64_t seed)
+    : executor_(std::move(executor)),
+      clock_(std::move(clock)),
+      traffic_(std::move(traffic)),
+      random_(seed),
+      timer_(clock_->make_timer(executor_)) {}
+
+void WatchPermits::stop() noexcept {
+    stopped_ = true;
+    cancel();
+    if (leaving_) leaving_->cancel();
+}
+
+void WatchPermits::cancel() noexcept {
+    timer_->cancel();
+    requested_.reset();
+    return_permits();
+}
+
+void WatchPermits::return_permits() noexcept {
+    list_permit_.reset();
+    watch_permit_.reset();
+}
+
+bool WatchPermits::take_list_permit() {
+    if (!list_permit_) list_permit_ = traffic_->try_list_permit();
+    return static_cast<bool>(list_permit_);
+}
+
+bool WatchPermits::take_watch_permit() {
+    watch_permit_ = traffic_->try_watch_permit();
+    return static_cast<bool>(watch_permit_);
+}
+
+void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler) {
+    requested_ = traffic_->async_list_permit(executor_,
+                                             [this, owner, handler](ServerTraffic::Permit permit) {
+                                                 const auto alive = owner.lock();
+                                                 if (!alive || stopped_) return;
+                                                 timer_->cancel();
+                                                 list_permit_ = std::move(permit);
+                                                 handler();
+                                             });
+    timer_->expires_at(now() + max_permit_wait, [this, owner, handler] {
+        const auto alive = owner.lock();
+        if (!alive || stopped_) return;
+        requested_.reset();
+        handler();
+    });
+}
+
+void WatchPermits::async_sleep(Duration pause, bool until_recovery, const Owner& owner,
+                               const Handler& handler) {
+    sleep(pause, owner, handler);
+    if (until_recovery && !std::exchange(woken_, false)) wait_until_recovery(pause, owner, handler);
+}
+
+void WatchPermits::sleep(Duration pause, const Owner& owner, const Handler& handler) {
+    call_after(pause, [this, owner, handler] {
+        const auto alive = owner.lock();
+        if (!alive || stopped_) return;
+        requested_.reset();
+        handler();
+    });
+}
+
+void WatchPermits::wait_until_recovery(Duration pause, const Owner& owner, const Handler& handler) {
+    const TimePoint end = now() + pause;
+    const TimePoint earliest = now() + min_recovery_pause;
+    // The recovery may have happened while this watch waited for its response.
+    if (traffic_->recoveries() != recoveries_) return wake(earliest, end, owner, handler);
+    requested_ = traffic_->async_recovery(executor_, [this, owner, handler, end, earliest] {
+        const auto alive = owner.lock();
+        if (alive && !stopped_) wake(earliest, end, owner, handler);
+    });
+}
+
+void WatchPermits::wake(TimePoint earliest, TimePoint end, const Owner& owner,
+                        const Handler& handler) {
+    const TimePoint soon = std::max(now(), earliest) + draw_jitter(recovery_jitter);
+    if (soon >= end) return;
+    woken_ = true;
+    sleep(soon - now(), owner, handler);
+}
+
+void WatchPermits::leave_later(Owner owner, Handler handler) {
+    if (!leaving_) leaving_ = clock_->make_timer(executor_);
+    leaving_->expires_at(now() + draw_jitter(leaving_jitter),
+                         [this, owner = std::move(owner), handler = std::move(handler)] {
+                             const auto alive = owner.lock();
+                             if (alive && !stopped_) handler();
+                         });
+}
+
+void WatchPermits::call_after(Duration wait, Handler handler) {
+    timer_->expires_at(now() + wait, std::move(handler));
+}
+
+Duration WatchPermits::draw_jitter(Duration most) {
+    using Distribution = std::uniform_int_distribution<Duration::rep>;
+    return Duration(Distribution(0, most.count())(random_));
+}
+
+}  // namespace k8s_sd::inline v0::detail
