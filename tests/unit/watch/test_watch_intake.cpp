@@ -1,0 +1,268 @@
+#include "k8s_sd/api/pod.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
+#include "k8s_sd/detail/objects/object_tag.hpp"
+#include "k8s_sd/detail/watch/watch_intake.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace k8s_sd::detail {
+namespace {
+
+/// Pods taken from a list, a probe or a watch, and the reported changes.
+struct IntakeFixture final : WatchObserver {
+    explicit IntakeFixture(WatchOptions with = {}) : options(with) {}
+
+    void on_change(const ObjectChange& change) override {
+        changes += !change.before ? '+' : !change.after ? '-' : '~';
+        changes += (change.after ? change.after : change.before)->name();
+        if (after_change) after_change();
+    }
+    void on_synced() override {}
+    void on_batch_end() override {}
+    void on_status() override {}
+    bool wants(std::string_view, std::string_view name) override { return name != unwanted; }
+    std::optional<std::uint16_t> tag_of(const DecodedObject&) override { return tag; }
+    void keep_apart(const ObjectPtr& object) override { apart += object->name(); }
+
+    /// An event of a pod, as the coordinator passes it on.
+    void event(EventType type, std::string_view name, std::string_view uid = "u") {
+        api::Pod pod;
+        pod.metadata.namespace_ = "ns";
+        pod.metadata.name = name;
+        pod.metadata.uid = uid;
+        const DecodedObject decoded{Kind::pod, pod.metadata, &pod, certain};
+        const WatchIntake::Tag given = intake.tag_of(exchange, type, decoded);
+        if (!intake.is_one_too_many(exchange, type, given.has_value(), pod.metadata))
+            intake.take(exchange, decoded, given);
+    }
+    void add(std::string_view name, std::string_view uid = "u") {
+        event(EventType::added, name, uid);
+    }
+    void remove(std::string_view name) { event(EventType::deleted, name); }
+    void bad(std::string_view name, std::string_view uid, errc ec = errc::object_too_large) {
+        intake.take_bad(exchange, {"ns", name, uid, "7", ec, "why"});
+    }
+    void watch() { exchange.purpose = Purpose::watch; }
+    std::string take_changes() { return std::exchange(changes, {}); }
+
+    WatchQuery query;
+    WatchOptions options;
+    std::string server = "https://a:6443";
+    Metrics::PerKind metrics;
+    Logger logger{LogLevel::off, {}};
+    WatchReport report{query, server, metrics, logger, [](std::string text) { return text; }, {}};
+    WatchIntake intake{query, options, *this, std::make_shared<ObjectMaker>(), nullptr, report};
+    Exchange exchange;
+    std::string changes, apart, unwanted;
+    std::optional<std::uint16_t> tag = std::uint16_t{0};
+    bool certain = true;
+    std::function<void()> after_change;
+};
+
+WatchOptions at_most(std::size_t objects) {
+    WatchOptions options;
+    options.max_objects = objects;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("WatchIntake: a list brings objects, and its end removes the others") {
+    IntakeFixture f;
+    f.intake.begin_list();
+    f.add("a");
+    f.add("b");
+    f.intake.finish_list();
+    CHECK(f.take_changes() == "+a+b");
+    f.intake.begin_list();
+    f.add("b");
+    f.add("c");
+    CHECK(f.take_changes() == "+c");
+    f.intake.finish_list();
+    CHECK(f.take_changes() == "-a");
+    CHECK(f.exchange.items == 4);
+    CHECK(f.report.status().objects == 2);
+}
+
+TEST_CASE("WatchIntake: events add, replace and remove objects, and are not counted as items") {
+    IntakeFixture f;
+    f.watch();
+    f.add("a");
+    f.add("a");
+    f.add("a", "v");
+    f.remove("a");
+    f.remove("a");
+    CHECK(f.take_changes() == "+a~a-a");
+    CHECK(f.exchange.items == 0);
+}
+
+TEST_CASE("WatchIntake: the observer selects by name, and by the tag") {
+    IntakeFixture f;
+    f.watch();
+    f.add("a");
+    f.add("b");
+    f.unwanted = "a";
+    f.remove("a");
+    CHECK(f.take_changes() == "+a+b");
+    f.tag.reset();
+    f.add("b");
+    CHECK(f.take_changes() == "-b");
+    f.tag = ObjectTag::apart;
+    f.add("c");
+    CHECK(f.apart == "c");
+}
+
+TEST_CASE("WatchIntake: objects of another share are dropped") {
+    IntakeFixture f;
+    f.watch();
+    f.add("a", "u");
+    f.query.share =
+        ObjectShare::part(0, 2).contains("u") ? ObjectShare::part(1, 2) : ObjectShare::part(0, 2);
+    f.add("a", "u");
+    CHECK(f.take_changes() == "+a-a");
+    f.bad("b", "u");
+    CHECK(f.metrics.bad_objects == 0);
+}
+
+TEST_CASE("WatchIntake: a list has a limit, wanted or not; so has a watch") {
+    IntakeFixture f(at_most(2));
+    SECTION("list") {
+        f.unwanted = "a";
+        f.add("a");
+        f.add("b");
+        CHECK_FALSE(f.exchange.too_many);
+        f.add("c");
+        CHECK(f.exchange.too_many);
+        CHECK(f.take_changes() == "+b");
+        CHECK(f.intake.problem_of_count(f.exchange) ==
+              "more than 2 objects; select fewer, or raise max_objects");
+    }
+    SECTION("unreadable objects of a list") {
+        for (int i = 0; i < 3; ++i) f.intake.count_bad(f.exchange);
+        CHECK(f.exchange.too_many);
+    }
+    SECTION("watch") {
+        f.watch();
+        for (const char* name : {"a", "b", "a"}) f.add(name, "v");
+        CHECK_FALSE(f.exchange.too_many);
+        f.add("c");
+        CHECK(f.exchange.too_many);
+        CHECK(f.take_changes() == "+a+b");
+    }
+    SECTION("changes during a streamed list") {
+        f.exchange.streamed = true;
+        f.add("a");
+        f.add("b");
+        f.event(EventType::modified, "a", "v");
+        f.remove("b");
+        CHECK_FALSE(f.exchange.too_many);
+        CHECK(f.take_changes() == "+a+b~a-b");
+    }
+}
+
+TEST_CASE("WatchIntake: a probe only counts") {
+    IntakeFixture f(at_most(2));
+    f.exchange.purpose = Purpose::probe;
+    for (int i = 0; i < 100; ++i) f.add("a");
+    CHECK_FALSE(f.exchange.too_many);
+    f.add("a");
+    CHECK(f.exchange.too_many);
+    CHECK(f.changes.empty());
+}
+
+TEST_CASE("WatchIntake: objects of a list with unknown kind are held until its end") {
+    IntakeFixture f;
+    f.certain = false;
+    f.add("a");
+    CHECK(f.changes.empty());
+    CHECK(f.intake.held().size() == 1);
+    SECTION("right") {
+        f.intake.end_body(true);
+        CHECK(f.changes == "+a");
+    }
+    SECTION("wrong") {
+        f.intake.end_body(false);
+        CHECK(f.changes.empty());
+    }
+    CHECK(f.intake.held().empty());
+}
+
+TEST_CASE("WatchIntake: the last state of an unreadable object stays") {
+    IntakeFixture f;
+    f.intake.begin_list();
+    f.add("a");
+    f.intake.finish_list();
+    f.take_changes();
+    SECTION("in a list") {
+        f.intake.begin_list();
+        f.bad("a", "u");
+        f.intake.finish_list();
+        CHECK(f.changes.empty());
+        CHECK(f.report.is_unread("ns", "a"));
+    }
+    SECTION("unless a watch shows another UID") {
+        f.watch();
+        f.bad("a", "v");
+        CHECK(f.changes == "-a");
+    }
+    SECTION("as all objects do in a list with an unnamed one") {
+        f.intake.begin_list();
+        f.bad("", "", errc::bad_object);
+        f.intake.finish_list();
+        CHECK(f.changes.empty());
+        CHECK(f.report.whole_status().error == errc::bad_object);
+    }
+}
+
+TEST_CASE("WatchIntake: a list without most of the known objects is suspicious") {
+    IntakeFixture f;
+    const auto list_nothing = [&f] {
+        f.intake.begin_list();
+        return f.intake.has_lost_much();
+    };
+    f.intake.begin_list();
+    f.add("a");
+    f.intake.finish_list();
+    CHECK_FALSE(list_nothing());  // not synced
+    f.report.on_synced();
+    CHECK(list_nothing());
+    f.add("a");
+    CHECK_FALSE(f.intake.has_lost_much());
+    f.options.confirm_suspicious_lists = false;
+    CHECK_FALSE(list_nothing());
+}
+
+TEST_CASE("WatchIntake: adopted and forgotten objects are not reported, but counted") {
+    IntakeFixture f;
+    IntakeFixture other;
+    other.add("a");
+    f.intake.adopt(*other.intake.store().objects().begin());
+    CHECK(f.report.status().objects == 1);
+    f.intake.begin_list();
+    CHECK(f.intake.has_lost_much());  // though not synced
+    f.intake.forget("ns", "a");
+    CHECK(f.report.status().objects == 0);
+    CHECK(f.changes.empty());
+}
+
+TEST_CASE("WatchIntake: nothing is reported once the observer has stopped it") {
+    IntakeFixture f;
+    f.intake.begin_list();
+    f.add("a");
+    f.add("b");
+    f.intake.finish_list();
+    f.take_changes();
+    f.after_change = [&f] { f.intake.stop(); };
+    f.intake.begin_list();
+    f.intake.finish_list();
+    CHECK(f.take_changes().size() == 2);
+    f.add("c");
+    CHECK(f.changes.empty());
+}
+
+}  // namespace k8s_sd::detail

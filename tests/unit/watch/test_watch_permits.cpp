@@ -1,0 +1,196 @@
+#include "k8s_sd/detail/watch/watch_permits.hpp"
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+
+namespace k8s_sd::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The permits of a watch on a server with one permit of each sort.
+struct PermitsFixture {
+    PermitsFixture() { make(); }
+
+    void make() {
+        owner = std::make_shared<int>();
+        permits.emplace(context.get_executor(), clock, traffic, 1);
+    }
+    /// Counts the calls.
+    WatchPermits::Handler count() {
+        return [this] { ++calls; };
+    }
+    void advance(Duration time) { clock->advance(context, time); }
+    void settle() { test::settle(context); }
+    /// The server fails and works again.
+    void recover() {
+        traffic->on_failure();
+        traffic->on_success();
+    }
+
+    asio::io_context context;
+    std::shared_ptr<sim::ManualClock> clock = std::make_shared<sim::ManualClock>();
+    std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
+    std::shared_ptr<ServerTraffic> traffic =
+        std::make_shared<ServerTraffic>(ServerLimits{.concurrent_lists = 1, .watches = 1}, metrics);
+    std::shared_ptr<int> owner;
+    std::optional<WatchPermits> permits;
+    int calls = 0;
+};
+
+}  // namespace
+
+TEST_CASE("WatchPermits: a list keeps its permit until it returns it") {
+    PermitsFixture f;
+    REQUIRE(f.permits->take_list_permit());
+    CHECK(f.permits->take_list_permit());  // the same one
+    CHECK_FALSE(f.traffic->try_list_permit());
+    f.permits->return_list_permit();
+    CHECK(f.traffic->try_list_permit());
+}
+
+TEST_CASE("WatchPermits: without a permit a list waits for one") {
+    PermitsFixture f;
+    ServerTraffic::Permit other = f.traffic->try_list_permit();
+    REQUIRE_FALSE(f.permits->take_list_permit());
+    f.permits->async_list_permit(f.owner, f.count());
+    f.advance(1min);
+    CHECK(f.calls == 0);
+    other.reset();
+    f.settle();
+    CHECK(f.calls == 1);
+    CHECK_FALSE(f.traffic->try_list_permit());
+    f.advance(10min);
+    CHECK(f.calls == 1);
+}
+
+TEST_CASE("WatchPermits: after two minutes a list goes ahead without a permit") {
+    PermitsFixture f;
+    ServerTraffic::Permit other = f.traffic->try_list_permit();
+    f.permits->async_list_permit(f.owner, f.count());
+    f.advance(2min);
+    CHECK(f.calls == 1);
+    CHECK(f.metrics->lists_waiting == 0);
+    other.reset();
+    f.settle();
+    CHECK(f.calls == 1);
+    CHECK(f.traffic->try_list_permit());
+}
+
+TEST_CASE("WatchPermits: a watch gets a permit while the limit is not reached") {
+    PermitsFixture f;
+    REQUIRE(f.permits->take_watch_permit());
+    CHECK_FALSE(f.traffic->try_watch_permit());
+    f.permits->return_watch_permit();
+    const ServerTraffic::Permit other = f.traffic->try_watch_permit();
+    CHECK(other);
+    CHECK_FALSE(f.permits->take_watch_permit());
+}
+
+TEST_CASE("WatchPermits: a sleep ends after its pause") {
+    PermitsFixture f;
+    f.permits->async_sleep(10s, false, f.owner, f.count());
+    f.recover();
+    f.advance(9s);
+    CHECK(f.calls == 0);
+    f.advance(1s);
+    CHECK(f.calls == 1);
+}
+
+TEST_CASE("WatchPermits: the recovery of the server ends a sleep after four to five seconds") {
+    PermitsFixture f;
+    f.traffic->on_failure();
+    f.permits->on_request();
+    f.permits->async_sleep(1h, true, f.owner, f.count());
+    SECTION("at once") {
+        f.recover();
+        f.advance(4s - 1ms);
+        CHECK(f.calls == 0);
+        f.advance(1s + 1ms);
+        CHECK(f.calls == 1);
+    }
+    SECTION("later, with the jitter only") {
+        f.advance(1min);
+        f.recover();
+        f.advance(1s);
+        CHECK(f.calls == 1);
+    }
+}
+
+TEST_CASE("WatchPermits: a recovery during the failed request counts, but not twice in a row") {
+    PermitsFixture f;
+    f.permits->on_request();
+    f.recover();
+    f.permits->async_sleep(1h, true, f.owner, f.count());
+    f.advance(5s);
+    CHECK(f.calls == 1);
+    f.permits->async_sleep(1h, true, f.owner, f.count());
+    f.recover();
+    f.advance(59min);
+    CHECK(f.calls == 1);
+    f.advance(1min);
+    CHECK(f.calls == 2);
+}
+
+TEST_CASE("WatchPermits: a recovery just before the end of a sleep changes nothing") {
+    PermitsFixture f;
+    f.traffic->on_failure();
+    f.permits->on_request();
+    f.permits->async_sleep(3s, true, f.owner, f.count());
+    f.recover();
+    f.advance(3s - 1ms);
+    CHECK(f.calls == 0);
+    f.advance(1ms);
+    CHECK(f.calls == 1);
+}
+
+TEST_CASE("WatchPermits: a server is left within five seconds, whatever the timer does") {
+    PermitsFixture f;
+    f.permits->leave_later(f.owner, f.count());
+    f.permits->cancel();
+    f.advance(5s);
+    CHECK(f.calls == 1);
+}
+
+TEST_CASE("WatchPermits: cancel() returns the permits and ends the waits") {
+    PermitsFixture f;
+    REQUIRE(f.permits->take_list_permit());
+    REQUIRE(f.permits->take_watch_permit());
+    f.permits->async_sleep(1s, true, f.owner, f.count());
+    f.permits->cancel();
+    CHECK(f.traffic->try_list_permit());
+    CHECK(f.traffic->try_watch_permit());
+    f.recover();
+    f.advance(1min);
+    CHECK(f.calls == 0);
+}
+
+TEST_CASE("WatchPermits: no handler is called after stop(), or without its owner") {
+    PermitsFixture f;
+    ServerTraffic::Permit other = f.traffic->try_list_permit();
+    f.permits->async_list_permit(f.owner, f.count());
+    f.permits->leave_later(f.owner, f.count());
+    SECTION("stopped") { f.permits->stop(); }
+    SECTION("without its owner") { f.owner.reset(); }
+    other.reset();
+    f.advance(10min);
+    CHECK(f.calls == 0);
+}
+
+TEST_CASE("WatchPermits: a handler may destroy the owner and its permits") {
+    PermitsFixture f;
+    f.permits->async_sleep(1s, true, f.owner, [&f] {
+        ++f.calls;
+        f.permits.reset();
+        f.owner.reset();
+    });
+    f.advance(1s);
+    CHECK(f.calls == 1);
+    CHECK_FALSE(f.permits);
+}
+
+}  // namespace k8s_sd::detail
