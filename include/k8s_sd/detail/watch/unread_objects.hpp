@@ -48,7 +48,7 @@ class UnreadObjects {
     error_code error() const { return is_nameless() ? errc::bad_object : errc::object_too_large; }
     /// One of them, and the number of the others.
     std::string text() const {
-        const std::string one = is_nameless() ? "one without a name" : printable(*keys_.begin());
+        std::string one = is_nameless() ? "one without a name" : printable(*keys_.begin());
         if (keys_.size() == 1) return one;
         return one + " and " + std::to_string(keys_.size() - 1) + " more";
     }

@@ -37,7 +37,7 @@ class WatchPermits {
     bool take_list_permit();
     /// Waits for a list permit, two minutes at most: a stalled list must not block the others
     /// indefinitely. Then the list goes ahead without one.
-    void async_list_permit(Owner, Handler);
+    void async_list_permit(const Owner&, const Handler&);
     void return_list_permit() noexcept { list_permit_.reset(); }
     /// Returns the present watch permit and takes another one.
     /// \returns false while ServerLimits::watches are open
@@ -49,7 +49,7 @@ class WatchPermits {
     void on_request() { recoveries_ = traffic_->recoveries(); }
     /// \param until_recovery  ends early when another request to the server succeeds, but only once
     ///     in a row: a request may fail although the server works
-    void async_sleep(Duration, bool until_recovery, Owner, Handler);
+    void async_sleep(Duration, bool until_recovery, const Owner&, const Handler&);
     /// Calls the handler after a pause with jitter, so watches do not hit a new server at the same
     /// time. Replaces the previous call of this function only.
     void leave_later(Owner, Handler);

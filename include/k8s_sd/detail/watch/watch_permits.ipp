@@ -54,7 +54,7 @@ bool WatchPermits::take_watch_permit() {
     return static_cast<bool>(watch_permit_);
 }
 
-void WatchPermits::async_list_permit(Owner owner, Handler handler) {
+void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler) {
     requested_ = traffic_->async_list_permit(executor_,
                                              [this, owner, handler](ServerTraffic::Permit permit) {
                                                  const auto alive = owner.lock();
@@ -71,7 +71,8 @@ void WatchPermits::async_list_permit(Owner owner, Handler handler) {
     });
 }
 
-void WatchPermits::async_sleep(Duration pause, bool until_recovery, Owner owner, Handler handler) {
+void WatchPermits::async_sleep(Duration pause, bool until_recovery, const Owner& owner,
+                               const Handler& handler) {
     sleep(pause, owner, handler);
     if (until_recovery && !std::exchange(woken_, false)) wait_until_recovery(pause, owner, handler);
 }
