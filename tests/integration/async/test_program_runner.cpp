@@ -130,14 +130,14 @@ TEST_CASE("ProgramRunner: a program has no input, no terminal, no descriptor of 
     ignore.sa_handler = SIG_IGN;
     struct sigaction previous {};
     ::sigaction(SIGUSR1, &ignore, &previous);
-    const Result result = run_script("cat; readlink /proc/$$/fd/0; ls /proc/$$/fd | tr '\\n' ' '; "
+    const Result result = run_script("cat; readlink /proc/$$/fd/0; ls /proc/$$/fd; "
                                      "(: < /dev/tty) 2>/dev/null && echo tty; "
                                      "test $(cut -d' ' -f6 /proc/$$/stat) = $$ && echo session; "
                                      "grep -E 'SigBlk|SigIgn' /proc/$$/status | tr -d '\\n\\t'");
     ::sigaction(SIGUSR1, &previous, nullptr);
     ::close(leaked);
     INFO(result.output);
-    CHECK(contains(result.output, "/dev/null\n0 1 10 2 session\n"));  // 10 is the shell's script
+    CHECK(contains(result.output, "/dev/null\n0\n1\n10\n2\nsession\n"));  // 10 is the script
     CHECK(contains(result.output, "SigBlk:0000000000000000SigIgn:"));
     // glibc reserves two signals above these.
     CHECK((std::stoull(result.output.substr(result.output.size() - 16), nullptr, 16) &

@@ -152,8 +152,8 @@ class Peers(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(jobs)
             with running("k8s-sd", "--listen", "127.0.0.1:0", "--config", path, "--dialect",
-                         dialect) as program:
-                server = program.line_with("^listens at (.*)$").group(1)
+                         dialect) as served:
+                server = served.line_with("^listens at (.*)$").group(1)
                 expected = {role: len([target for group in json.loads(
                     get(f"{server}/sd/{role}{form}")) for target in group["targets"]])
                     for role in ROLES}
@@ -246,8 +246,8 @@ class Api(unittest.TestCase):
             path = os.path.join(folder, "k8s-sd.yml")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(jobs)
-            with running("k8s-sd", "--listen", "127.0.0.1:0", "--config", path) as program:
-                own_url = program.line_with("^listens at (.*)$").group(1)
+            with running("k8s-sd", "--listen", "127.0.0.1:0", "--config", path) as served:
+                own_url = served.line_with("^listens at (.*)$").group(1)
                 for role in ROLES:
                     get(f"{own_url}/sd/{role}")  # waits until it is complete
                 with peer("prometheus", jobs) as url:
