@@ -3,9 +3,9 @@
 #include "k8s_sd/detail/text/host_port.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/user_agent.hpp"
 #include "k8s_sd/detail/transport/proxy/http_connect.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
-#include "k8s_sd/version.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -60,7 +60,7 @@ CleansedBytes connect_request(const ProxyTarget& proxy, const std::string& serve
         names_agent = names_agent || lower_case(header.name) == "user-agent";
         add({header.name, ": ", header.value, "\r\n"});
     }
-    if (!names_agent) add({"User-Agent: k8s_sd/" K8S_SD_VERSION "\r\n"});
+    if (!names_agent) add({user_agent_line});
     if (with_credentials) add({"Proxy-Authorization: Basic ", view(credentials), "\r\n"});
     add({"\r\n"});
     return text;
