@@ -18,9 +18,10 @@ const char* message_of(errc value) noexcept {
         case errc::too_many_requests: return "the server limits the number of requests (429)";
         case errc::server_error: return "the server failed (5xx)";
         case errc::unexpected_status: return "the server answered with an unexpected HTTP status";
-        case errc::unexpected_content_type: return "the body of the answer is not JSON";
+        case errc::unexpected_content_type:
+            return "the body of the answer is not in a requested content type";
         case errc::malformed_response:
-            return "the answer is not valid JSON, or not a list or event";
+            return "the answer cannot be decoded, or is not a list or event";
         case errc::truncated_response: return "the connection ended in the middle of a list";
         case errc::missing_resource_version: return "the list has no resource version";
         case errc::bad_object: return "an object has the wrong shape";
