@@ -84,7 +84,7 @@ Section fleet_rule_options(FleetOptions& o) {
     return {
         "When a change of the fleet counts; the same in all members",
         {{"--fleet-wait-for-size", "N",
-          "nobody has a share before so many members are ready, or --fleet-wait-timeout is over",
+          "no member has a share before so many are ready, or --fleet-wait-timeout is over",
           [&o](Text v) { o.rules.wait_for_size = count(v); }},
          {"--fleet-wait-timeout", "SECONDS", "(default 300)",
           [&o](Text v) { o.rules.wait_timeout = seconds(v); }},

@@ -117,7 +117,8 @@ support::Section run_options(Options& o) {
           "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
               "; where it has no protobuf, JSON is taken",
           support::choice(o.config.watch.protobuf, encodings())},
-         {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
+         {"--status-interval", "SECONDS",
+          "report the status of each watch this often, on standard error",
           [&](Text v) { o.status_interval = support::seconds(v); }}}};
 }
 

@@ -161,7 +161,7 @@ support::Section access_options(Options& o) {
 }
 
 support::Section push_options(Options& o) {
-    return {"Tell changes",
+    return {"Report changes",
             {{"--write-dir", "DIR",
               "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes; "
               "made if it is missing",
@@ -256,8 +256,8 @@ void check(const Options& o) {
         throw UsageError("--collectors: the pods of --collector-selector say how many there are");
     }
     if (o.allocator.allocation.allocation == Allocation::per_node && o.allocator.collectors > 0) {
-        throw UsageError("--allocation: per-node needs --collector-selector, as only pods tell "
-                         "their nodes");
+        throw UsageError("--allocation: per-node needs --collector-selector, as only pods have "
+                         "nodes");
     }
     if (o.tls.cert.empty() != o.tls.key.empty()) {
         throw UsageError("--tls-cert and --tls-key belong together");

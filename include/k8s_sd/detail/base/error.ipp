@@ -30,8 +30,7 @@ const char* message_of(errc value) noexcept {
         case errc::connect_timeout: return "no connection within connect_timeout";
         case errc::response_timeout: return "no progress of the answer within response_timeout";
         case errc::idle_timeout: return "the watch was silent for too long";
-        case errc::not_referenced:
-            return "nobody refers to the object; add a reference before reading it";
+        case errc::not_referenced: return "the object has no reference; add one before reading it";
         case errc::object_not_found: return "there is no object of this name";
         case errc::not_synced: return "the object was not read within get_timeout";
         case errc::unexpected_encoding:

@@ -148,7 +148,7 @@ void HttpConnect::read_head(std::string_view head, std::string_view rest) {
     if (status >= 200 || status == 101) {
         return judge(static_cast<unsigned>(status), head, rest);
     }
-    if (++interim_heads_ > max_interim_answers) return fail("announces its answer for ever");
+    if (++interim_heads_ > max_interim_answers) return fail("sends interim responses without end");
     const CleansedBytes next(rest.begin(), rest.end());
     received_.clear();
     searched_ = 0;
