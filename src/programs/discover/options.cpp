@@ -80,7 +80,7 @@ support::Section permission_options(Options& o) {
               "print the roles that this configuration needs, for kubectl apply -f -; asks no "
               "server",
               flag(o.print_rbac)},
-             {"--service-account", "NS/NAME", "who gets them (default default/k8s-sd)",
+             {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
               support::text(o.service_account)}}};
 }
 

@@ -372,7 +372,7 @@ class Watch(unittest.TestCase):
 
     def test_what_cannot_be_watched_is_said_in_words(self):
         table = {
-            "": (400, "job=NAME says whose list is watched"),
+            "": (400, "job=NAME is required: it names the watched list"),
             "?job=none": (404, "there is no job none"),
             "?job=on": (404, "there is no job on (did you mean one?)"),
             "?job=one&job=one": (400, "job is there twice"),

@@ -1284,7 +1284,7 @@ function ownerForm(shards) {
     event.preventDefault();
     const object = event.target.elements.object.value.trim();
     if (object) go({ view: "find", object, shards }, { other: true });
-  } }, el("label", {}, "Whose is ", el("input",
+  } }, el("label", {}, "Owner of ", el("input",
     { name: "object", type: "search", placeholder: "a pod, a node or an address" })),
   el("button", {}, "Find"));
 }
@@ -1377,13 +1377,13 @@ async function showConsumers(signal) {
     el("button", { "aria-pressed": onlyLate ? "true" : "false", id: "late",
       click: () => go({ late: onlyLate ? null : "1", after: null }) }, "Only late")),
   el("p", { class: "soft" },
-    "Who reads which list. One that is late has missed 2.5 of its intervals."),
+    "The readers of each list. A late one has missed 2.5 of its intervals."),
   shown.length === 0
     ? el("p", { class: "card empty" }, onlyLate ? "No reader is late."
       : ["No list has been read yet. ",
       el("a", { href: "?view=snippets" }, "Snippets"), " for agents."])
     : el("div", { class: "scroll" }, el("table", {},
-      th(["Who", "List", "Kind", "#Every", "Last poll", "#Polls", "#Bytes", "Answer", "Has"]),
+      th(["Reader", "List", "Kind", "#Every", "Last poll", "#Polls", "#Bytes", "Answer", "Has"]),
       el("tbody", {}, shown.map(consumerRow)))),
   wanted.length > shown.length ? el("p", { class: "soft" },
     `and ${number(wanted.length - shown.length)} more; those that need a look are here`) : null,
