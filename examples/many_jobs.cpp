@@ -168,8 +168,8 @@ int main(int argc, char** argv) {
     Options options;
     const support::CommandLine command{
         .program = "many_jobs",
-        .about = "Changes the configuration of many discovery jobs step by step and prints what "
-                 "each job is told.\n",
+        .about = "Changes the configuration of many discovery jobs step by step and prints the "
+                 "diffs of each job.\n",
         .sections = {support::server_options(options.server, "a simulated cluster in this process"),
                      support::credential_options(options.server),
                      support::shop_options(options.shop),

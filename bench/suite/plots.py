@@ -81,7 +81,8 @@ def bars(file, title, groups, unit):
            f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
            text(12, 22, title, "start", 'font-size="15"')]
     for number, name in enumerate(series):
-        out.append(text(12 + (WIDTH - 24) / len(series) * number, 46, name, "start", f'fill="{COLOURS[number]}"'))
+        out.append(text(12 + (WIDTH - 24) / len(series) * number, 46, name, "start",
+                        f'fill="{COLOURS[number]}"'))
     y = top
     for group, values in groups.items():
         out.append(text(left - 8, y + len(values) * bar / 2 + 4, group, "end"))

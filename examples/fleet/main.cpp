@@ -201,8 +201,8 @@ support::CommandLine command_line(Options& o) {
     return {.program = "fleet",
             .about =
                 "Shows how scrapers share targets: three processes, one simulated cluster. One "
-                "leaves, one\njoins, one is killed, and the targets tell for how long nobody "
-                "scraped them.\n",
+                "leaves, one\njoins, one is killed. Prints the longest time of a target "
+                "without a scrape.\n",
             .sections =
                 {{"",
                   {{"--targets", "N", "how many there are (default 30)",

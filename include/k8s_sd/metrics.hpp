@@ -329,7 +329,7 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
     {"k8s_sd_cache_watches", &Metrics::cache_watches,
      "Watches of ObjectCaches, of single objects and of collections."},
     {"k8s_sd_cache_idle_stops_total", &Metrics::cache_idle_stops,
-     "Objects whose watch was stopped because nobody read them."},
+     "Objects whose watch was stopped because they were not read."},
     {"k8s_sd_cache_rewatches_total", &Metrics::cache_rewatches,
      "Objects that were read again after their watch was stopped."},
     {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,

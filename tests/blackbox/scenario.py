@@ -196,7 +196,8 @@ class World:
         if not condition:
             raise Failed(complaint)
 
-    def at_most(self, count, verbs="list page probe watch streamed", since=0, until=1e12, **filters):
+    def at_most(self, count, verbs="list page probe watch streamed", since=0, until=1e12,
+                **filters):
         """Allows one more request at the start: a streamed-list request that falls back to a LIST.
         """
         if "streamed" in verbs and not since:
@@ -206,7 +207,8 @@ class World:
                                    f"{count} are enough")
         return asked
 
-    def at_most_per_minute(self, count, verbs="list page probe watch streamed", since=0, until=None):
+    def at_most_per_minute(self, count, verbs="list page probe watch streamed", since=0,
+                           until=None):
         """At most this many in any minute."""
         times = [request.at for request in self.server.asked(verbs, since, until or 1e12)]
         first = 0

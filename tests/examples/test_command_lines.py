@@ -1,5 +1,5 @@
-"""The command lines of all programs and examples share their conventions. Without scraping there are
-fewer programs."""
+"""The command lines of all programs and examples share their conventions. Without scraping there
+are fewer programs."""
 
 import os
 import re
@@ -98,7 +98,8 @@ class CommandLines(unittest.TestCase):
             with self.subTest(program):
                 result = run(program, "ftp://127.0.0.1")
                 self.assertEqual(result.returncode, 2)
-                self.assertRegex(result.stderr, f"^{program}: .*url: the scheme must be http or https.*\n$")
+                self.assertRegex(result.stderr,
+                                 f"^{program}: .*url: the scheme must be http or https.*\n$")
 
     def test_values_that_were_probably_meant(self):
         for arguments, meant in ((("--role", "pods"), "pod"),

@@ -142,7 +142,8 @@ class Manifests(unittest.TestCase):
         wanted = printed_rights("--role", "endpointslice", "--attach", "node,namespace")
         for role in ROLES:
             wanted |= printed_rights("--role", role)
-        self.assertEqual(rights(self.one("ClusterRole", "k8s-sd:monitoring:agents")["rules"]), wanted)
+        self.assertEqual(rights(self.one("ClusterRole", "k8s-sd:monitoring:agents")["rules"]),
+                         wanted)
 
     def test_agents_of_nodes_may_read_pods_only(self):
         self.assertEqual(rights(self.one("ClusterRole", "k8s-sd:monitoring:node-agents")["rules"]),

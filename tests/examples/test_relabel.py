@@ -189,8 +189,10 @@ class Errors(unittest.TestCase):
         self.assertIn(missing, self.error(run("", "--rules", missing)))
 
     def test_rules_that_are_wrong_are_named_by_file_line_and_key(self):
-        error = self.error(relabel("", rules="- target_label: a\n- target_label: b\n  regex: '('\n"))
-        self.assertRegex(error, r"^relabel: .*rules\.yaml:3: relabel_configs\[1\]\.regex: .*missing \)")
+        rules = "- target_label: a\n- target_label: b\n  regex: '('\n"
+        error = self.error(relabel("", rules=rules))
+        self.assertRegex(error,
+                         r"^relabel: .*rules\.yaml:3: relabel_configs\[1\]\.regex: .*missing \)")
 
     def test_bad_input_is_named_by_its_place(self):
         for text, where in (

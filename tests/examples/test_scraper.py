@@ -65,9 +65,10 @@ class Scraper(unittest.TestCase):
         self.assertRegex(bad.stdout, "(?m)^JOB: down: .*: HTTP status 401$")
 
     def test_reports_what_is_wrong_with_a_token(self):
-        for secret, error in (("shop/missing/token", "credentials: there is no object of this name"),
-                              ("shop/metrics/missing", "credentials: the Secret has no key missing"),
-                              ("shop/UPPER/token", "credentials: .*UPPER")):
+        for secret, error in (
+                ("shop/missing/token", "credentials: there is no object of this name"),
+                ("shop/metrics/missing", "credentials: the Secret has no key missing"),
+                ("shop/UPPER/token", "credentials: .*UPPER")):
             text = PODS.replace("target_label: pod}", "target_label: pod}, {target_label: "
                                 f"__token_secret__, replacement: '{secret}'}}")
             with self.subTest(secret=secret), file_with(text, "p.yml") as path:
@@ -158,7 +159,8 @@ scrape_configs:
         text = PODS + "  target_limit: 1\n"
         with file_with(text, "p.yml") as path:
             result = run("scraper", "--sim", "--config", path, "--scrapes", 3)
-        self.assertRegex(result.stdout, "(?m)^JOB: down: .*: there are more targets than target_lim")
+        self.assertRegex(result.stdout,
+                         "(?m)^JOB: down: .*: there are more targets than target_lim")
         self.assertRegex(result.stdout, "(?m)^JOB: job JOB has 3 targets, more than its target_lim")
 
     def test_shards_share_the_targets(self):
@@ -236,7 +238,8 @@ scrape_configs:
             (): "needs --sim, --config FILE or both",
             ("--what",): "unknown option --what",
             ("--config",): "--config needs a value",
-            ("--sim", "--scrapes", "x"): '--scrapes: "x" is not allowed; allowed is a whole number from 0',
+            ("--sim", "--scrapes", "x"):
+                '--scrapes: "x" is not allowed; allowed is a whole number from 0',
             ("--sim", "--threads", "0"): "--threads: must be at least 1",
             ("--sim", "--timeout", "1x"): "--timeout: has an unknown unit",
             ("--sim", "--shard", "3"): "--shard: must be MEMBER/MEMBERS, e.g. 0/3",

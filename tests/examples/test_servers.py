@@ -88,7 +88,8 @@ class Servers(unittest.TestCase):
     def test_missing_files_are_reported_at_once(self):
         with tls_gate() as gate:
             for user, authority, message in (
-                    ("{tokenFile: token}", "none.pem", "CA certificates, .*/none.pem: No such file"),
+                    ("{tokenFile: token}", "none.pem",
+                     "CA certificates, .*/none.pem: No such file"),
                     ("{tokenFile: none}", "ca.pem", "the token, .*/none: No such file"),
                     ("{client-certificate: no.pem, client-key: client.key}", "ca.pem",
                      "the client certificate, .*/no.pem: No such file")):
@@ -131,8 +132,9 @@ class Servers(unittest.TestCase):
 
     def test_object_cache_follows_other_names(self):
         with tls_gate() as gate:
-            result = run("object_cache", "--api-server", gate.url, "--token-file", gate.file("token"),
-                         "--ca-file", gate.file("ca.pem"), "--diffs", "3", "--namespace", "payments",
+            result = run("object_cache", "--api-server", gate.url,
+                         "--token-file", gate.file("token"), "--ca-file", gate.file("ca.pem"),
+                         "--diffs", "3", "--namespace", "payments",
                          "--secret", "one", "--other-secret", "two", "--config-map", "three")
             self.assertEqual(result.returncode, 0, result.stderr)
             for line in ("Secret payments/one: does not exist", "Secret payments/two is ",

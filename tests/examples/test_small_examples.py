@@ -16,7 +16,8 @@ class SmallExamples(unittest.TestCase):
     def test_minimal_without_a_url_says_where_it_looked(self):
         result = run("minimal")
         self.assertEqual(result.returncode, 2)
-        self.assertRegex(result.stderr, r"^minimal: .* tried \$KUBECONFIG \(not set\), in-cluster .*\n$")
+        self.assertRegex(result.stderr,
+                         r"^minimal: .* tried \$KUBECONFIG \(not set\), in-cluster .*\n$")
 
     def test_minimal_says_what_is_wrong_with_the_url(self):
         result = run("minimal", "ftp://127.0.0.1")

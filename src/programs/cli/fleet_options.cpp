@@ -84,7 +84,7 @@ Section fleet_rule_options(FleetOptions& o) {
     return {
         "When a change of the fleet counts; the same in all members",
         {{"--fleet-wait-for-size", "N",
-          "nobody has a share before so many members are ready, or --fleet-wait-timeout is over",
+          "no member has a share before so many are ready, or --fleet-wait-timeout is over",
           [&o](Text v) { o.rules.wait_for_size = count(v); }},
          {"--fleet-wait-timeout", "SECONDS", "(default 300)",
           [&o](Text v) { o.rules.wait_timeout = seconds(v); }},
@@ -139,8 +139,8 @@ void check(const FleetOptions& options) {
     const int sources = (options.service.empty() ? 0 : 1) + (options.leases.empty() ? 0 : 1) +
                         (options.members == 0 ? 0 : 1);
     if (sources > 1) {
-        throw UsageError("--fleet-service, --fleet-leases and --fleet-members: each says who the "
-                         "members are; give one of them");
+        throw UsageError("--fleet-service, --fleet-leases and --fleet-members: each names the "
+                         "members; give one of them");
     }
     if (!options.service_namespace.empty() && options.service.empty() && options.leases.empty()) {
         throw UsageError("--fleet-namespace: needs --fleet-service or --fleet-leases");

@@ -80,7 +80,7 @@ support::Section permission_options(Options& o) {
               "print the roles that this configuration needs, for kubectl apply -f -; asks no "
               "server",
               flag(o.print_rbac)},
-             {"--service-account", "NS/NAME", "who gets them (default default/k8s-sd)",
+             {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
               support::text(o.service_account)}}};
 }
 
@@ -117,7 +117,8 @@ support::Section run_options(Options& o) {
           "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
               "; where it has no protobuf, JSON is taken",
           support::choice(o.config.watch.protobuf, encodings())},
-         {"--status-interval", "SECONDS", "tell this often how each watch is, on standard error",
+         {"--status-interval", "SECONDS",
+          "report the status of each watch this often, on standard error",
           [&](Text v) { o.status_interval = support::seconds(v); }}}};
 }
 

@@ -85,7 +85,7 @@ support::Section serve_options(Options& o) {
                   support::number(v, least, most, "1048576 to 1099511627776");
           }},
          {"--no-log-times", "",
-          "leave out the times of lines on standard error, where who collects them adds its own",
+          "leave out the times of lines on standard error, if the log collector adds its own",
           [&](Text) { o.log_times = false; }},
          {"--page-dir", "DIRECTORY",
           "read the files of the page there at each request, to work on them",
@@ -119,7 +119,8 @@ support::Section allocator_options(TargetAllocatorOptions& o) {
           "with per-node: allocate targets without a collector on their node by consistent hashing",
           support::flag(o.allocation.fallback)},
          {"--handover", "SECONDS",
-          "when collectors come or go, who had a target keeps it for so long (default: not)",
+          "when collectors come or go, the previous owner of a target keeps it for so long "
+          "(default: not)",
           [&](Text v) { o.handover = support::seconds(v); }},
          {"--allow-insecure-auth-secrets", "",
           "show the secrets of /scrape_configs to everybody, not only to those with a verified "
@@ -131,37 +132,36 @@ support::Section access_options(Options& o) {
     const auto file = [](std::string& member) {
         return [&member](Text v) { member = support::readable_file(v); };
     };
-    return {
-        "Who may ask; files are read again when they change, and on SIGHUP",
-        {{"--tls-cert", "FILE", "serve HTTPS with this certificate (PEM), with --tls-key",
-          file(o.tls.cert)},
-         {"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)},
-         {"--tls-client-ca", "FILE", "verify the certificates of clients that have one (PEM)",
-          file(o.tls.client_ca)},
-         {"--tls-client-name", "NAME",
-          "a name of which the certificate of a client must have one: its common name, or an "
-          "alternative name (DNS, URI, e-mail); repeatable; without it any name will do",
-          [&](Text v) { o.tls.client_names.push_back(v); }},
-         {"--tls-require-client-cert", "", "refuse clients that have none, except for probes",
-          support::flag(o.access.require_client_cert)},
-         {"--list-token-file", "FILE",
-          "lists are for those who know one of these tokens, one a line; so are the page and what "
-          "it shows, and /-/reload, unless they have their own file",
-          file(o.access.list_token_file)},
-         {"--page-token-file", "FILE", "the same for the page, Prometheus' API, and /-/reload",
-          file(o.access.page_token_file)},
-         {"--control-token-file", "FILE", "the same for /-/reload",
-          file(o.access.control_token_file)},
-         {"--metrics-token-file", "FILE", "the same for /metrics, which is open otherwise",
-          file(o.access.metrics_token_file)},
-         {"--allow-host", "NAME",
-          "a name that clients may have for this server, besides addresses and localhost; "
-          "repeatable; without it all names are allowed, unless it listens on localhost only",
-          [&](Text v) { o.access.hosts.push_back(v); }}}};
+    return {"Access; files are read again when they change, and on SIGHUP",
+            {{"--tls-cert", "FILE", "serve HTTPS with this certificate (PEM), with --tls-key",
+              file(o.tls.cert)},
+             {"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)},
+             {"--tls-client-ca", "FILE", "verify the certificates of clients that have one (PEM)",
+              file(o.tls.client_ca)},
+             {"--tls-client-name", "NAME",
+              "a name of which the certificate of a client must have one: its common name, or an "
+              "alternative name (DNS, URI, e-mail); repeatable; without it any name will do",
+              [&](Text v) { o.tls.client_names.push_back(v); }},
+             {"--tls-require-client-cert", "", "refuse clients that have none, except for probes",
+              support::flag(o.access.require_client_cert)},
+             {"--list-token-file", "FILE",
+              "lists require one of these tokens, one a line; so do the page, its data and "
+              "/-/reload, unless they have their own file",
+              file(o.access.list_token_file)},
+             {"--page-token-file", "FILE", "the same for the page, Prometheus' API, and /-/reload",
+              file(o.access.page_token_file)},
+             {"--control-token-file", "FILE", "the same for /-/reload",
+              file(o.access.control_token_file)},
+             {"--metrics-token-file", "FILE", "the same for /metrics, which is open otherwise",
+              file(o.access.metrics_token_file)},
+             {"--allow-host", "NAME",
+              "a name that clients may have for this server, besides addresses and localhost; "
+              "repeatable; without it all names are allowed, unless it listens on localhost only",
+              [&](Text v) { o.access.hosts.push_back(v); }}}};
 }
 
 support::Section push_options(Options& o) {
-    return {"Tell changes",
+    return {"Report changes",
             {{"--write-dir", "DIR",
               "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes; "
               "made if it is missing",
@@ -256,8 +256,8 @@ void check(const Options& o) {
         throw UsageError("--collectors: the pods of --collector-selector say how many there are");
     }
     if (o.allocator.allocation.allocation == Allocation::per_node && o.allocator.collectors > 0) {
-        throw UsageError("--allocation: per-node needs --collector-selector, as only pods tell "
-                         "their nodes");
+        throw UsageError("--allocation: per-node needs --collector-selector, as only pods have "
+                         "nodes");
     }
     if (o.tls.cert.empty() != o.tls.key.empty()) {
         throw UsageError("--tls-cert and --tls-key belong together");

@@ -279,7 +279,7 @@ TEST_CASE("Membership: a second run is refused, and so is what cannot work") {
         return config_error(
             [&] { Membership membership(executor, std::move(config), [](const FleetShare&) {}); });
     };
-    CHECK(refused({.self = "a"}) == "source: say who the members are: service_members()");
+    CHECK(refused({.self = "a"}) == "source: needs a source of members, such as service_members()");
     CHECK(refused({.source = members()}) == "self: must be the name of this member");
     CHECK(refused({.source = members(), .self = "a", .replicas = 0}) ==
           "replicas: must be at least 1");

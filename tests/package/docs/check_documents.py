@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents: links and paths lead to files, the rows of "Where is …?" are true, each C++
-block is compiled, the tutorial shows its files, and lines fit a terminal.
+"""Checks the documents: links and paths lead to files, the rows of "Where is …?" and of "Ten places"
+are true, each C++ block is compiled, the tutorial shows its files, and lines fit a terminal.
 
 usage: check_documents.py PROJECT_DIRECTORY
 """
@@ -21,10 +21,9 @@ README_LINES = 120
 # Code and output in these documents may be wider.
 WIDE = ("docs/programs/k8s-sd/*.md",)
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-# The rows of "Where is …?" in docs/internals/architecture.md: the files of each subject, and a text
-# that confirms the row. Paths are below DETAIL; one file of a pattern has the text.
+# Tables of docs/internals/architecture.md: the files of each subject, and a text that confirms the
+# row. Paths are below DETAIL; one file of a pattern has the text.
 DETAIL = "include/k8s_sd/detail/"
-WHERE_IS_ROWS = 25  # at most
 WHERE_IS = {
     "labels of a role, such as `__meta_kubernetes_pod_phase`; a new role":
         {"roles/<role>.hpp": '"__meta_kubernetes_pod_phase"'},
@@ -82,6 +81,30 @@ WHERE_IS = {
     "owner of a target":
         {"fleet/fleet_view.ipp": "FleetView::owners(std::uint64_t key"},
 }
+TEN_PLACES = {
+    "Which port has an `instance` without one?":
+        {"scrape/target_url.ipp": '":443" : ":80"'},
+    "Which servers does `NO_PROXY` exclude?":
+        {"config/proxy_choice.ipp": "bool is_reached_directly("},
+    "When does the delivery of a job's diff end?":
+        {"discovery/discovery_manager.ipp": "void end_turn("},
+    "How long does a vanished member of a fleet count?":
+        {"fleet/view_machine.ipp": "rules_.hold_down"},
+    "Which of two keys with one label name wins?":
+        {"labels/label_shape.hpp": "void hide_collisions("},
+    "Which watch is shared?":
+        {"sharing/watch_plan.ipp": "plan_watches("},
+    "How long may a token file take?":
+        {"async/file_reader.ipp": "max_file_read_time = "},
+    "Which lines does `discover --check` print?":
+        {"access/access_check.ipp": 'begin("credentials")'},
+    "Which `User-Agent` is sent?":
+        {"text/user_agent.hpp": '"User-Agent: k8s_sd/"'},
+    "Which code has an ERROR event with a reason only?":
+        {"codec/server_status.hpp": "unsigned code_of_reason("},
+}
+# The headings of the tables, with their rows and the permitted number of rows.
+TABLES = {"Where is …?": (WHERE_IS, 25), "Ten places": (TEN_PLACES, 10)}
 
 
 def text_of(path):
@@ -145,24 +168,24 @@ def missing_paths(document, root):
             yield f"{document}: {path} does not exist"
 
 
-def answers_of(document):
-    """Each subject of "Where is …?" with the paths of its row."""
-    section = text_of(document).partition("\n## Where is …?\n")[2].partition("\n## ")[0]
+def answers_of(document, heading):
+    """Each subject of a table with the paths of its row."""
+    section = text_of(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     for subject, files in re.findall(r"^\| (.*) \| (`.*`) \|$", section, re.MULTILINE):
         yield subject, re.findall(r"`([^`]+)`", files)
 
 
-def wrong_answers(root):
+def wrong_answers(root, heading, expected, max_rows):
     document = root / "docs/internals/architecture.md"
-    answers = dict(answers_of(document))
-    if len(answers) > WHERE_IS_ROWS:
-        yield f"{document}: 'Where is …?' has {len(answers)} rows, more than {WHERE_IS_ROWS}"
-    for subject in answers.keys() ^ WHERE_IS.keys():
-        yield f"{document}: '{subject}' is not both in the page and in WHERE_IS of the check"
-    for subject in answers.keys() & WHERE_IS.keys():
-        texts = WHERE_IS[subject]
+    answers = dict(answers_of(document, heading))
+    if len(answers) > max_rows:
+        yield f"{document}: '{heading}' has {len(answers)} rows, more than {max_rows}"
+    for subject in answers.keys() ^ expected.keys():
+        yield f"{document}: '{subject}' is not both in '{heading}' and in the table of the check"
+    for subject in answers.keys() & expected.keys():
+        texts = expected[subject]
         if answers[subject] != list(texts):
-            yield f"{document}: '{subject}' names other files than WHERE_IS of the check"
+            yield f"{document}: '{subject}' names other files than the table of the check"
         for path, text in texts.items():
             if not any(text in text_of(file) for file in files_of(DETAIL + path, root)):
                 yield f"{document}: '{subject}': {path} does not have '{text}'"
@@ -192,7 +215,9 @@ def main(project):
     wide = {document for pattern in WIDE for document in root.glob(pattern)}
     documents = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")]
     code = compiled_code(root)
-    problems = [*readme_problems(root), *tutorial_problems(root), *wrong_answers(root)]
+    problems = [*readme_problems(root), *tutorial_problems(root)]
+    for heading, (expected, max_rows) in TABLES.items():
+        problems += wrong_answers(root, heading, expected, max_rows)
     for document in sorted(documents):
         problems += broken_links(document)
         problems += long_lines(document, wide=document in wide)

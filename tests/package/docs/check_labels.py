@@ -18,7 +18,8 @@ KIND = re.compile(r'ROW\((\w+), "(\w+)"')
 SOURCE = re.compile(r'\{"([a-z_]+)", Kind::(\w+),\s*"((?:[^"\\]|\\.)*)"\}')
 OWNER = re.compile(r'\{"([a-z_]+)", Kind::(\w+)\}')
 FAMILY = re.compile(r'\{"([a-z_]+)", "([a-zA-Z.]+)"\}')
-TRAITS = re.compile(r"RoleTraits<Role::(\w+)> \{.*?LabelRow labels\[\] = \{(.*?)^    \};", re.S | re.M)
+TRAITS = re.compile(r"RoleTraits<Role::(\w+)> \{.*?LabelRow labels\[\] = \{(.*?)^    \};",
+                    re.S | re.M)
 # A text may consist of several literals.
 TEXT = r'((?:"[^"\\]*"\s*)+)'
 ROW = re.compile(r'\{"([a-z_<>]+)", (group|target), (both|prometheus|victoriametrics),\s*'

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the direct and indirect includes of headers, as the compiler reports them.
 
-1. Public headers bring no Beast, OpenSSL, libyaml, RE2 or protozero, and of detail/ only what they need:
-   hosts compile them in every file.
+1. Public headers bring no Beast, OpenSSL, libyaml, RE2 or protozero, and of detail/ only the files
+   that they need: hosts compile them in every file.
 2. What decides or computes does no I/O: it brings no Asio (see PURE).
 
 usage: check_dependencies.py INCLUDE_DIRECTORY COMPILER [COMPILER_OPTION...]
@@ -26,8 +26,12 @@ PURE = re.compile(
     r"|base/(backoff|random|fnv1a)\."
     r"|fleet/(view_machine|lease_plan|lease_sights|hold_words|fleet_view|group_share)\."
     r"|watch/(watch_machine|outcome|watch_request|watch_idle_timeout|encoding_choice"
-    r"|failure|watch_report|resource_version)\."
+    r"|failure|watch_report|resource_version|api_absence|known_versions|list_(forms|pacing|plan)"
+    r"|probe_plan|retry_pacing|selection|share_choice|stream_record|unread_objects"
+    r"|watch_(failures|progress))\."
+    r"|sharing/(watch_plan|matching_views|view_set)\.|config/proxy_choice\.hpp"
     r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\."
+    r"|scrape/target_(url|builder)\."
     r"|stores/(trie|published|store_index|store_traits)\."
     r"|discovery/(due_queue|pending_changes)\.)")
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
@@ -39,7 +43,8 @@ def dependencies(command, include, header):
         [*command, f"-I{include}", "-M", "-x", "c++", str(header)],
         check=True, capture_output=True, text=True).stdout
     paths = make.replace("\\\n", " ").split()[2:]
-    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|re2|protozero)/|(xxhash|yaml)\.h)", "", path) for path in paths]
+    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|re2|protozero)/|(xxhash|yaml)\.h)", "", path)
+            for path in paths]
 
 
 def denied_to(header):

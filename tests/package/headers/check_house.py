@@ -130,7 +130,8 @@ def list_of(layer):
 
 def body_problems(house):
     bodies = [file for file in house.texts if file.endswith(".ipp")]
-    listed = collections.Counter(included for file in bodies for included in house.includes_of(file))
+    listed = collections.Counter(included for file in bodies
+                                 for included in house.includes_of(file))
     for body in bodies:
         name = list_of(house.layer_of(body))
         if body != name and (listed[body] != 1 or body not in house.includes_of(name)):

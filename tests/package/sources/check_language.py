@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the language of comments, docstrings and documents: words of the field only, and few
 relative pronouns, because a sentence of subject, verb and object needs none. Covers the library,
-src/, examples/, tests/, bench/, scripts/, the CMake files and the documents.
+src/, examples/, tests/, bench/, scripts/, the CMake files and the documents. Names and messages in
+the library and in src/ have words of the field, too.
 
 usage: check_language.py PROJECT
 """
@@ -15,8 +16,18 @@ import tokenize
 PRONOUN = re.compile(r"\b(?:who|whom|whose|which|that|what|whoever|whatever)\b", re.IGNORECASE)
 PRONOUNS_A_SENTENCE = 0.2
 # Words for which Kubernetes, Prometheus, Asio or plain English have a better one.
-REFUSED = re.compile(r"\b(?:nobody|for ever|(?:is|are|was) told|storeys?|barren|audience|seats?|patience)\b",
-                     re.IGNORECASE)
+REFUSED = re.compile(
+    r"\b(?:nobody|for ever|tells|told|storeys?|barren|audiences?|seats?|patience"
+    r"|(?<!third )part(?:y|ies)|flights|kept objects?|newest (?:state )?wins)\b", re.IGNORECASE)
+# The same in messages of the library and of src/, and the words of names.
+REFUSED_IN_MESSAGE = re.compile(r"\b(?:nobody|for ever|tells|told)\b", re.IGNORECASE)
+REFUSED_IN_NAME = re.compile(
+    r"storeys?|barren|audiences?|seats?|patience|party|parties|flights|told|tells")
+# The word of Kubernetes is "most recent"; a bound is `max_…` or `min_…`.
+BOUND = re.compile(r"(?:most|least|longest|shortest)_(?!recent_?$)\w")
+NAME = re.compile(r"[A-Za-z_]\w*")
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*(])")
 MIN_SENTENCE = 4  # words
 # The history of changes: released text stays unchanged.
@@ -85,6 +96,29 @@ def sentences(blocks):
                 yield " ".join(sentence.split())
 
 
+def refused_names(code):
+    """Names with a refused word, and names of bounds other than `max_…` and `min_…`."""
+    for name in sorted(set(NAME.findall(LITERAL.sub('""', code)))):
+        words = [word.lower() for word in WORD.findall(name)]
+        if BOUND.match(name) or any(REFUSED_IN_NAME.fullmatch(word) for word in words):
+            yield name
+
+
+def refused_messages(code):
+    """Literals of more than one word with a refused word."""
+    for text in LITERAL.findall(code):
+        if " " in text.strip() and REFUSED_IN_MESSAGE.search(text):
+            yield text
+
+
+def code_problems(texts):
+    """\\param texts: code of C++ or JavaScript by file"""
+    for file, text in texts.items():
+        code = re.sub(r"(^|\s)//.*", "", text)
+        yield from (f"{file}: refused name: {name}" for name in refused_names(code))
+        yield from (f'{file}: refused message: "{text}"' for text in refused_messages(code))
+
+
 def problems_of(part, texts):
     """\\param texts: blocks by file"""
     count = pronouns = 0
@@ -105,13 +139,13 @@ def read(files):
 
 
 def comments_elsewhere(root):
-    """Comments by file: those of C++ sources, and those of Python, shell and CMake."""
+    """Comments by file: those of C++ sources, and those of Python, shell, CMake and YAML."""
     files = [file for folder in FOLDERS for file in (root / folder).rglob("*")
              if file.is_file() and not any(file.is_relative_to(root / data) for data in DATA)]
     files.append(root / "CMakeLists.txt")
     sources = [file for file in files if file.suffix in (".cpp", ".hpp", ".c")]
     programs = [file for file in files if file.suffix == ".py"]
-    scripts = [file for file in files if file.suffix in (".cmake", ".in", ".sh")
+    scripts = [file for file in files if file.suffix in (".cmake", ".in", ".sh", ".yaml")
                or file.name == "CMakeLists.txt" or file.parent == root / "scripts"]
     return ({file: cpp_comments(text) for file, text in read(sources).items()},
             {file: python_comments(text) for file, text in read(programs).items()}
@@ -130,8 +164,11 @@ def problems(root):
     yield from problems_of("comments of private headers",
                            {f: comment_blocks(t, "//+") for f, t in read(private).items()})
     sources, scripts = comments_elsewhere(root)
+    code = [file for pattern in ("*.hpp", "*.cpp", "*.js")
+            for file in (root / "src").rglob(pattern)]
+    yield from code_problems(read([*headers, *code]))
     yield from problems_of("comments of programs, tests and benchmarks", sources)
-    yield from problems_of("comments of Python, shell and CMake", scripts)
+    yield from problems_of("comments of Python, shell, CMake and YAML", scripts)
     yield from problems_of("documents", {f: paragraphs(t) for f, t in read(documents).items()})
 
 

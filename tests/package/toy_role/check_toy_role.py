@@ -16,7 +16,8 @@ import sys
 HERE = pathlib.Path(__file__).parent
 # The file of each list, its name, and the added row.
 ROWS = (
-    ("kind.hpp", "K8S_SD_KINDS", 'ROW(widget, "Widget", "toys.example.com", "v1", "widgets", true)'),
+    ("kind.hpp", "K8S_SD_KINDS",
+     'ROW(widget, "Widget", "toys.example.com", "v1", "widgets", true)'),
     ("role.hpp", "K8S_SD_ROLES", "ROW(widget, widget, widget)"),
 )
 FILES = (

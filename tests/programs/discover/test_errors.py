@@ -142,7 +142,8 @@ class NotSynced(unittest.TestCase):
         with answering_port(404, "text/html", page.encode()) as port:
             result = run("discover", "--once", "--api-server", f"http://127.0.0.1:{port}")
             self.assertEqual(result.returncode, 3, result.stderr)
-            self.assertRegex(result.stderr, r"\n  pods: .*: HTTP 404: the answer is a web page \(HTML\); ")
+            self.assertRegex(result.stderr,
+                             r"\n  pods: .*: HTTP 404: the answer is a web page \(HTML\); ")
             self.assertNotIn("Not found here", result.stderr)
 
     def test_without_once_the_timeout_is_the_same(self):

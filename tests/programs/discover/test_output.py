@@ -83,8 +83,9 @@ class Once(unittest.TestCase):
     def test_text_reports_what_is_watched_and_found(self):
         result = run("discover", "--sim", "--once", "--namespace", "shop", "--role", "service")
         self.assertEqual(result.returncode, 0)
-        self.assertRegex(result.stdout, r"^Discovering targets of role service at http://127\.0\.0\.1"
-                                        r":\d+ \(a simulated cluster\), namespaces: shop\.\n")
+        self.assertRegex(result.stdout,
+                         r"^Discovering targets of role service at http://127\.0\.0\.1"
+                         r":\d+ \(a simulated cluster\), namespaces: shop\.\n")
         self.assertRegex(result.stdout, r"\d\d:\d\d:\d\d\.\d{3}  \d+ targets of \d+ objects now:\n")
         self.assertIn("\n  svc/shop/", result.stdout)
         self.assertNotIn("From now on", result.stdout)
@@ -130,7 +131,8 @@ class Changes(unittest.TestCase):
             total = int(re.match(r"synced targets=(\d+)", program.line())[1])
             for _ in range(8):
                 match = re.fullmatch(
-                    r"changed targets=(\d+) added=(\d+) updated=(\d+) removed=(\d+)", program.line())
+                    r"changed targets=(\d+) added=(\d+) updated=(\d+) removed=(\d+)",
+                    program.line())
                 now, added, updated, removed = map(int, match.groups())
                 self.assertEqual(now, total + added - removed)
                 self.assertGreater(added + updated + removed, 0)
@@ -141,7 +143,8 @@ class Changes(unittest.TestCase):
             program.line_with("^From now on: ")
             program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  # ")
             program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  \+ pod/[^ ]+ [0-9.:]+  phase=")
-            program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  ~ pod/[^ ]+ \(\d+ targets?\)  .*pod_\w+: .+ -> ")
+            program.line_with(
+                r"^\d\d:\d\d:\d\d\.\d{3}  ~ pod/[^ ]+ \(\d+ targets?\)  .*pod_\w+: .+ -> ")
             program.line_with(r"^\d\d:\d\d:\d\d\.\d{3}  - pod/[^ ]+ [0-9.:]+$")
 
     def test_another_process_is_discovered_over_tcp(self):

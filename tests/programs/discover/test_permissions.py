@@ -72,12 +72,14 @@ class PrintRbac(unittest.TestCase):
             result = run("discover", "--print-rbac", "--service-account", account)
             self.assertEqual(result.returncode, 2, account)
             self.assertEqual(result.stdout, "")
-            self.assertTrue(result.stderr.startswith("discover: --service-account: "), result.stderr)
+            self.assertTrue(result.stderr.startswith("discover: --service-account: "),
+                            result.stderr)
             self.assertNotIn("RbacOptions", result.stderr)
 
     def test_no_role_of_the_cluster_is_replaced(self):
         text = self.printed("--service-account", "kube-system/cluster-admin")
-        self.assertEqual(set(re.findall('kind: ClusterRole\\w*\\n(?:metadata:\\n)?  name: "(.*)"', text)),
+        names = 'kind: ClusterRole\\w*\\n(?:metadata:\\n)?  name: "(.*)"'
+        self.assertEqual(set(re.findall(names, text)),
                          {"k8s-sd:kube-system:cluster-admin"})
 
     def test_acting_as_somebody_else_needs_a_right_of_its_own(self):
@@ -103,7 +105,8 @@ class Check(unittest.TestCase):
         lines = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual([line["step"] for line in lines],
                          ["configuration", "name lookup", "TCP", "credentials", "TLS",
-                          "authentication", "list pods in all namespaces", "watch pods in all namespaces"])
+                          "authentication", "list pods in all namespaces",
+                          "watch pods in all namespaces"])
         self.assertTrue(all(line["seconds"] >= 0 for line in lines))
 
     def test_what_cannot_work_is_refused(self):

@@ -159,7 +159,8 @@ class Collectors(unittest.TestCase):
             self.assertEqual(server.ask("/scrape_configs")[2], before.replace(b"x:1", b"y:1"))
 
     def test_pods_of_a_selector_are_the_collectors(self):
-        with serving("--sim", "--role", "node", "--collector-selector", "app.kubernetes.io/name=cart",
+        with serving("--sim", "--role", "node",
+                     "--collector-selector", "app.kubernetes.io/name=cart",
                      "--collector-namespace", "shop", "--allocation", "per-node",
                      "--allocation-fallback") as server:
             server.wait_for("/jobs/node/targets", 200)
@@ -249,7 +250,8 @@ class Collectors(unittest.TestCase):
                  (400, get.replace("configs", "configs?%").format("localhost")),
                  (403, get.format("evil.example")), (400, get.format("a: b")),
                  (400, get.format("{a: b}")), (400, get.format("x:y: ")),
-                 (400, get.format('"a": b')), (400, get.format(":80")), (400, get.format("a\r\nHost: a")),
+                 (400, get.format('"a": b')), (400, get.format(":80")),
+                 (400, get.format("a\r\nHost: a")),
                  (400, get.replace("/scrape", "http://a@b/scrape").format("localhost")),
                  (400, get.format("localhost\r\nX: a\r\n b: c")),
                  (400, get.format("localhost\r\nContent-Length: 1, 1")),

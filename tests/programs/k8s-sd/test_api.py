@@ -137,8 +137,8 @@ class Prometheus(unittest.TestCase):
             self.assertEqual([t["labels"]["instance"] for t in found], ["node-a1", "node-a2"])
 
     def test_kept_dropped_targets_are_as_many_as_the_job_says(self):
-        kept = STILL.replace("- job_name: one", "- job_name: one\n  keep_dropped_targets: 1").replace(
-            "regex: blue", "regex: .*")
+        limited = "- job_name: one\n  keep_dropped_targets: 1"
+        kept = STILL.replace("- job_name: one", limited).replace("regex: blue", "regex: .*")
         with serving_file(kept) as (server, _):
             api = Api(server)
             api.wait_until_complete()
@@ -236,7 +236,8 @@ class Page(unittest.TestCase):
     def test_a_table_follows_the_changes_of_its_job(self):
         with still() as (api, path):
             before = {row["address"]: row["id"] for row in api.rows(job="one")}
-            replace(path, STILL.replace("regex: blue", "regex: red").replace("'10.0.0.2:80'", "'n:1'"))
+            red = STILL.replace("regex: blue", "regex: red")
+            replace(path, red.replace("'10.0.0.2:80'", "'n:1'"))
             status, _ = api.server.text("/-/reload", method="POST")
             self.assertEqual(status, 200)
             end = time.monotonic() + TIMEOUT

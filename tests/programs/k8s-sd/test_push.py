@@ -372,12 +372,13 @@ class Watch(unittest.TestCase):
 
     def test_what_cannot_be_watched_is_said_in_words(self):
         table = {
-            "": (400, "job=NAME says whose list is watched"),
+            "": (400, "job=NAME is required: it names the watched list"),
             "?job=none": (404, "there is no job none"),
             "?job=on": (404, "there is no job on (did you mean one?)"),
             "?job=one&job=one": (400, "job is there twice"),
             "?job=one&list=all": (400, 'list: "all" is not allowed; allowed are targets'),
-            "?job=one&list=discovered&form=urls": (400, "form=urls: is a form of the relabelled list"),
+            "?job=one&list=discovered&form=urls":
+                (400, "form=urls: is a form of the relabelled list"),
             "?job=one&hold=1": (400, "hold: is for lists"),
             "?job=one&shard=1": (400, "shards and one of shard and member belong together"),
         }

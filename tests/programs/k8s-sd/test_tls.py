@@ -483,7 +483,8 @@ class CommandLine(unittest.TestCase):
                 ("--tls-client-ca", cert): "--tls-client-ca needs --tls-cert",
                 ("--tls-client-name", "a"): "--tls-client-name needs --tls-client-ca",
                 ("--tls-require-client-cert",): "--tls-require-client-cert needs --tls-client-ca",
-                ("--tls-cert", cert, "--tls-key", "/nonexistent"): "--tls-key: cannot read the file",
+                ("--tls-cert", cert, "--tls-key", "/nonexistent"):
+                    "--tls-key: cannot read the file",
                 ("--tls-cert", cert, "--tls-key", other_key): "or not that of",
                 ("--tls-cert", key, "--tls-key", key): "holds no usable certificate",
                 ("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", key):

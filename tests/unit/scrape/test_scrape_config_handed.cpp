@@ -175,8 +175,7 @@ TEST_CASE("Handed over: notes say what a key is about") {
          "finds targets in a way that k8s_sd does not know: left to the program", About::targets},
         {"d/p.yml:9: scrape_configs[0].label_limit", "is not about targets: left to the program",
          About::samples},
-        {"d/p.yml:10: scrape_configs[0].new_key", "is a key that nobody knows: ignored",
-         About::unknown}};
+        {"d/p.yml:10: scrape_configs[0].new_key", "is an unknown key: ignored", About::unknown}};
     CHECK(file.notes == expected);
     CHECK(file.failures.empty());
 }

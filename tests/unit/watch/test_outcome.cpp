@@ -361,7 +361,7 @@ TEST_CASE("judge: a 200 of another content type is no answer, however it ends") 
         CHECK(verdict.failed);
         CHECK(verdict.failure.ec == errc::unexpected_content_type);
         CHECK(verdict.failure.message ==
-              "the server answered text/html instead of application/json; is this the URL of a "
+              "the server answered text/html instead of protobuf or JSON; is this the URL of a "
               "Kubernetes API server?");
         CHECK(words(judge(x, {})) == "failed");
     }

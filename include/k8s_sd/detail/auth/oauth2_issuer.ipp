@@ -9,8 +9,8 @@
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/user_agent.hpp"
 #include "k8s_sd/detail/transport/foreign_error.hpp"
-#include "k8s_sd/version.hpp"
 
 #include <boost/json/object.hpp>
 #include <algorithm>
@@ -107,8 +107,8 @@ std::string OAuth2Issuer::request_text(Style style) const {
     }
     text.reserve(size);
     (((text += "POST ") += path_) += " HTTP/1.1\r\nHost: ") += authority_;
-    text += "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION
-            "\r\nAccept: application/json\r\nAccept-Encoding: identity"
+    (text += "\r\n") += user_agent_line;
+    text += "Accept: application/json\r\nAccept-Encoding: identity"
             "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ";
     (text += std::to_string(body.size())) += "\r\n";
     if (style == Style::header) {

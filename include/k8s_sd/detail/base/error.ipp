@@ -18,9 +18,10 @@ const char* message_of(errc value) noexcept {
         case errc::too_many_requests: return "the server limits the number of requests (429)";
         case errc::server_error: return "the server failed (5xx)";
         case errc::unexpected_status: return "the server answered with an unexpected HTTP status";
-        case errc::unexpected_content_type: return "the body of the answer is not JSON";
+        case errc::unexpected_content_type:
+            return "the body of the answer is not in a requested content type";
         case errc::malformed_response:
-            return "the answer is not valid JSON, or not a list or event";
+            return "the answer cannot be decoded, or is not a list or event";
         case errc::truncated_response: return "the connection ended in the middle of a list";
         case errc::missing_resource_version: return "the list has no resource version";
         case errc::bad_object: return "an object has the wrong shape";
@@ -29,8 +30,7 @@ const char* message_of(errc value) noexcept {
         case errc::connect_timeout: return "no connection within connect_timeout";
         case errc::response_timeout: return "no progress of the answer within response_timeout";
         case errc::idle_timeout: return "the watch was silent for too long";
-        case errc::not_referenced:
-            return "nobody refers to the object; add a reference before reading it";
+        case errc::not_referenced: return "the object has no reference; add one before reading it";
         case errc::object_not_found: return "there is no object of this name";
         case errc::not_synced: return "the object was not read within get_timeout";
         case errc::unexpected_encoding:

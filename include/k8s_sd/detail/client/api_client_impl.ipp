@@ -10,9 +10,9 @@
 #include "k8s_sd/detail/text/percent_encoding.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/user_agent.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/version.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <algorithm>
@@ -101,8 +101,8 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
 void ApiClientImpl::set_server(const ApiServerConfig& server) {
     url_ = url_of(server);
     base_ = to_string(url_);
-    header_ = " HTTP/1.1\r\nHost: " + authority(url_) +
-              "\r\nUser-Agent: k8s_sd/" K8S_SD_VERSION "\r\nAccept: ";
+    header_ = " HTTP/1.1\r\nHost: " + authority(url_) + "\r\n";
+    (header_ += user_agent_line) += "Accept: ";
     compresses_ = !server.disable_compression;
     header_rest_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {

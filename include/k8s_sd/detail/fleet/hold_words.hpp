@@ -19,7 +19,7 @@ inline std::string hold_in_words(ViewHold hold, std::string_view reason) {
         case ViewHold::away: return "the members cannot be seen now" + why;
         case ViewHold::debounce: return "a change has been seen, and may be followed by others";
         case ViewHold::hold_down: return "a member has vanished, and may be back";
-        case ViewHold::empty: return "nobody is left, which is hard to believe";
+        case ViewHold::empty: return "no member is left, which is hard to believe";
         case ViewHold::self_missing:
             return "this member is not among those that are seen; look whether its name is that of "
                    "its pod, and whether the Service selects the pod";

@@ -27,7 +27,8 @@ namespace {
 
 MembershipConfig checked(MembershipConfig config) {
     const FleetRules& rules = config.rules;
-    if (!config.source) throw ConfigError("source", "say who the members are: service_members()");
+    if (!config.source)
+        throw ConfigError("source", "needs a source of members, such as service_members()");
     if (config.self.empty()) throw ConfigError("self", "must be the name of this member");
     if (config.replicas == 0) throw ConfigError("replicas", "must be at least 1");
     for (const Duration wait : {rules.debounce, rules.debounce_limit, rules.hold_down,

@@ -22,12 +22,17 @@ struct FieldMask {
     std::vector<FieldMask> rows{};  ///< for a struct with only some fields selected
 };
 
+/// A struct with a table of its fields.
+template <class T>
+concept HasTable = requires {
+    Table<T>::rows;
+};
+
 /// The struct in a field: its own, that of an optional, or that of the elements of a vector; void
 /// without a struct.
 template <class Field>
 struct StructIn {
-    using type = std::conditional_t < requires { Table<Field>::rows; }
-    , Field, void > ;
+    using type = std::conditional_t<HasTable<Field>, Field, void>;
 };
 template <class T>
 struct StructIn<std::optional<T>> : StructIn<T> {};
@@ -90,7 +95,7 @@ class MaskedCopy {
     static void copy(const Field& from, Field& to, const FieldMask& mask) {
         if (mask.extent == FieldMask::Extent::all) {
             to = from;
-        } else if constexpr (requires { Table<Field>::rows; }) {
+        } else if constexpr (HasTable<Field>) {
             copy(from, to, Table<Field>::rows, mask);
         }
     }
@@ -128,8 +133,7 @@ class MaskedComparison {
     template <class Field>
     static bool equal(const Field& a, const Field& b, const FieldMask& mask) {
         if (mask.extent == FieldMask::Extent::all) return a == b;
-        if constexpr (requires { Table<Field>::rows; })
-            return equal(a, b, Table<Field>::rows, mask);
+        if constexpr (HasTable<Field>) return equal(a, b, Table<Field>::rows, mask);
         return true;
     }
     template <class T>
@@ -169,7 +173,7 @@ class EachText {
             for (auto& element : field) in(element, visit);
         } else if constexpr (IsOptional<Plain>::value) {
             if (field) in(*field, visit);
-        } else if constexpr (requires { Table<Plain>::rows; }) {
+        } else if constexpr (HasTable<Plain>) {
             of(field, Table<Plain>::rows, visit);
         }
     }

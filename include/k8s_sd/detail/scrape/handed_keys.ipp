@@ -112,7 +112,7 @@ std::string text_of(ConfigNoteKind kind) {
         case ConfigNoteKind::samples: return "is not about targets: left to the program";
         case ConfigNoteKind::unknown: break;
     }
-    return "is a key that nobody knows: ignored";
+    return "is an unknown key: ignored";
 }
 
 /// Values equivalent to an unset one in both programs.

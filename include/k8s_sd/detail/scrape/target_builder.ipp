@@ -93,7 +93,7 @@ std::string fleet_account(const FleetShare& share, std::uint64_t key) {
     }
     return std::string(share.owns(key) ? "kept" : "dropped") + ": of " +
            std::to_string(share.view()->size()) + " members it belongs to " +
-           (owners.empty() ? "nobody" : owners) + ", this is " + share.self();
+           (owners.empty() ? "none" : owners) + ", this is " + share.self();
 }
 
 }  // namespace

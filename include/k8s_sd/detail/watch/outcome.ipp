@@ -160,7 +160,7 @@ Verdict judge_wrong_content(const ResponseHead& head) {
             {errc::unexpected_content_type,
              "the server answered " +
                  (head.content_type.empty() ? "something" : printable(head.content_type)) +
-                 " instead of application/json; is this the URL of a Kubernetes API server?"},
+                 " instead of protobuf or JSON; is this the URL of a Kubernetes API server?"},
             true};
 }
 

@@ -22,7 +22,7 @@ namespace k8s_sd::inline v0::detail {
 class GoodHeadSink {
  public:
     /// The server has answered successfully with a readable body. Called once per response, from
-    /// on_head(), or from read() if the first byte tells the encoding. May call stop().
+    /// on_head(), or from read() if the first byte shows the encoding. May call stop().
     virtual void on_good_head() = 0;
 
  protected:

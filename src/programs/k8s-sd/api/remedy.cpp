@@ -51,7 +51,7 @@ std::string_view remedy_of(errc error) {
         case errc::idle_timeout:
         case errc::short_watches:
             return "look at proxies and load balancers on the way, and at their time limits";
-        case errc::proxy_failed: return "check the URL of the proxy, and whom it lets through";
+        case errc::proxy_failed: return "check the URL of the proxy, and its access rules";
         case errc::target_file_failed: return "mend the file that the message names";
         default:
             return "see that the server runs, that its URL is right, and that firewalls and "

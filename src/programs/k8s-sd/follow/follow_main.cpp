@@ -51,7 +51,7 @@ support::Section follow_options(FollowOptions& o) {
           "how often to ask a server that does not let requests wait (default 10)",
           [&](Text v) { o.interval = support::seconds(v); }},
          {"--no-log-times", "",
-          "leave out the times of lines on standard error, where who collects them adds its "
+          "leave out the times of lines on standard error, if the log collector adds its "
           "own",
           [&](Text) { o.log_times = false; }},
          {"--max-bytes", "N", "longer lists are refused (default 268435456)", [&](Text v) {

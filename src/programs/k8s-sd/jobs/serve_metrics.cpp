@@ -83,9 +83,10 @@ void write_lists(Writer& out, const ListMetrics& lists) {
 
 void write_consumers(Writer& out, const Consumers& consumers) {
     const auto recently = std::chrono::system_clock::now() - std::chrono::minutes(5);
-    out.metric("consumers", "gauge", "Who has asked for a list in the last five minutes.");
+    out.metric("consumers", "gauge", "Readers with a request for a list in the last five minutes.");
     out.value(consumers.seen_since(recently));
-    out.metric("consumers_dropped_total", "counter", "Who was forgotten to make room for others.");
+    out.metric("consumers_dropped_total", "counter",
+               "Readers dropped from the table to make room for others.");
     out.value(consumers.dropped());
 }
 
@@ -172,7 +173,7 @@ std::string to_text(const ClientMetrics& clients) {
     out.value(clients.connections);
     out.metric("refused_connections_total", "counter", "Clients beyond a limit.");
     out.value(clients.turned_away);
-    out.metric("refused_requests_total", "counter", "Requests of those who may not ask.");
+    out.metric("refused_requests_total", "counter", "Requests refused for lack of access.");
     out.value(clients.unknown, "code=\"401\"");
     out.value(clients.forbidden, "code=\"403\"");
     if (clients.certificate_end > 0) {

@@ -682,7 +682,7 @@ function noTarget() {
   const filtered = filters.some((name) => get(name)) || get("q");
   return el("p", { class: "card empty" }, filtered ? "No target is like that. "
     : "There are no targets yet. ",
-    el("a", { href: "?view=find" }, "Find"), " tells why one is missing, ",
+    el("a", { href: "?view=find" }, "Find"), " shows why one is missing, ",
     el("a", { href: "?view=health" }, "Health"), " whether all is read.");
 }
 
@@ -866,7 +866,7 @@ function ownersOf({ owners, collectors }) {
 const ownersBar = (row) => el("div", { class: "bar" },
   shardsField(get("shards"), "Owner, of", "shards", " shards"),
   ownersOf(row), get("shards") && !row.owners
-    ? el("span", { class: "soft" }, "This server does not tell.") : null);
+    ? el("span", { class: "soft" }, "This server does not report the owners.") : null);
 
 function describeTarget(answer) {
   const { row } = answer;
@@ -942,7 +942,7 @@ async function showFind(signal) {
   if (!wanted) {
     draw(findForm(), el("p", { class: "card empty" },
       "Name a pod, a service, a node or an address; api-* stands for all names that begin so. ",
-      "This view tells in which jobs it is, in which not, and why."));
+      "This view shows the jobs that contain it, the other jobs, and the reasons."));
     return;
   }
   const asked = { q: wanted, shards: get("shards") };
@@ -958,8 +958,9 @@ async function showFind(signal) {
     answer.found
       ? el("p", {}, "Found: ", answer.objects.slice(0, 10).map((name, i) =>
         [i ? ", " : "", inline(name, 120)]))
-      : el("p", { class: "card empty" }, "No such object has been seen. Does a job look at its ",
-        "namespace, and may it? ", el("a", { href: "?view=health" }, "Health"), " tells."),
+      : el("p", { class: "card empty" }, "No such object has been seen. Does a job discover its ",
+        "namespace, with the permission? ", el("a", { href: "?view=health" }, "Health"),
+        " shows that."),
     hitCards(hits),
     hits.length > maxFoundJobs ? el("p", { class: "soft" },
       `and ${plural(hits.length - maxFoundJobs, "other job")} with hits`) : null,
@@ -1283,7 +1284,7 @@ function ownerForm(shards) {
     event.preventDefault();
     const object = event.target.elements.object.value.trim();
     if (object) go({ view: "find", object, shards }, { other: true });
-  } }, el("label", {}, "Whose is ", el("input",
+  } }, el("label", {}, "Owner of ", el("input",
     { name: "object", type: "search", placeholder: "a pod, a node or an address" })),
   el("button", {}, "Find"));
 }
@@ -1376,13 +1377,13 @@ async function showConsumers(signal) {
     el("button", { "aria-pressed": onlyLate ? "true" : "false", id: "late",
       click: () => go({ late: onlyLate ? null : "1", after: null }) }, "Only late")),
   el("p", { class: "soft" },
-    "Who reads which list. One that is late has missed 2.5 of its intervals."),
+    "The readers of each list. A late one has missed 2.5 of its intervals."),
   shown.length === 0
-    ? el("p", { class: "card empty" }, onlyLate ? "Nobody is late."
-      : ["Nobody has read a list yet. ",
+    ? el("p", { class: "card empty" }, onlyLate ? "No reader is late."
+      : ["No list has been read yet. ",
       el("a", { href: "?view=snippets" }, "Snippets"), " for agents."])
     : el("div", { class: "scroll" }, el("table", {},
-      th(["Who", "List", "Kind", "#Every", "Last poll", "#Polls", "#Bytes", "Answer", "Has"]),
+      th(["Reader", "List", "Kind", "#Every", "Last poll", "#Polls", "#Bytes", "Answer", "Has"]),
       el("tbody", {}, shown.map(consumerRow)))),
   wanted.length > shown.length ? el("p", { class: "soft" },
     `and ${number(wanted.length - shown.length)} more; those that need a look are here`) : null,

@@ -81,7 +81,7 @@ class WatchRoutes {
     HttpServer::Reply stream(const HttpRoutes::Asked& asked) const {
         support::Query query = asked.query;
         const auto name = take(query, "job");
-        if (!name) throw BadRequest("job=NAME says whose list is watched");
+        if (!name) throw BadRequest("job=NAME is required: it names the watched list");
         const auto list = take(query, "list");
         const auto after = take(query, "after");
         const ListQuery wanted = read_list_query(query, form_of(list.value_or("targets")));

@@ -3,9 +3,9 @@
 #include "k8s_sd/detail/text/host_port.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/user_agent.hpp"
 #include "k8s_sd/detail/transport/proxy/http_connect.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
-#include "k8s_sd/version.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -60,7 +60,7 @@ CleansedBytes connect_request(const ProxyTarget& proxy, const std::string& serve
         names_agent = names_agent || lower_case(header.name) == "user-agent";
         add({header.name, ": ", header.value, "\r\n"});
     }
-    if (!names_agent) add({"User-Agent: k8s_sd/" K8S_SD_VERSION "\r\n"});
+    if (!names_agent) add({user_agent_line});
     if (with_credentials) add({"Proxy-Authorization: Basic ", view(credentials), "\r\n"});
     add({"\r\n"});
     return text;
@@ -148,7 +148,7 @@ void HttpConnect::read_head(std::string_view head, std::string_view rest) {
     if (status >= 200 || status == 101) {
         return judge(static_cast<unsigned>(status), head, rest);
     }
-    if (++interim_heads_ > max_interim_answers) return fail("announces its answer for ever");
+    if (++interim_heads_ > max_interim_answers) return fail("sends interim responses without end");
     const CleansedBytes next(rest.begin(), rest.end());
     received_.clear();
     searched_ = 0;
