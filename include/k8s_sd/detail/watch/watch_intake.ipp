@@ -71,7 +71,8 @@ bool WatchIntake::is_one_too_many(Exchange& exchange, EventType type, bool kept,
 
 void WatchIntake::take(const Exchange& exchange, const DecodedObject& decoded, Tag tag) {
     const api::ObjectMeta& meta = decoded.meta;
-    if (!wants(meta.namespace_, meta.name)) return;
+    // An object with a tag is wanted.
+    if (stopped_ || (!tag && !wants(meta.namespace_, meta.name))) return;
     report_.on_read(meta.namespace_, meta.name);
     if (!tag) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded, form_.get());
