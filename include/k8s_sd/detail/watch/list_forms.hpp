@@ -67,17 +67,16 @@ class ListForms {
         on_failure(true);
         if (was_first) leading_ = index_;
     }
-    /// The server has recovered, although all forms had failed: the LISTs follow as in a first
-    /// round, the streamed forms last.
-    void start_over() noexcept {
+    /// The server answers again, although all forms had failed: another round begins, with the
+    /// streamed forms last.
+    void begin_round() noexcept {
         std::stable_partition(
             forms_.begin(), forms_.begin() + static_cast<std::ptrdiff_t>(size_),
             [](const ListForm& form) { return form.shape != ListShape::streamed; });
-        failed_ = {};
-        index_ = leading_ = 0;
-        rounds_ = 0;
+        index_ = 0;
+        ++rounds_;
         failures_ = 0;
-        postponed_ = partly_ = false;
+        partly_ = false;
     }
     /// Postpones the current form behind the others, because it is not available now.
     void skip() noexcept {

@@ -112,7 +112,7 @@ class ListPlan {
     /// The server answers again, but does not stream the list: a LIST may succeed now.
     void on_recovery() noexcept {
         stream_refused_ = true;
-        forms_.start_over();
+        forms_.begin_round();
     }
     /// Discards the known version and requests the most recent state.
     void forget_version() {

@@ -37,8 +37,8 @@ namespace k8s_sd::inline v0::detail {
 /// Bounds for any behavior of the server:
 /// - A list in place of a watch waits for a doubling pause since the previous one (ListPacing).
 /// - A list with a rejected version or token is repeated in another way at once, one time.
-/// - Until all forms of a list have failed (ListForms), the next one follows within 8 s. They start
-///   over when the server begins a stream later that brings no complete list.
+/// - Until all forms of a list have failed (ListForms), the next one follows within 8 s. If a
+///   stream begins later, and brings no complete list, one LIST follows at once.
 /// - All other failures lead to a doubling pause, too: up to five minutes for a missing API.
 /// - A watch is reopened at once only if it was open for a second.
 class WatchMachine {
