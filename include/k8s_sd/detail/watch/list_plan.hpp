@@ -110,10 +110,7 @@ class ListPlan {
         tried ? forms_.on_not_streamed() : forms_.skip();
     }
     /// The server answers again, but does not stream the list: a LIST may succeed now.
-    void on_recovery() noexcept {
-        stream_refused_ = true;
-        forms_.begin_round();
-    }
+    void on_recovery() noexcept { forms_.begin_round(); }
     /// Discards the known version and requests the most recent state.
     void forget_version() {
         chain_ = {};
