@@ -37,8 +37,9 @@ struct IntakeFixture final : WatchObserver {
         pod.metadata.uid = uid;
         const DecodedObject decoded{Kind::pod, pod.metadata, &pod, certain};
         const WatchIntake::Tag given = intake.tag_of(exchange, type, decoded);
-        if (!intake.is_one_too_many(exchange, type, given.has_value(), pod.metadata))
-            intake.take(exchange, decoded, given);
+        if (intake.is_one_too_many(exchange, type, given.has_value(), pod.metadata)) return;
+        if (before_take) before_take();
+        intake.take(exchange, decoded, given);
     }
     void add(std::string_view name, std::string_view uid = "u") {
         event(EventType::added, name, uid);
@@ -61,7 +62,7 @@ struct IntakeFixture final : WatchObserver {
     std::string changes, apart, unwanted;
     std::optional<std::uint16_t> tag = std::uint16_t{0};
     bool certain = true;
-    std::function<void()> after_change;
+    std::function<void()> before_take, after_change;
 };
 
 WatchOptions at_most(std::size_t objects) {
@@ -115,6 +116,15 @@ TEST_CASE("WatchIntake: the observer selects by name, and by the tag") {
     f.tag = ObjectTag::apart;
     f.add("c");
     CHECK(f.apart == "c");
+}
+
+TEST_CASE("WatchIntake: an object that the observer drops after its tag is not taken") {
+    IntakeFixture f;
+    f.watch();
+    f.before_take = [&] { f.unwanted = "a"; };
+    f.add("a");
+    CHECK(f.take_changes().empty());
+    CHECK(f.report.status().objects == 0);
 }
 
 TEST_CASE("WatchIntake: objects of another share are dropped") {

@@ -71,8 +71,9 @@ bool WatchIntake::is_one_too_many(Exchange& exchange, EventType type, bool kept,
 
 void WatchIntake::take(const Exchange& exchange, const DecodedObject& decoded, Tag tag) {
     const api::ObjectMeta& meta = decoded.meta;
-    // An object with a tag is wanted.
-    if (stopped_ || (!tag && !wants(meta.namespace_, meta.name))) return;
+    // Asked again: the observer may have learned of a recovery since tag_of(), and dropped a
+    // namespace.
+    if (!wants(meta.namespace_, meta.name)) return;
     report_.on_read(meta.namespace_, meta.name);
     if (!tag) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded, form_.get());
