@@ -176,6 +176,13 @@ TEST_CASE("parse_yaml: values are nested in 500 collections at most") {
     CHECK(yaml_problem(deep) == "f:501: the YAML is nested too deep");
 }
 
+// Without the limit on depth in the search for the tag this takes many minutes.
+TEST_CASE("parse_yaml: a tag and very many nested collections end in an error at once") {
+    std::string deep = "- ! a\n- ";
+    for (int i = 0; i < 300'000; ++i) deep += "[a,";
+    CHECK(yaml_problem(deep) == "f:2: the YAML is nested too deep");
+}
+
 TEST_CASE("parse_yaml: random texts end in a document or in an error with a line") {
     const std::vector<std::string> pieces{
         "a",      "b",    ": ",    ":",     "\n",      "\n  ",   "\n    ", "- ",      "-",   "\n- ",

@@ -107,19 +107,36 @@ bool may_have_bare_tag(std::string_view text) {
     return false;
 }
 
+/// 1 where a collection begins, -1 where one ends, 0 for other tokens.
+int depth_change(yaml_token_type_t type) {
+    switch (type) {
+        case YAML_BLOCK_SEQUENCE_START_TOKEN:
+        case YAML_BLOCK_MAPPING_START_TOKEN:
+        case YAML_FLOW_SEQUENCE_START_TOKEN:
+        case YAML_FLOW_MAPPING_START_TOKEN: return 1;
+        case YAML_BLOCK_END_TOKEN:
+        case YAML_FLOW_SEQUENCE_END_TOKEN:
+        case YAML_FLOW_MAPPING_END_TOKEN: return -1;
+        default: return 0;
+    }
+}
+
 /// The scalars with the tag "!", by the index of their first character or property, in order.
-/// Events do not have this tag, so the tokens are read as well.
+/// Events do not have this tag, so the tokens are read as well, as far as the depth is permitted:
+/// the time for a token grows with it.
 std::vector<std::size_t> find_bare_tags(std::string_view text, const std::string& file) {
     std::vector<std::size_t> found;
     if (!may_have_bare_tag(text)) return found;
     YamlParser parser(text, file);
     std::size_t begin = 0;
+    int depth = 0;
     bool in_properties = false;
     bool is_bare = false;
-    for (;;) {
+    while (depth <= static_cast<int>(max_yaml_depth)) {
         halt_at_exit();
         YamlToken token;
         if (!parser.next(token) || token->type == YAML_STREAM_END_TOKEN) return found;
+        depth += depth_change(token->type);
         if (token->type == YAML_ANCHOR_TOKEN || token->type == YAML_TAG_TOKEN) {
             if (!in_properties) begin = token->start_mark.index;
             in_properties = true;
@@ -130,6 +147,7 @@ std::vector<std::size_t> find_bare_tags(std::string_view text, const std::string
         in_properties = false;
         is_bare = false;
     }
+    return found;
 }
 
 /// Whether the text of a scalar decides its type: a tag wins over the quotes, as in Go.
