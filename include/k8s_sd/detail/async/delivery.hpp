@@ -47,6 +47,8 @@ class Delivery {
     bool cancel(std::shared_ptr<Source>) noexcept;
     bool cancelled() const noexcept { return cancelled_; }
     const Strand& strand() const noexcept { return strand_; }
+    const asio::any_io_executor& origin() const noexcept { return origin_; }
+    Clock& clock() const noexcept { return *clock_; }
 
  private:
     void run(const std::shared_ptr<Source>&);

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/fleet/lease_keeper.hpp"
 #include "k8s_sd/detail/text/seconds_text.hpp"
@@ -88,9 +89,7 @@ void LeaseKeeper::on_answer(const ShortRequest::Answer& answer) {
 
 void LeaseKeeper::renew_after(Duration pause) {
     const TimePoint now = client_->impl().environment.clock->now();
-    timer_->expires_at(now + pause, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->renew();
-    });
+    timer_->expires_at(now + pause, if_alive(weak_from_this(), &LeaseKeeper::renew));
 }
 
 void LeaseKeeper::set_problem(std::string problem) {

@@ -4,7 +4,6 @@
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
 
-#include <boost/asio/post.hpp>
 #include <algorithm>
 #include <utility>
 
@@ -143,13 +142,7 @@ void GroupWatcherImpl::update(RoleState& state) {
 }
 
 void GroupWatcherImpl::update_soon() {
-    if (std::exchange(update_posted_, true)) return;
-    asio::post(strand(), [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->update_posted_ = false;
-        self->update();
-    });
+    next_update_.request(strand(), weak_from_this(), [](GroupWatcherImpl& self) { self.update(); });
 }
 
 void GroupWatcherImpl::on_status() {

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/api_documents.hpp"
 #include "k8s_sd/detail/client/status_error.hpp"
@@ -191,9 +192,8 @@ void ResourceSearch::fail(error_code ec, std::string problem) {
 
 void ResourceSearch::ask_later(Duration pause) {
     set_waiting(Waiting::backoff, pause);
-    timer_->expires_at(client_->impl().environment.clock->now() + pause, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->ask();
-    });
+    timer_->expires_at(client_->impl().environment.clock->now() + pause,
+                       if_alive(weak_from_this(), &ResourceSearch::ask));
 }
 
 void ResourceSearch::set_waiting(Waiting waiting, std::optional<Duration> pause) {

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/sharing/shared_watch.hpp"
 #include "k8s_sd/detail/watch/resource_version.hpp"
 
-#include <boost/asio/post.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -93,13 +92,8 @@ SharedSelectionPtr KindWatches::selection_of(const WantedObjects& wanted) {
 
 // Posted, so views created or destroyed together lead to one plan.
 void KindWatches::plan_soon() {
-    if (std::exchange(plan_posted_, true)) return;
-    asio::post(common_->client->get_executor(), [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->plan_posted_ = false;
-        self->plan(nullptr);
-    });
+    next_plan_.request(common_->client->get_executor(), weak_from_this(),
+                       [](KindWatches& self) { self.plan(nullptr); });
 }
 
 /// A narrow selection is cheap for the server, so the server evaluates it.
@@ -335,9 +329,8 @@ void KindWatches::set_timer() {
     }
     const ApiClientImpl& api = common_->client->impl();
     if (!timer_) timer_ = api.environment.clock->make_timer(api.executor);
-    timer_->expires_at(*next, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->plan(nullptr);
-    });
+    timer_->expires_at(*next,
+                       if_alive(weak_from_this(), [](KindWatches& self) { self.plan(nullptr); }));
 }
 
 void KindWatches::recheck() {
