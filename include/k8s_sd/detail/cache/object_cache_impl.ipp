@@ -155,7 +155,7 @@ void ObjectCacheImpl::on_ended() noexcept {
 }
 
 void ObjectCacheImpl::stop() {
-    settings_.watches.client->impl().remove_user(*this);
+    impl_of(*settings_.watches.client).remove_user(*this);
     idle_timer_.reset();
     changed_.clear();
     for (auto& [ns, objects] : namespaces_) {
@@ -299,14 +299,14 @@ void ObjectCacheImpl::update() {
         });
     }
     if (!namespaces_.empty() || !idle_timer_) return;
-    settings_.watches.client->impl().remove_user(*this);
+    impl_of(*settings_.watches.client).remove_user(*this);
     idle_timer_->cancel();  // let an io_context without other work return from run()
     idle_awake_ = false;
 }
 
 void ObjectCacheImpl::wake_for_idle() {
     if (std::exchange(idle_awake_, true)) return;
-    settings_.watches.client->impl().add_user(*this);
+    impl_of(*settings_.watches.client).add_user(*this);
     if (!idle_timer_) idle_timer_ = settings_.clock->make_timer(strand_);
     idle_timer_->expires_at(settings_.clock->now() + idle_check_interval, [weak = weak()] {
         const auto self = weak.lock();

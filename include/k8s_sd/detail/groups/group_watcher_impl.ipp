@@ -101,7 +101,7 @@ std::vector<Kind> GroupWatcherImpl::needed_by_active_roles() const {
 // --- the server of the groups --------------------------------------------------------------------
 
 const ServerIdentity& GroupWatcherImpl::server() const {
-    return shared_->client()->impl().server_identity;
+    return impl_of(*shared_->client()).server_identity;
 }
 
 std::optional<ServerIdentity> GroupWatcherImpl::server_of_groups(Role role) const {

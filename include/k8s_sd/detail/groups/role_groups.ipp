@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -77,7 +78,7 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
     if (equal) {
         // The host keeps its equal group. If that group lacks the parts of the current object, it
         // cannot be reused part by part.
-        entry.current = entry.current && change.group->has_parts_of(*change.previous);
+        entry.current = entry.current && Access::same_parts(*change.group, *change.previous);
     } else {
         entry.group = change.group;
         if (change.group) ++group_count_;

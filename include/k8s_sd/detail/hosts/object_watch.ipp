@@ -223,7 +223,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     /// Called under the mutex between two batches, when the known state is consistent.
     void note_server() {
         server_.reset();
-        if (view_->knows_present_server()) server_ = watches_->client()->impl().server_identity;
+        if (view_->knows_present_server()) server_ = impl_of(*watches_->client()).server_identity;
     }
 
     /// Compares all objects, because another version may change every one of them.

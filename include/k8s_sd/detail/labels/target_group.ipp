@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -121,8 +122,8 @@ class TargetComparison {
 
  private:
     void mark_shared() {
-        const auto before = previous_->parts();
-        const auto now = current_->parts();
+        const auto before = detail::Access::parts(*previous_);
+        const auto now = detail::Access::parts(*current_);
         // Extra targets follow the regular ones, in the same order of parts.
         const auto* extra_before = before.data() + before.size();
         const auto* extra_now = now.data() + now.size();
@@ -149,7 +150,8 @@ class TargetComparison {
 
     /// If only the labels of a group have changed, most targets are unchanged and in order.
     void mark_beginning() {
-        if (!previous_->parts().empty() || !current_->parts().empty()) return;
+        if (!detail::Access::parts(*previous_).empty() || !detail::Access::parts(*current_).empty())
+            return;
         const std::size_t both = std::min(previous_->size(), current_->size());
         for (std::size_t i = 0; i < both && (*previous_)[i] == (*current_)[i]; ++i) {
             kept_before_[i] = kept_now_[i] = true;

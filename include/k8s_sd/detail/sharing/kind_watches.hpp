@@ -66,7 +66,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
     bool refuse(SharedWatch&, error_code why);
     void on_server_change() override;
     void set_timer();
-    TimePoint now() const { return common_->client->impl().environment.clock->now(); }
+    TimePoint now() const { return impl_of(*common_->client).environment.clock->now(); }
     bool has_several_shares() const;
     bool server_shards() const;
     void on_more_than_share();
