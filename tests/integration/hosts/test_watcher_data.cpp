@@ -137,10 +137,7 @@ TEST_CASE("Watcher: selectors select by labels that nobody keeps") {
     Simulation sim;
     for (const std::string app : {"web", "db"}) {
         sim.server.apply(labelled(secret(app, {{"k", "v"}}), app));
-        sim.server.apply(labelled({{"kind", "ReplicaSet"},
-                                   {"apiVersion", "apps/v1"},
-                                   {"metadata", metadata("shop", app)}},
-                                  app));
+        sim.server.apply(labelled(sim::replica_set("shop", app), app));
     }
     WatcherConfig of_web;
     of_web.label_selector = "app=web";

@@ -57,15 +57,20 @@ class CountingConnector final : public Connector {
     std::shared_ptr<Connector> inner_;
 };
 
-struct Counted : Simulation {
+/// Constructed before the simulation, which sets it.
+struct WithConnections {
+    std::shared_ptr<CountingConnector> connections;
+};
+
+struct Counted : WithConnections, Simulation {
     explicit Counted(sim::ApiServerOptions server_options = {},
                      WatchOptions options = plain_lists())
-        : Simulation(std::move(server_options)) {
-        connector = connections;
+        : Simulation(std::move(server_options), {}, {}, [this](std::shared_ptr<Connector> inner) {
+              return connections = std::make_shared<CountingConnector>(std::move(inner));
+          }) {
         server.apply(pod({.name = "a"}));
         probe.emplace(*this, WatchQuery{}, options);
     }
-    std::shared_ptr<CountingConnector> connections = std::make_shared<CountingConnector>(connector);
     std::optional<WatchProbe> probe;
 };
 
