@@ -29,8 +29,8 @@ class RunState : public Delivery::Source, public std::enable_shared_from_this<Ru
  protected:
     /// See Delivery.
     RunState(const asio::any_io_executor& executor, asio::any_io_executor origin,
-             const std::shared_ptr<Clock>& clock, int calls_per_turn)
-        : executor_(executor), delivery_(executor, std::move(origin), clock, calls_per_turn) {}
+             const std::shared_ptr<Clock>& clock, int calls_per_batch)
+        : executor_(executor), delivery_(executor, std::move(origin), clock, calls_per_batch) {}
 
     // Implemented by the derived class, under the mutex.
     /// Called once, if at all.

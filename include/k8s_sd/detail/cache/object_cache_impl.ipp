@@ -16,7 +16,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr int cache_calls_per_turn = 64;
+constexpr int cache_calls_per_batch = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
 constexpr Duration min_max_idle = std::chrono::minutes(1);
 /// How often an immutable object is reread, to detect that it was recreated. The interval grows
@@ -67,7 +67,7 @@ CacheNamespace::Settings cache_settings_of(const asio::any_io_executor& executor
 
 ObjectCacheImpl::ObjectCacheImpl(const executor_type& executor, const ObjectCacheConfig& config)
     : RunState(executor, make_own_strand(executor), ContextEnvironment::of(executor).clock(),
-               cache_calls_per_turn),
+               cache_calls_per_batch),
       strand_(origin()),
       get_timeout_(config.get_timeout),
       settings_(cache_settings_of(executor, strand_, config)) {}

@@ -29,7 +29,7 @@ namespace {
 
 // Deliver several jobs in one batch: they then share the record of their next changes, see
 // Provider::changes_from_now().
-constexpr int job_diffs_per_turn = 64;
+constexpr int job_diffs_per_batch = 64;
 
 /// A job with resolved configurations.
 struct ResolvedJob {
@@ -62,7 +62,7 @@ void check_jobs(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-/// The state behind a handle. Lock order: `apply_mutex_` or the mutex of `turn_ends_`, then
+/// The state behind a handle. Lock order: `apply_mutex_` or the mutex of `delivery_ends_`, then
 /// `mutex_`. The callback is called, and files are read, without `mutex_`.
 class DiscoveryManager::Impl final : public RunState, public Provider::Observer {
  public:
@@ -109,12 +109,12 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     /// Forwards the end of deliveries to the manager until it is cancelled. A host may release a
     /// diff on any thread, even after the manager's context is destroyed, so this must not keep the
     /// manager alive, not even for a moment.
-    class TurnEnds {
+    class DeliveryEnds {
      public:
-        explicit TurnEnds(Impl& manager) : manager_(&manager) {}
+        explicit DeliveryEnds(Impl& manager) : manager_(&manager) {}
         void notify(const std::string& job) noexcept {
             const std::lock_guard lock(mutex_);
-            if (manager_) manager_->end_turn(job);
+            if (manager_) manager_->end_delivery(job);
         }
         /// Waits for a running notify().
         void forget_manager() noexcept {
@@ -128,19 +128,19 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     };
 
     /// Destroyed when the host releases a job's diff.
-    class Turn {
+    class JobDelivery {
      public:
-        explicit Turn(std::shared_ptr<TurnEnds> ends) : ends_(std::move(ends)) {}
-        ~Turn() {
+        explicit JobDelivery(std::shared_ptr<DeliveryEnds> ends) : ends_(std::move(ends)) {}
+        ~JobDelivery() {
             if (!job.empty()) ends_->notify(job);
         }
-        Turn(const Turn&) = delete;
-        Turn& operator=(const Turn&) = delete;
+        JobDelivery(const JobDelivery&) = delete;
+        JobDelivery& operator=(const JobDelivery&) = delete;
 
         std::string job;
 
      private:
-        const std::shared_ptr<TurnEnds> ends_;
+        const std::shared_ptr<DeliveryEnds> ends_;
     };
 
     const JobState* find(std::string_view job) const {
@@ -150,7 +150,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
 
     Impl(const executor_type& executor, const detail::ContextEnvironment& environment,
          Callback callback)
-        : RunState(executor, executor, environment.clock(), job_diffs_per_turn),
+        : RunState(executor, executor, environment.clock(), job_diffs_per_batch),
           metrics_(environment.metrics()),
           callback_(std::move(callback)),
           pool_(executor) {}
@@ -165,7 +165,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         states_.clear();
         count(0);
     }
-    void on_ended() noexcept override { turn_ends_->forget_manager(); }
+    void on_ended() noexcept override { delivery_ends_->forget_manager(); }
 
     // --- applying a configuration -----------------------------------------------------------
 
@@ -278,12 +278,12 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
 
     bool deliver_next(TimePoint now) override {
         // Its destructor takes the mutex.
-        const auto turn = std::make_shared<Turn>(turn_ends_);
+        const auto delivery = std::make_shared<JobDelivery>(delivery_ends_);
         std::optional<JobDiff> diff;
         {
             const std::lock_guard lock(mutex_);
             end_superseded(now);
-            diff = take_due(now, turn);
+            diff = take_due(now, delivery);
         }
         if (!diff || cancelled()) return false;
         metrics_->job_diffs_delivered.fetch_add(1, std::memory_order_relaxed);
@@ -309,15 +309,15 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         }
     }
 
-    std::optional<JobDiff> take_due(TimePoint now, const std::shared_ptr<Turn>& turn) {
+    std::optional<JobDiff> take_due(TimePoint now, const std::shared_ptr<JobDelivery>& delivery) {
         while (!due_.empty() && due_.next_time() <= now) {
             JobState& state = due_.next();
             due_.remove(state);
             if (!state.has_news()) continue;  // the change was reverted
             JobDiff diff = state.take(now);
-            diff.job = turn->job = state.name();
-            diff.turn = turn;
-            state.begin_turn(turn);
+            diff.job = delivery->job = state.name();
+            diff.delivery = delivery;
+            state.begin_delivery(delivery);
             if (state.ended()) states_.erase(states_.find(diff.job));
             return diff;
         }
@@ -325,7 +325,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     }
 
     // Any thread.
-    void end_turn(const std::string& job) noexcept try {
+    void end_delivery(const std::string& job) noexcept try {
         const std::lock_guard lock(mutex_);
         const auto state = states_.find(job);
         if (state != states_.end()) schedule(state->second);
@@ -335,7 +335,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
 
     const std::shared_ptr<Metrics> metrics_;
     const Callback callback_;
-    const std::shared_ptr<TurnEnds> turn_ends_ = std::make_shared<TurnEnds>(*this);
+    const std::shared_ptr<DeliveryEnds> delivery_ends_ = std::make_shared<DeliveryEnds>(*this);
 
     std::mutex apply_mutex_;
     detail::ProviderPool pool_;  // guarded by apply_mutex_

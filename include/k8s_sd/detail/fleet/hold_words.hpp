@@ -14,7 +14,7 @@ inline std::string hold_in_words(ViewHold hold, std::string_view reason) {
     switch (hold) {
         case ViewHold::none: break;
         case ViewHold::unknown: return "the members have not been seen yet" + why;
-        case ViewHold::nobody: return "no member is ready yet";
+        case ViewHold::no_active_member: return "no member is ready yet";
         case ViewHold::wait_for_size: return "fewer members are ready than wait_for_size says";
         case ViewHold::away: return "the members cannot be seen now" + why;
         case ViewHold::debounce: return "a change has been seen, and may be followed by others";

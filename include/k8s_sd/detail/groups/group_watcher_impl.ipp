@@ -12,7 +12,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 // Groups generated per invocation, so other handlers on the strand can run.
-constexpr std::size_t groups_per_turn = 1024;
+constexpr std::size_t groups_per_handler = 1024;
 
 std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     auto maker = std::make_shared<ObjectMaker>();
@@ -129,7 +129,7 @@ void GroupWatcherImpl::update(RoleState& state) {
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
-    const std::vector<GroupChange> changes = groups.update(groups_per_turn);
+    const std::vector<GroupChange> changes = groups.update(groups_per_handler);
     if (groups.dirty()) update_soon();
     if (state.ready) {
         if (changes.empty()) return;

@@ -56,10 +56,10 @@ void RoleGroups::mark(GroupEntry& entry) {
 // --- generating ----------------------------------------------------------------------------------
 
 std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
-    const std::size_t turn = std::min(dirty_.size(), limit);
-    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(turn),
+    const std::size_t count = std::min(dirty_.size(), limit);
+    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(count),
                                        dirty_.end());
-    dirty_.resize(dirty_.size() - turn);
+    dirty_.resize(dirty_.size() - count);
     // Frees the memory of a burst, because the next one may be far away.
     if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = {};
     std::vector<GroupChange> changes;
