@@ -276,7 +276,7 @@ TEST_CASE("http_sd: redirects on the same server are followed, with an end") {
     }
 }
 
-TEST_CASE("http_sd: a long list is read elsewhere, and waited for by nobody who goes") {
+TEST_CASE("http_sd: a long list is parsed in a thread that delays no removal of the source") {
     ListJobs l;
     l.files->hold();
     l.lists->answers = {listed("x:1")};

@@ -296,7 +296,7 @@ TEST_CASE("Membership: a view that was written within the time is used") {
           "the view is that of before the restart, 3540 s old");
 }
 
-TEST_CASE("Membership: a view in which nobody is left is as good as none") {
+TEST_CASE("Membership: an empty stored view counts as none") {
     KeptPair s;
     s.put_content(s.forged(1s, ""));
     s.down();

@@ -114,7 +114,7 @@ TEST_CASE("Shared watches: a job alone leaves its selectors to the server") {
     CHECK(j.requests().empty());
 }
 
-TEST_CASE("Shared watches: a selector that joins costs one list, and nobody else notices") {
+TEST_CASE("Shared watches: another selector costs one list, without effect on the other views") {
     Jobs j;
     const auto x = j.host(j.config("app=x"));
     j.requests();
@@ -146,7 +146,7 @@ TEST_CASE("Shared watches: an object that begins or ceases to match comes and go
     j.settle();
     CHECK(x->take_diffs() == "[-pod/a/x]");
     CHECK(y->take_diffs() == "[~pod/a/x]");
-    j.server.apply(pod({.name = "x", .ns = "a", .labels = {{"app", "nobody's"}}}));
+    j.server.apply(pod({.name = "x", .ns = "a", .labels = {{"app", "other"}}}));
     j.settle();
     CHECK(x->take_diffs().empty());
     CHECK(y->take_diffs() == "[-pod/a/x]");

@@ -204,7 +204,7 @@ TEST_CASE("TlsContexts: versions and trust make a difference") {
     CHECK(third != second);
 }
 
-TEST_CASE("TlsContexts: a context nobody asked for in an hour is dropped") {
+TEST_CASE("TlsContexts: a context is dropped an hour after its last use") {
     Contexts contexts;
     TlsConfig config;
     config.ca = CertificateAuthority().certificate();
@@ -376,7 +376,7 @@ TEST_CASE("TlsContexts: one read of the files serves all waits for the first con
     for (const auto& context : got) CHECK(context == got.front());
 }
 
-TEST_CASE("TlsContexts: a CA that nobody is to check is not read") {
+TEST_CASE("TlsContexts: a CA is not read without verification") {
     Contexts contexts;
     TlsConfig config;
     config.ca_file = "/no/such/file";

@@ -124,7 +124,7 @@ TEST_CASE("Hanging files: a watch that is dropped does not wait for its token") 
         CHECK(sim.all_follow("b"));
         CHECK(sim.server.open_watches() == 1);
     }
-    SECTION("all of them, and the answer finds nobody") {
+    SECTION("all of them, before the answer") {
         sim.watches.clear();
         sim.files->release();
         sim.settle();

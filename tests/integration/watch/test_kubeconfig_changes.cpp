@@ -238,7 +238,7 @@ TEST_CASE("A changed kubeconfig: another CA at the same address may be another c
     CHECK(sim.lists(ListReason::other_server) == 1);
 }
 
-TEST_CASE("A changed kubeconfig: a file that is gone or broken disturbs nobody") {
+TEST_CASE("A changed kubeconfig: a missing or broken file disturbs no watch") {
     TwoClusters sim;
     for (const char* content : {"", "users: [", "sesame"}) {
         sim.directory.write("kc", content);

@@ -287,7 +287,7 @@ TEST_CASE("Credentials: without a good value an unusable file is an error that n
         std::filesystem::create_directory(path);
         reason = "it is not a regular file";
     }
-    SECTION("a FIFO, which nobody writes to") {
+    SECTION("a FIFO without a writer") {
         REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
         reason = "it is not a regular file";
     }
