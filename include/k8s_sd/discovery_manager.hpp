@@ -158,9 +158,9 @@ struct JobSnapshot {
 /// configuration follows with a `full` ProviderDiff. Later diffs have true changes only. While the
 /// callback runs, and until the job's minimum interval has passed, changes are coalesced: one entry
 /// for each group with its latest state, and a reverted change is dropped. The last diff of a job
-/// ignores the interval and waits only for the release of the previous one (JobDiff::delivery); a job
-/// removed before its first diff has no last diff. After cancel() has returned, at most one call
-/// already begun is still running.
+/// ignores the interval and waits only for the release of the previous one (JobDiff::delivery); a
+/// job removed before its first diff has no last diff. After cancel() has returned, at most one
+/// call already begun is still running.
 /// Errors never remove targets: see status().
 /// An exception leaves through the function running the context, e.g. io_context::run(); the
 /// diff counts as delivered, and run() may be called again.

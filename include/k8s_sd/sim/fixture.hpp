@@ -36,7 +36,8 @@ struct FixtureOptions {
 /// \endcode
 /// Everything happens in settle() and advance(), on the calling thread, including the host's
 /// callbacks. A test runs the same way each time: jitter has a fixed seed, and token and
-/// certificate files are read within settle(), unless `files` holds them. Programs that print credentials are not waited for.
+/// certificate files are read within settle(), unless `files` holds them. Programs that print
+/// credentials are not waited for.
 ///
 /// For one thread. The host must be destroyed before the fixture.
 class K8S_SD_EXPORT Fixture {

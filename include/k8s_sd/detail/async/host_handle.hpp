@@ -42,9 +42,9 @@ class WaitingTime {
     std::optional<TimePoint> since_;
 };
 
-/// The state behind a handle with diffs. It delivers changes to its host, either by a callback or to
-/// the pending reader of the next diff. The derived class supplies the diffs; its functions are
-/// called under the mutex where they say so, the host never is.
+/// The state behind a handle with diffs. It delivers changes to its host, by a callback or to the
+/// pending reader of the next diff. The derived class supplies the diffs; its functions are called
+/// under the mutex where they say so, the host never is.
 /// \tparam Diff  the content of one delivery; empty if default-constructed
 template <class Diff>
 class HostHandle : public RunState, public Reader<Diff>::Owner {

@@ -6,7 +6,7 @@
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
 #include "k8s_sd/detail/discovery/sources/file_targets.hpp"
 #include "k8s_sd/detail/discovery/sources/http_targets.hpp"
-#include "k8s_sd/detail/discovery/sources/source_feed.hpp"
+#include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/detail/discovery/sources/target_list.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"

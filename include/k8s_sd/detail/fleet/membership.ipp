@@ -2,7 +2,6 @@
 #include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
-#include "k8s_sd/detail/fleet/hold_words.hpp"
 #include "k8s_sd/detail/fleet/kept_view.hpp"
 #include "k8s_sd/detail/fleet/view_machine.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
@@ -16,6 +15,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -36,6 +37,28 @@ MembershipConfig checked(MembershipConfig config) {
         throw ConfigError("snapshot_max_age", "must not be negative");
     }
     return config;
+}
+
+/// Explains a hold to users, and its remedy. Empty for ViewHold::none.
+/// \param reason  why the members cannot be seen; empty: unknown
+std::string hold_in_words(ViewHold hold, std::string_view reason) {
+    const std::string why = reason.empty() ? "" : ": " + std::string(reason);
+    switch (hold) {
+        case ViewHold::none: break;
+        case ViewHold::unknown: return "the members have not been seen yet" + why;
+        case ViewHold::no_active_member: return "no member is ready yet";
+        case ViewHold::wait_for_size: return "fewer members are ready than wait_for_size says";
+        case ViewHold::away: return "the members cannot be seen now" + why;
+        case ViewHold::debounce: return "a change has been seen, and may be followed by others";
+        case ViewHold::hold_down: return "a member has vanished, and may be back";
+        case ViewHold::empty: return "no member is left, which is hard to believe";
+        case ViewHold::self_missing:
+            return "this member is not among those that are seen; look whether its name is that of "
+                   "its pod, and whether the Service selects the pod";
+        case ViewHold::shrunken:
+            return "more than half of the members have vanished at once, which is hard to believe";
+    }
+    return {};
 }
 
 /// Digest of the fleet, and of this member's place in it.
@@ -104,7 +127,7 @@ class Membership::Impl final : public detail::RunState {
           fleet_(view_identity(config_, config_.source->identity())),
           share_(nullptr, config_.self, config_.replicas) {
         status_.since = clock().now();
-        status_.message = detail::hold_in_words(ViewHold::unknown, {});
+        status_.message = hold_in_words(ViewHold::unknown, {});
     }
 
     std::weak_ptr<Impl> weak() { return self_as(this); }
@@ -247,7 +270,7 @@ class Membership::Impl final : public detail::RunState {
             status_.since = clock().now();
             set(metrics_->fleet_alarms, counted_alarms_, is_alarm(hold) ? 1 : 0);
         }
-        status_.message = detail::hold_in_words(hold, message_);
+        status_.message = hold_in_words(hold, message_);
         if (machine_.view() == status_.view) return;
         status_.view = machine_.view();
         ++status_.views;
@@ -273,7 +296,7 @@ class Membership::Impl final : public detail::RunState {
         if (last != logged_.end() && now - last->second < std::chrono::minutes(1)) return;
         logged_.insert_or_assign(hold, now);
         log_.log(LogLevel::warning,
-                 "fleet: the view stays as it is: " + detail::hold_in_words(hold, message_));
+                 "fleet: the view stays as it is: " + hold_in_words(hold, message_));
     }
 
     /// Adds the difference, because all memberships of a context share the gauge.

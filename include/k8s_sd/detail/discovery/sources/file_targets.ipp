@@ -2,7 +2,6 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/discovery/sources/file_targets.hpp"
-#include "k8s_sd/detail/discovery/sources/source_feed.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/asio/post.hpp>
