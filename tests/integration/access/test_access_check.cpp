@@ -164,7 +164,7 @@ TEST_CASE("Access check: an invalid configuration is reported as the first step"
     CHECK_FALSE(c.all_fine);
 }
 
-TEST_CASE("Access check: a name that is not found, and one that is looked up for ever") {
+TEST_CASE("Access check: an unknown name, and a lookup without an answer") {
     Check c;
     const bool silent = GENERATE(false, true);
     c.names->silent = silent;

@@ -367,7 +367,7 @@ TEST_CASE("Shared watches: while a list is under way, the jobs that were there g
     CHECK(x->complaints + y->complaints == "");
 }
 
-TEST_CASE("Shared watches: an object whose labels change for ever is seen by whom it is for") {
+TEST_CASE("Shared watches: an object with ever changing labels reaches each view it matches") {
     constexpr std::size_t selectors = 17;  // have more subsets than the type has numbers
     constexpr std::size_t subsets = std::size_t{1} << selectors;
     Jobs j;

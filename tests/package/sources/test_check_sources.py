@@ -69,6 +69,19 @@ class CheckSourcesTest(unittest.TestCase):
                                  [f'a: refused message: "{text}"'])
         self.assertEqual(list(language.code_problems({"a": 'to_string("nobody");'})), [])
 
+    def test_a_refused_name_of_a_test_is_found(self):
+        for code, name in (('TEST_CASE("Trie: nobody reads") {', "Trie: nobody reads"),
+                           ('TEST_CASE("Trie: it waits "\n    "for ever") {',
+                            "Trie: it waits for ever"),
+                           ('    SECTION("the host is told") {', "the host is told"),
+                           ("    def test_nobody_reads(self):", "test_nobody_reads"),
+                           ("def it_waits_for_ever(w):", "it_waits_for_ever")):
+            with self.subTest(name):
+                self.assertEqual(list(language.test_name_problems({"a": code})),
+                                 [f"a: refused name of a test: {name}"])
+        code = 'TEST_CASE("Trie: for every key") {\nf("nobody");\ndef test_for_every(self):\n'
+        self.assertEqual(list(language.test_name_problems({"a": code})), [])
+
     def test_names_of_the_library_and_of_src_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)

@@ -85,7 +85,7 @@ TEST_CASE("ViewMachine: without an active member there is no view") {
     CHECK(fleet.view() == "b");
 }
 
-TEST_CASE("ViewMachine: a fleet waits for its size, but not for ever") {
+TEST_CASE("ViewMachine: a fleet waits for its size, but not without limit") {
     Fleet fleet({.wait_for_size = 3, .wait_timeout = 60s});
     fleet.see("a b");
     CHECK(fleet.hold() == "wait_for_size");
