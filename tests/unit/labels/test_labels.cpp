@@ -33,7 +33,7 @@ LabelBlockPtr make_family(LabelFactory& factory, FamilyName name, KeyValues pair
 }
 
 Labels view(const std::vector<LabelBlockPtr>& blocks) {
-    return {blocks.data(), blocks.data() + blocks.size()};
+    return Access::make<Labels>(blocks.data(), blocks.data() + blocks.size());
 }
 LabelMap map_of(const LabelBlockPtr& block) {
     return Access::make<Labels>(&block, &block + 1).to_map();
