@@ -1,7 +1,7 @@
 #include "conformance/cluster.hpp"
 
 #include "k8s_sd/config_yaml.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
 #include "support/settle.hpp"
 

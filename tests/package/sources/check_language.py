@@ -23,8 +23,9 @@ REFUSED = re.compile(
 REFUSED_IN_MESSAGE = re.compile(r"\b(?:nobody|for ever|tells|told)\b", re.IGNORECASE)
 REFUSED_IN_TEST_NAME = re.compile(r"(?<![a-z])(?:nobody|for[ _]ever|tells|told)(?![a-z])",
                                   re.IGNORECASE)
-TEST_NAME = re.compile(r'\b(?:TEST_CASE|SECTION)\(\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)'
-                       r"|^ *def (test_\w+|\w+(?=\(w\):))", re.MULTILINE)
+TEST_CASE = re.compile(r'\b(?:TEST_CASE|SECTION)\(\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
+# A test of unittest, or a scenario.
+TEST_FUNCTION = re.compile(r"^ *def (test_\w+|\w+(?=\(w\):))", re.MULTILINE)
 REFUSED_IN_NAME = re.compile(
     r"storeys?|barren|audiences?|seats?|patience|party|parties|flights|told|tells")
 # The word of Kubernetes is "most recent"; a bound is `max_…` or `min_…`.
@@ -123,11 +124,16 @@ def code_problems(texts):
         yield from (f'{file}: refused message: "{text}"' for text in refused_messages(code))
 
 
+def test_names(file, text):
+    if file.suffix == ".py":
+        return TEST_FUNCTION.findall(text)
+    return ["".join(LITERAL.findall(case)) for case in TEST_CASE.findall(text)]
+
+
 def test_name_problems(texts):
     """\\param texts: code of C++ or Python by file"""
     for file, text in texts.items():
-        for case, function in TEST_NAME.findall(text):
-            name = "".join(LITERAL.findall(case)) or function
+        for name in test_names(file, text):
             if REFUSED_IN_TEST_NAME.search(name):
                 yield f"{file}: refused name of a test: {name}"
 

@@ -70,17 +70,19 @@ class CheckSourcesTest(unittest.TestCase):
         self.assertEqual(list(language.code_problems({"a": 'to_string("nobody");'})), [])
 
     def test_a_refused_name_of_a_test_is_found(self):
-        for code, name in (('TEST_CASE("Trie: nobody reads") {', "Trie: nobody reads"),
-                           ('TEST_CASE("Trie: it waits "\n    "for ever") {',
-                            "Trie: it waits for ever"),
-                           ('    SECTION("the host is told") {', "the host is told"),
-                           ("    def test_nobody_reads(self):", "test_nobody_reads"),
-                           ("def it_waits_for_ever(w):", "it_waits_for_ever")):
+        cpp, python = pathlib.Path("a.cpp"), pathlib.Path("a.py")
+        for file, code, name in (
+                (cpp, 'TEST_CASE("Trie: nobody reads") {', "Trie: nobody reads"),
+                (cpp, 'TEST_CASE("Trie: it "\n    "waits for ever") {', "Trie: it waits for ever"),
+                (cpp, '    SECTION("the host is told") {', "the host is told"),
+                (python, "    def test_nobody_reads(self):", "test_nobody_reads"),
+                (python, "def it_waits_for_ever(w):", "it_waits_for_ever")):
             with self.subTest(name):
-                self.assertEqual(list(language.test_name_problems({"a": code})),
-                                 [f"a: refused name of a test: {name}"])
-        code = 'TEST_CASE("Trie: for every key") {\nf("nobody");\ndef test_for_every(self):\n'
-        self.assertEqual(list(language.test_name_problems({"a": code})), [])
+                self.assertEqual(list(language.test_name_problems({file: code})),
+                                 [f"{file}: refused name of a test: {name}"])
+        for file, code in ((cpp, 'TEST_CASE("Trie: for every key") {\nf("nobody");'),
+                           (python, "def test_for_every(self):\n    f('test_nobody')")):
+            self.assertEqual(list(language.test_name_problems({file: code})), [])
 
     def test_names_of_the_library_and_of_src_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
