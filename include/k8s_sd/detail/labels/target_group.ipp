@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -139,8 +140,8 @@ class TargetComparison {
         mark_equal();
     }
     void mark_shared() {
-        const auto before = previous_->parts();
-        const auto now = current_->parts();
+        const auto before = detail::Access::parts(*previous_);
+        const auto now = detail::Access::parts(*current_);
         // Extra targets follow the regular ones, in the same order of parts.
         const auto* extra_before = before.data() + before.size();
         const auto* extra_now = now.data() + now.size();
@@ -167,7 +168,9 @@ class TargetComparison {
 
     /// If only the labels of a group have changed, most targets are unchanged and in order.
     std::size_t equal_beginning(std::size_t both) const {
-        if (both == 0 || !previous_->parts().empty() || !current_->parts().empty()) return 0;
+        if (both == 0 || !detail::Access::parts(*previous_).empty() ||
+            !detail::Access::parts(*current_).empty())
+            return 0;
         std::size_t i = 0;
         while (i < both && (*previous_)[i] == (*current_)[i]) ++i;
         return i;
