@@ -3,6 +3,7 @@
 #include "k8s_sd/config_yaml.hpp"
 #include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
+#include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
 #include <boost/asio/detached.hpp>

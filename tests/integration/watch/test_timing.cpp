@@ -1,5 +1,6 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
+#include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/watch_probe.hpp"

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/auth/exec_issuer.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
+#include "support/manual_clock.hpp"
 #include "unit/auth/issuer_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
