@@ -310,6 +310,11 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
     if (now - table_asked_ > limits_.forget_after) table_.reset();
 }
 
+std::string JobTargets::failure() const {
+    const std::vector<k8s_sd::FailedTarget> failed = pool_.failed();
+    return failed.empty() ? std::string() : failed.front().source + ": " + failed.front().message;
+}
+
 TargetCounts JobTargets::counts() const {
     TargetCounts counts{0, pool_.active_count(), pool_.dropped_count(), pool_.failed_count()};
     for (const auto& [id, provider] : providers_) {
