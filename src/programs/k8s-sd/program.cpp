@@ -69,8 +69,8 @@ ServeOptions serve_options(ServeOptions options, const EventLog& log) {
     };
     options.on_failed = [log](const std::string& job, const TargetCounts& counts,
                               const std::string& example) {
-        log("job " + job + ": " + plural(counts.failed, "target") +
-            " cannot be scraped, such as one of " + example);
+        log("job " + job + ": " + plural(counts.failed, "target") + " cannot be scraped, such as " +
+            example);
     };
     return options;
 }

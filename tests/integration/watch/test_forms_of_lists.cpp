@@ -181,7 +181,7 @@ TEST_CASE("Forms of lists: a server that is overloaded is asked in the same form
     f.expire();
     f.advance(5s);
     CHECK(probe.names() == Names{"a", "b", "c"});
-    const sim::Request& list = f.server.requests().at(1).request;  // after the watch that expired
+    const Request list = f.server.requests().at(1).request;  // after the watch that expired
     CHECK(asks_for_protobuf(list));
     const bool compressed = options.gzip == Compression::always;
     CHECK(is_streamed(list) != compressed);

@@ -80,7 +80,7 @@ TEST_CASE("ServedJob: targets that fail are reported with an example, and not to
     CHECK(reports.empty());
     put("pod/a", {target("a:1", "xx")});
     REQUIRE(reports.size() == 1);
-    CHECK(reports[0].starts_with("web 1 pod/a: relabel_configs["));
+    CHECK(reports[0].starts_with("web 1 a:1: relabel_configs["));
     put("pod/a", {target("a:1", "")});
     put("pod/a", {target("a:1", "xx")});
     put("pod/a", {target("a:1", "xx"), target("a:2", "xx")});

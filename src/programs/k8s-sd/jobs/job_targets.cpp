@@ -312,7 +312,14 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
 
 std::string JobTargets::failure() const {
     const std::vector<k8s_sd::FailedTarget> failed = pool_.failed();
-    return failed.empty() ? std::string() : failed.front().source + ": " + failed.front().message;
+    if (failed.empty()) return {};
+    const k8s_sd::FailedTarget& target = failed.front();
+    std::string name = target.source;
+    for (const auto& [id, provider] : providers_) {
+        const k8s_sd::TargetGroupPtr group = provider.groups.find(target.source);
+        if (group && target.index < group->size()) name = address_of(*group, target.index);
+    }
+    return name + ": " + target.message;
 }
 
 TargetCounts JobTargets::counts() const {

@@ -68,7 +68,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// Whether forget_unused() may find something.
     bool keeps_something() const noexcept;
     TargetCounts counts() const;
-    /// One of the targets that cannot be scraped, and the reason, in words; empty: there is none.
+    /// The address of a target that cannot be scraped, and the reason, in words; empty: there is
+    /// none.
     std::string failure() const;
 
  private:

@@ -35,7 +35,7 @@ struct ServeOptions {
     /// Called in any thread once the first complete list of a job exists; may be empty.
     std::function<void(const std::string& job, const TargetCounts&)> on_complete{};
     /// Called in any thread once more targets of a job cannot be scraped, at most every ten minutes
-    /// for each job; may be empty. \param example  one of them and the reason, in words
+    /// for each job; may be empty. \param example  the address of one, and the reason
     std::function<void(const std::string& job, const TargetCounts&, const std::string& example)>
         on_failed{};
 };
