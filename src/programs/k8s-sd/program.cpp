@@ -67,6 +67,11 @@ ServeOptions serve_options(ServeOptions options, const EventLog& log) {
         log("job " + job + ": its list is complete, with " + plural(counts.active, "target") +
             " of " + std::to_string(counts.discovered) + " discovered");
     };
+    options.on_failed = [log](const std::string& job, const TargetCounts& counts,
+                              const std::string& example) {
+        log("job " + job + ": " + plural(counts.failed, "target") + " cannot be scraped, such as " +
+            example);
+    };
     return options;
 }
 

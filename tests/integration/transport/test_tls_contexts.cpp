@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/transport/byte_stream.hpp"
 #include "k8s_sd/detail/transport/tls/tls_contexts.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
+#include "k8s_sd/tls_trust.hpp"
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
@@ -9,8 +10,11 @@
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +23,7 @@ namespace k8s_sd::detail {
 namespace {
 
 using namespace std::chrono_literals;
+using Catch::Matchers::StartsWith;
 using sim::ManualFiles;
 using test::CertificateAuthority;
 using test::contains;
@@ -140,6 +145,26 @@ TEST_CASE("TlsContexts: a broken certificate among others is skipped, and report
         CHECK(contexts.get(config, 2s));  // the previous content
         CHECK(logged.size() == 2);
     }
+}
+
+TEST_CASE("trust_certificates: a broken certificate among others is skipped, and reported") {
+    const CertificateAuthority authority;
+    const std::string broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    const auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+    context->set_verify_mode(asio::ssl::verify_peer);
+    const auto trust = [&](const std::string& pem) {
+        return trust_certificates(context->native_handle(), pem, "the CA file ca.crt");
+    };
+    for (const std::string& text : {std::string(), std::string("garbage")})
+        CHECK_THROWS_WITH(trust(text), "the CA file ca.crt holds no certificate");
+    CHECK_THROWS_WITH(trust(broken), StartsWith("the CA file ca.crt holds a broken certificate: "));
+    CHECK(trust(broken + authority.certificate())
+              .starts_with("the CA file ca.crt: 1 of 2 certificates cannot be read"));
+    Loopback net;
+    CHECK(net.connect(net.make_client(ClientTls{context, "127.0.0.1"}),
+                      server_context(authority.server({"127.0.0.1"}))));
+    CHECK_FALSE(*net.connected.ec);
+    CHECK(trust(authority.certificate()).empty());
 }
 
 TEST_CASE("TlsContexts: a chain with a broken certificate is unusable") {

@@ -696,6 +696,25 @@ class Follow(unittest.TestCase):
                 with following(self.folder, *arguments) as program:
                     self.assertIn("certificate verify failed", program.error_line())
 
+    def test_a_broken_certificate_of_the_bundle_does_not_affect_the_others(self):
+        key, cert = self.certificate()
+        with open(cert, encoding="ascii") as file:
+            good = file.read()
+        broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        put(self.folder, "bundle.pem", broken + good + broken)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        with lying(context) as liar:
+            url = f"https://127.0.0.1:{liar.port}/sd/one"
+            with following(self.folder, url, "--ca-file",
+                           os.path.join(self.folder, "bundle.pem")) as program:
+                self.assertIn("bundle.pem: 2 of 3 certificates cannot be read, so they are not "
+                              "trusted (", program.error_line())
+                for _ in range(2):
+                    liar.asked.get(timeout=TIMEOUT)
+                    liar.answers.put((200, ONE))
+                    self.wait_for(ONE)
+
     def test_unusable_arguments(self):
         url = "http://127.0.0.1:1/sd/one"
         table = {(): "needs the URL of a list",

@@ -34,10 +34,14 @@ struct FormsFixture {
         return exchange;
     }
     bool fails(const WatchRequest& request, unsigned status, bool encoding_failed = false) {
-        Exchange exchange = answered(request);
-        exchange.head.status = status;
         Verdict verdict;
         verdict.failure.ec = errc::server_error;
+        return fails(request, status, verdict, encoding_failed);
+    }
+    bool fails(const WatchRequest& request, unsigned status, const Verdict& verdict,
+               bool encoding_failed = false) {
+        Exchange exchange = answered(request);
+        exchange.head.status = status;
         return forms.on_verdict(exchange, verdict, encoding_failed);
     }
 
@@ -95,6 +99,26 @@ TEST_CASE("WatchForms: lists are compressed if wanted, but Secrets and streams n
     CHECK_FALSE(f.fails(f.forms.list({}), 500));
     CHECK_FALSE(f.forms.list({}).gzip);
     CHECK(f.forms.may_stream_list());
+}
+
+TEST_CASE(
+    "WatchForms: a response about load or credentials says nothing about compression or shares") {
+    using Cause = WatchMachine::Cause;
+    FormsFixture f(Kind::pod, with_gzip(Compression::always));
+    f.query.share = ObjectShare::part(0, 2);
+    Verdict verdict;
+    verdict.failure.ec = errc::server_error;
+    for (const Cause cause : {Cause::busy, Cause::credentials, Cause::absent}) {
+        CAPTURE(static_cast<int>(cause));
+        verdict.outcome = WatchMachine::Failed{1s, cause};
+        const WatchRequest request = f.forms.list({});
+        CHECK(request.gzip);
+        CHECK(request.sharded);
+        const unsigned status = cause == Cause::busy ? 500 : cause == Cause::absent ? 404 : 401;
+        CHECK_FALSE(f.fails(request, status, verdict));
+    }
+    CHECK(f.forms.list({}).gzip);
+    CHECK(f.forms.list({}).sharded);
 }
 
 TEST_CASE("WatchForms: a refused share is followed by a request for everything") {

@@ -87,6 +87,7 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
     }
     if (!entry.gone) return;
     if (entry.asked_for) graph_.set_dependencies(entry, {});
+    set_overfull(entry, false);
     entries_.erase(entries_.find(NameView{entry.ns(), entry.name()}));
 }
 
@@ -107,9 +108,8 @@ TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
     remember_lookups(entry);
     entry.premise = generation_.premise;
     entry.current = !builder_.overfull();
-    if (entry.current) return group;
-    warn_of_too_many_targets(entry);
-    return entry.group;
+    set_overfull(entry, !entry.current);
+    return entry.current ? group : entry.group;
 }
 
 const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view name) {
@@ -187,14 +187,16 @@ bool RoleGroups::is_same(const PartLookups& earlier, const Generation& now) {
 
 // --- warnings ------------------------------------------------------------------------------------
 
-void RoleGroups::warn_of_too_many_targets(const GroupEntry& entry) const {
+void RoleGroups::set_overfull(GroupEntry& entry, bool overfull) {
+    if (std::exchange(entry.overfull, overfull) == overfull) return;
+    overfull_changed_ = true;
+    if (!overfull) return overfull_.remove(entry.ns(), entry.name());
+    overfull_.add(entry.ns(), entry.name());
     const Logger& logger = environment_.logger;
     if (!logger.enabled(LogLevel::warning)) return;
     const Kind kind = main_kind(role_);
-    const std::string text = std::string(to_string(kind)) + " " + std::string(entry.ns()) + "/" +
-                             std::string(entry.name()) + " has more than " +
-                             std::to_string(maker_.options.max_targets) +
-                             " targets (max_targets_per_object); it keeps those that it had";
+    const std::string text =
+        too_many_targets(kind, entry.ns(), entry.name(), maker_.options.max_targets);
     logger.log({LogLevel::warning, text, kind, entry.ns()});
 }
 

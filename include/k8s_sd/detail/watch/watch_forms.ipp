@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/codec/media_types.hpp"
-#include "k8s_sd/detail/transport/unreachable.hpp"
 #include "k8s_sd/detail/watch/watch_forms.hpp"
 
 #include <utility>
+#include <variant>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -99,8 +99,12 @@ void WatchForms::on_share(bool by_server) {
 bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
                             bool encoding_failed) {
     const Failure& failure = verdict.failure;
-    if (exchange.gzip && failure.ec && !is_unreachable(failure.ec)) gzip_failed_ = true;
+    const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
+    if (exchange.gzip && failure.ec && !(failed && !failed->may_be_due_to_form()))
+        gzip_failed_ = true;
     if (encoding_failed && fall_back(failure)) return true;
+    // An overloaded server says nothing about parameters, whatever its status.
+    if (failed && failed->cause == WatchMachine::Cause::busy) return false;
     if (!failure.ec || !share_.on_failure(exchange.sharded, exchange.head.status)) return false;
     report_.note(failure);
     return true;
