@@ -52,7 +52,7 @@ WHERE_IS = {
          "watch/watch_permits.ipp": "void WatchPermits::async_list_permit("},
     "choice of the proxy":
         {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
-    "differences between the dialects":
+    "differences between the dialects, and between versions":
         {"base/dialect_rules.hpp": "struct DialectRules {"},
     "dependencies of target groups":
         {"groups/dependency_graph.hpp": "void set_dependencies("},

@@ -330,20 +330,22 @@ constexpr const DialectRules& rules_of(LabelDialect dialect) noexcept {
 }
 
 /// All differences between the releases of Prometheus from 3.5 on, one named flag each: false in
-/// earlier releases, and for vmagent. No other code compares versions.
+/// earlier releases, and for vmagent. No other code compares versions. scripts/labels writes the
+/// comments to docs/guide/labels.md.
 struct VersionRules {
-    /// With attach_metadata.node, role pod: a pod on an unknown node, or on none, has no target.
-    /// Before: it lacks the labels of the node.
+    /// Role `pod` with `attach_metadata.node`: a pod on an unknown node, or on none, has no
+    /// targets. Before: it lacks the labels of the node.
     bool needs_known_node;
-    /// Role endpointslice: slices of the second family of a dual-stack service have no targets.
-    /// Before: each family has targets.
+    /// Role `endpointslice`: a slice has no targets if its service is dual-stack and has another
+    /// first IP family. Before: the slices of both families have targets.
     bool skips_second_ip_family;
-    /// Role node: labels for the conditions of a node.
+    /// Role `node`: labels for the conditions of the node. Before: none.
     bool writes_node_conditions;
-    /// Scrape targets have labels with the job's settings for histograms, and rules may set them.
+    /// Scrape targets have labels for the settings about histograms, and rules may change them.
+    /// Before: the settings are those of the job.
     bool has_histogram_labels;
-    /// Role service: the label of the load balancer has the addresses in the status.
-    /// Before: only `spec.loadBalancerIP`.
+    /// Role `service`: `__meta_kubernetes_service_loadbalancer_ip` has the addresses in the status,
+    /// if there are any. Before: it is `spec.loadBalancerIP`.
     bool reads_load_balancer_status;
 };
 
