@@ -56,7 +56,7 @@ TEST_CASE("Histogram labels: rules see them, and the target has what they set") 
     ScrapeConfig config = histogram_job(v3_13);
     config.relabel_configs = {
         {.source_labels = {classic}, .target_label = native},
-        {.regex = classic, .action = RelabelAction::labeldrop},
+        {.action = RelabelAction::labeldrop, .regex = classic},
     };
     const ScrapeTargetPtr target = histogram_target(config);
     CHECK(target->scrape_native_histograms());
