@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that docs/guide/labels.md names exactly the labels of the roles, and that its lists equal
-RoleTraits<role>::labels, label_origin() and the table of versions in the code. With --write writes these lists into the
-page, between the comments there.
+RoleTraits<role>::labels, label_origin() and the table of versions in the code. With --write writes
+these lists into the page, between the comments there.
 
 usage: check_labels.py [--write] PROJECT_DIRECTORY
 """
