@@ -88,7 +88,7 @@ TEN_PLACES = {
     "Which servers does `NO_PROXY` exclude?":
         {"config/proxy_choice.ipp": "bool is_reached_directly("},
     "When does the delivery of a job's diff end?":
-        {"discovery/discovery_manager.ipp": "void end_turn("},
+        {"discovery/discovery_manager.ipp": "void end_delivery("},
     "How long does a vanished member of a fleet count?":
         {"fleet/view_machine.ipp": "rules_.hold_down"},
     "Which of two keys with one label name wins?":

@@ -56,7 +56,7 @@ const std::shared_ptr<KindWatches>& SharedWatches::of(Kind kind, VersionedDialec
 }
 
 void SharedWatches::recheck() {
-    client()->impl().check_kubeconfig();
+    impl_of(*client()).check_kubeconfig();
     for (const auto& [key, watches] : kinds_) watches->recheck();
 }
 
