@@ -169,7 +169,9 @@ struct LabelOrigin {
 ///              the role
 /// \param dialect  dialect of the configuration: with role endpoints in Prometheus' dialect, the
 ///                 protocol of a container's port comes from the endpoint
+/// \param version  of the configuration: the IP of a load balancer comes from the status since 3.15
 K8S_SD_EXPORT std::optional<LabelOrigin> label_origin(
-    std::string_view name, Role role, LabelDialect dialect = LabelDialect::prometheus);
+    std::string_view name, Role role, LabelDialect dialect = LabelDialect::prometheus,
+    PrometheusVersion version = PrometheusVersion::v3_5);
 
 }  // namespace k8s_sd::inline v0

@@ -118,16 +118,43 @@ class RandomCluster {
         if (random_.one_in(2)) return with_controller(object, "Job", random_.numbered("j", 2));
         return object;
     }
+    boost::json::object make_node(const std::string& name) {
+        boost::json::object object = node(name, labels(), std::to_string(random_.below(100)));
+        object["status"].at("conditions").at(0).as_object()["status"] =
+            random_.pick<std::string>({"True", "False", "Unknown"});
+        return object;
+    }
+    boost::json::object make_service(const std::string& name) {
+        boost::json::object object = service(name, labels(), ns());
+        boost::json::object& spec = object["spec"].as_object();
+        if (random_.one_in(2)) {
+            spec["ipFamilyPolicy"] = random_.pick<std::string>({"SingleStack", "PreferDualStack"});
+            const bool v4 = random_.one_in(2);
+            spec["ipFamilies"] = boost::json::array{v4 ? "IPv4" : "IPv6", v4 ? "IPv6" : "IPv4"};
+        }
+        if (random_.one_in(2)) {
+            spec["type"] = "LoadBalancer";
+            object["status"] = boost::json::object{
+                {"loadBalancer",
+                 boost::json::object{
+                     {"ingress", boost::json::array{boost::json::object{{"ip", ip()}}}}}}};
+        }
+        return object;
+    }
+    boost::json::object make_slice(const std::string& name) {
+        boost::json::object object = slice(name, random_.numbered("s", 3), addresses(), ns());
+        if (random_.one_in(3)) object["addressType"] = "IPv6";
+        return object;
+    }
     boost::json::object make(Kind kind) {
         const Pool pool = pool_of(kind);
         const std::string name = random_.numbered(pool.prefix, pool.size);
         switch (kind) {
-            case Kind::node: return node(name, labels(), std::to_string(random_.below(100)));
+            case Kind::node: return make_node(name);
             case Kind::pod: return make_pod();
-            case Kind::service: return service(name, labels(), ns());
+            case Kind::service: return make_service(name);
             case Kind::endpoints: return endpoints(name, addresses(), ns());
-            case Kind::endpointslice:
-                return slice(name, random_.numbered("s", 3), addresses(), ns());
+            case Kind::endpointslice: return make_slice(name);
             case Kind::ingress: return ingress(name, random_.numbered("host", 3), ns());
             case Kind::namespace_: return namespace_object(ns(), labels());
             case Kind::replicaset:

@@ -33,6 +33,10 @@ inline DiscoveryConfig random_config(Random& random, const std::string& url) {
     config.role = static_cast<Role>(random.below(6));
     config.dialect =
         random.pick<LabelDialect>({LabelDialect::prometheus, LabelDialect::victoriametrics});
+    if (config.dialect == LabelDialect::prometheus) {
+        config.prometheus_version = random.pick<PrometheusVersion>(
+            {PrometheusVersion::v3_5, PrometheusVersion::v3_11, PrometheusVersion::v3_15});
+    }
     config.attach_metadata = {.node = random.one_in(2),
                               .namespace_ = random.one_in(2),
                               .deployment = random.one_in(2),
@@ -41,6 +45,9 @@ inline DiscoveryConfig random_config(Random& random, const std::string& url) {
     if (random.one_in(3)) config.namespaces = {"a"};
     if (random.one_in(6)) config.namespaces = {"b", "a"};
     if (random.one_in(2)) config.selectors.push_back(random_selector(random, config.role));
+    if (config.role == Role::pod && random.one_in(3)) {
+        config.selectors.push_back(random_selector(random, Role::node));
+    }
     const bool behind_service =
         config.role == Role::endpoints || config.role == Role::endpointslice;
     if (behind_service && random.one_in(3)) {

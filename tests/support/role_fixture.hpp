@@ -52,6 +52,11 @@ class World final : private detail::Lookup {
     explicit World(LabelDialect dialect = LabelDialect::prometheus, AttachMetadata attach = {},
                    bool by_namespace = false)
         : maker_{{&detail::rules_of(dialect), attach, by_namespace}, {}} {}
+    /// Of Prometheus' dialect.
+    explicit World(PrometheusVersion version, AttachMetadata attach = {})
+        : World(LabelDialect::prometheus, attach) {
+        maker_.options.version_rules = &detail::version_rules_of({.version = version});
+    }
 
     World& add(Kind kind, std::string_view json) {
         ObjectPtr object = decode_object(kind, maker_, json);

@@ -56,6 +56,16 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     std::chrono::milliseconds scrape_interval() const noexcept;
     /// Time for one scrape.
     std::chrono::milliseconds scrape_timeout() const noexcept;
+    /// Whether to convert classic histograms to native ones: the setting of the job. From
+    /// PrometheusVersion::v3_13 on, the label `__convert_classic_histograms_to_nhcb__`, if there is
+    /// one, as rules may set it.
+    bool convert_classic_histograms_to_nhcb() const noexcept;
+    /// Whether to scrape classic histograms beside native ones: the setting of the job, or the
+    /// label `__always_scrape_classic_histograms__`, as above.
+    bool always_scrape_classic_histograms() const noexcept;
+    /// Whether to scrape native histograms: the setting of the job, or the label
+    /// `__scrape_native_histograms__`, as above.
+    bool scrape_native_histograms() const noexcept;
     /// Whether two targets of one job are the same: with equal labels() and url().
     bool same_as(const ScrapeTarget& other) const noexcept {
         // With equal labels, only different parameters in two configurations of the job lead to
@@ -91,6 +101,7 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
 
     ScrapeTarget(boost::intrusive_ptr<const detail::TargetShape>, std::uint64_t hash,
                  TargetGroupPtr, std::size_t index) noexcept;
+    bool flag(std::string_view label, bool of_job) const noexcept;
     // The values follow the object in the same allocation.
     const char* values() const noexcept { return reinterpret_cast<const char*>(this + 1); }
 

@@ -106,8 +106,9 @@ class ExplainReporter final : public Reporter {
     std::optional<LabelOrigin> origin(const std::string& label, const LabelMap& labels) const {
         const bool of_port = label == "__address__" || label == port_protocol;
         const bool from_pod = of_port && is_further_port(labels);
-        auto from = k8s_sd::label_origin(label, from_pod ? k8s_sd::Role::pod : options_.config.role,
-                                         options_.config.dialect);
+        auto from =
+            k8s_sd::label_origin(label, from_pod ? k8s_sd::Role::pod : options_.config.role,
+                                 options_.config.dialect, options_.config.prometheus_version);
         const auto init = labels.find("__meta_kubernetes_pod_container_init");
         if (from && init != labels.end() && init->second == "true") {
             replace(from->field, "spec.containers", "spec.initContainers");

@@ -152,6 +152,7 @@ k8s_sd::ScrapeConfigFile Program::fixed_config() const {
                               ? std::string(to_string(options_.discovery.role))
                               : options_.job_name;
     job.scrape.dialect = options_.dialect;
+    job.scrape.prometheus_version = options_.prometheus_version;
     job.discovery.name = job.scrape.job_name;
     job.discovery.configs = {options_.discovery};
     k8s_sd::ScrapeConfigFile file;

@@ -251,7 +251,8 @@ TEST_CASE("WarmStart: another configuration has another file") {
     write_snapshot(w);
     w.down();
     DiscoveryConfig other = w.config();
-    other.namespaces = {"shop"};
+    SECTION("other namespaces") { other.namespaces = {"shop"}; }
+    SECTION("another version") { other.prometheus_version = PrometheusVersion::v3_11; }
     Received received;
     Discoverer discoverer(
         w.context.get_executor(), other,

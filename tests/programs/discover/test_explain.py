@@ -42,7 +42,7 @@ class Explain(unittest.TestCase):
 
     def test_every_label_of_every_role_is_explained(self):
         attach = ["--attach", "node,namespace,deployment,job,cronjob"]
-        for dialect in ("prometheus", "victoriametrics"):
+        for dialect in ("prometheus", "prometheus@3.15", "victoriametrics"):
             for role in ("node", "pod", "service", "endpoints", "endpointslice", "ingress"):
                 options = ["--role", role, "--dialect", dialect]
                 if role in ("pod", "endpoints", "endpointslice"):

@@ -72,6 +72,18 @@ class Once(unittest.TestCase):
             result = run("discover", "--sim", "--once", "--sd-config", path)
         self.assertEqual(result.returncode, 2)
 
+    def test_the_dialect_may_have_a_version(self):
+        condition = "__meta_kubernetes_node_condition_ready"
+        with file_with("role: node\n") as path:
+            for options in (["--role", "node"], ["--sd-config", path]):
+                def values(version):
+                    targets = self.targets("--dialect", "prometheus" + version, *options)
+                    return {target.get(condition) for target in targets}
+                self.assertEqual(values(""), {None})
+                self.assertEqual(values("@3.5"), {None})
+                self.assertEqual(values("@3.11"), {None})
+                self.assertEqual(values("@3.12"), {"true"})
+
     def test_quiet_counts_all_jobs(self):
         one = run("discover", "--sim", "--once", "--output", "quiet").stdout
         three = run("discover", "--sim", "--once", "--output=quiet", "--jobs=3").stdout

@@ -112,6 +112,22 @@ class Lists(unittest.TestCase):
                 self.assertEqual(labels["job"], "pods")
             self.assertEqual(server.program.signal(signal.SIGTERM), 0)
 
+    def test_the_dialect_may_have_a_version(self):
+        condition = "__meta_kubernetes_node_condition_ready"
+        for dialect, wanted in (("prometheus", None), ("prometheus@3.11", None),
+                                ("prometheus@3.12", "true")):
+            with self.subTest(dialect):
+                with serving("--sim", "--role", "node", "--dialect", dialect) as server:
+                    self.assertEqual({labels.get(condition)
+                                      for _, labels in server.targets("/sd/node")}, {wanted})
+                jobs = JOBS.replace("role: pod", "role: node")
+                with serving_file(jobs, "--sim", "--dialect", dialect) as (server, _):
+                    self.assertEqual({labels.get(condition)
+                                      for _, labels in server.targets("/sd/pods")}, {wanted})
+        result = run("k8s-sd", "--sim", "--dialect", "victoriametrics@1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("only prometheus has versions", result.stderr)
+
     def test_the_bytes_are_the_same_in_every_process(self):
         texts, tags = set(), set()
         for threads in (1, 3):

@@ -20,6 +20,7 @@ constexpr LabelDialect vmagent = LabelDialect::victoriametrics;
 using R = DialectRules;
 
 const Statement statements[] = {
+    {prometheus, "has versions", &R::has_versions},
     {prometheus, "refuses own_namespace with a URL", &R::refuses_own_namespace_outside_a_pod},
     {prometheus, "watches names and own_namespace", &R::adds_own_namespace_to_listed_ones},
     {prometheus, "takes one selector a kind", &R::refuses_repeated_selectors},

@@ -70,6 +70,50 @@ TEST_CASE("validate: the default configuration is valid in both dialects") {
     CHECK(problem(config) == "");
 }
 
+TEST_CASE("validate: only Prometheus' dialect has versions") {
+    DiscoveryConfig config;
+    config.prometheus_version = PrometheusVersion::v3_15;
+    CHECK(problem(config) == "");
+    config.dialect = LabelDialect::victoriametrics;
+    CHECK(problem(config) ==
+          "prometheus_version: is not for the dialect victoriametrics, which has no versions here; "
+          "leave it out");
+    config = {};
+    config.prometheus_version = static_cast<PrometheusVersion>(11);
+    CHECK(problem(config).starts_with("prometheus_version: is no version; allowed are 3.5, 3.6,"));
+}
+
+TEST_CASE("validate: options of later versions are accepted with each version") {
+    for (std::size_t i = 0; i < prometheus_version_names.size(); ++i) {
+        DiscoveryConfig config;
+        config.prometheus_version = static_cast<PrometheusVersion>(i);
+        config.attach_metadata = {true, true, true, true, true};
+        config.selectors = {{Role::node, "a=b", ""}};
+        CHECK(problem(config) == "");
+    }
+}
+
+TEST_CASE("parse_prometheus_version: an error lists the versions") {
+    CHECK(parse_prometheus_version("3.14") == PrometheusVersion::v3_14);
+    const auto error = [](const char* name) {
+        return config_error([&] { parse_prometheus_version(name); });
+    };
+    CHECK(error("3.16") ==
+          "prometheus_version: there is no version \"3.16\"; allowed are 3.5, 3.6, 3.7, 3.8, 3.9, "
+          "3.10, 3.11, 3.12, 3.13, 3.14, 3.15");
+    CHECK(error("").starts_with("prometheus_version: is missing; allowed are 3.5, "));
+}
+
+TEST_CASE("resolve: the version belongs to the view") {
+    DiscoveryConfig config = with_url();
+    const ResolvedConfig usual = resolve(config);
+    config.prometheus_version = PrometheusVersion::v3_12;
+    const ResolvedConfig later = resolve(config);
+    CHECK(later.view.prometheus_version == PrometheusVersion::v3_12);
+    CHECK(later.scope == usual.scope);
+    CHECK(later.view != usual.view);
+}
+
 TEST_CASE("validate: api_server and kubeconfig_file exclude each other in both dialects") {
     DiscoveryConfig config = with_url();
     config.kubeconfig_file = "kc";

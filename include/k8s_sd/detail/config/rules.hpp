@@ -20,6 +20,9 @@ K8S_SD_EXPORT bool is_header_text(std::string_view) noexcept;
 /// Whether the text is a valid header name: a token of RFC 9110 5.6.2.
 K8S_SD_EXPORT bool is_header_name(std::string_view) noexcept;
 
+/// \throws ConfigError for a version of a dialect without versions, or for no enumerator
+K8S_SD_EXPORT void check_version(LabelDialect, PrometheusVersion);
+
 /// \throws ConfigError if the text is not a valid namespace name, or is empty
 void check_namespace_name(const std::string& where, std::string_view name);
 

@@ -8,6 +8,7 @@
 #include "k8s_sd/detail/config/variables.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/text/did_you_mean.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/selector.hpp"
 
@@ -213,6 +214,15 @@ Role parse_role(std::string_view name, LabelDialect dialect) {
     const std::string problem = name.empty() ? "is missing" : "there is no such role";
     throw ConfigError("role", problem + detail::did_you_mean(name, role_names) + "; allowed are " +
                                   detail::join(role_names));
+}
+
+PrometheusVersion parse_prometheus_version(std::string_view name) {
+    if (const auto version = prometheus_version_from_string(name)) return *version;
+    const std::string problem =
+        name.empty() ? "is missing"
+                     : "there is no version " + detail::in_quotes(detail::printable(name));
+    throw ConfigError("prometheus_version",
+                      problem + "; allowed are " + detail::join(prometheus_version_names));
 }
 
 DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,

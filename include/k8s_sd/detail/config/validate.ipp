@@ -20,6 +20,16 @@ bool is_header_text(std::string_view text) noexcept {
                         [](char c) { return is_control(c) && c != '\t'; });
 }
 
+void check_version(LabelDialect dialect, PrometheusVersion version) {
+    constexpr const char* field = "prometheus_version";
+    if (static_cast<std::size_t>(version) >= prometheus_version_names.size()) {
+        throw ConfigError(field, "is no version; allowed are " + join(prometheus_version_names));
+    }
+    if (rules_of(dialect).has_versions || version == PrometheusVersion()) return;
+    throw ConfigError(field, "is not for the dialect " + std::string(to_string(dialect)) +
+                                 ", which has no versions here; leave it out");
+}
+
 void check_namespace_name(const std::string& where, std::string_view name) {
     if (is_dns_label(name)) return;
     throw ConfigError(where, in_quotes(printable(name)) +
@@ -245,6 +255,7 @@ void validate(const DiscoveryConfig& config) {
     detail::check_proxy("api_server.proxy", config.api_server.proxy);
     detail::check_headers("api_server.headers", config.api_server.headers);
     detail::check_impersonation("api_server.impersonate", config.api_server.impersonate);
+    detail::check_version(config.dialect, config.prometheus_version);
     check_url(config.api_server);
     check_server(config);
     check_namespaces(config);

@@ -17,6 +17,7 @@ constexpr std::size_t groups_per_handler = 1024;
 std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     auto maker = std::make_shared<ObjectMaker>();
     maker->options.rules = &rules_of(config.view.dialect);
+    maker->options.version_rules = &version_rules_of(dialect_of(config.view));
     maker->options.attach = config.view.attach_metadata;
     maker->options.division = config.view.division;
     maker->options.by_namespace = !config.scope.namespaces.empty();
@@ -43,7 +44,7 @@ GroupWatcherImpl::GroupWatcherImpl(std::shared_ptr<SharedWatches> watches,
     : shared_(std::move(watches)),
       view_(config.view),
       maker_(make_object_maker(config)),
-      watches_(shared_, config.scope, view_.dialect, *this) {}
+      watches_(shared_, config.scope, dialect_of(view_), *this) {}
 
 // --- observers -----------------------------------------------------------------------------------
 

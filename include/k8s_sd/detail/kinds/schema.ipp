@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -83,16 +85,46 @@ const KindSchema& static_schema(KindTraits<kind> traits) {
     return *schema;
 }
 
-}  // namespace
-
-const KindSchema& schema_of(Kind kind) {
-    return *with_kind(kind, [](auto traits) { return &static_schema(traits); });
+/// The schemas with fields of some versions: few, because few versions have such fields.
+template <Kind kind>
+const KindSchema& static_schema(KindTraits<kind> traits, const Fields& fields) {
+    struct Known {
+        std::mutex mutex;
+        std::map<Fields, KindSchema> schemas;
+    };
+    static const Immortal<Known> known;
+    const std::lock_guard lock(known->mutex);
+    const auto it = known->schemas.find(fields);
+    if (it != known->schemas.end()) return it->second;
+    return known->schemas
+        .emplace(fields, make_schema_of(traits, {labels_of<KindTraits<kind>>(), fields}))
+        .first->second;
 }
 
-KindSchema make_schema(Kind kind, const Fields& fields) {
+}  // namespace
+
+Fields version_fields(Kind kind, const VersionRules& rules) {
+    return with_kind(kind, [&](auto traits) {
+        using Traits = decltype(traits);
+        if constexpr (requires { Traits::version_fields(rules); }) {
+            return Traits::version_fields(rules);
+        }
+        return Fields();
+    });
+}
+
+const KindSchema& schema_of(Kind kind, const VersionRules& rules) {
+    const Fields fields = version_fields(kind, rules);
+    return *with_kind(kind, [&](auto traits) {
+        return fields.empty() ? &static_schema(traits) : &static_schema(traits, fields);
+    });
+}
+
+KindSchema make_schema(Kind kind, const Fields& fields, const VersionRules& rules) {
     if (!is_built_in(kind)) return make_other_schema(kind, fields);
     WantedFields wanted{Use::always, fields};
     wanted.fields.add({"metadata.labels"});  // selectors may need them in any form
+    wanted.fields.add(version_fields(kind, rules));
     return with_kind(kind, [&](auto traits) {
         using Traits = decltype(traits);
         if (ReachesLabels<Traits>) wanted.labels = labels_of<Traits>();

@@ -22,6 +22,7 @@ constexpr LabelSource label_sources[] = {
     {"node_name", Kind::node, "metadata.name"},
     {"node_provider_id", Kind::node, "spec.providerID"},
     {"node_address_", Kind::node, "status.addresses[type={}].address"},
+    {"node_condition_", Kind::node, "status.conditions[type={}].status"},
     {"pod_name", Kind::pod, "metadata.name"},
     {"pod_uid", Kind::pod, "metadata.uid"},
     {"pod_ip", Kind::pod, "status.podIP"},
@@ -159,7 +160,8 @@ std::optional<LabelOrigin> listed_origin(std::string_view name) {
 
 }  // namespace
 
-std::optional<LabelOrigin> label_origin(std::string_view name, Role role, LabelDialect dialect) {
+std::optional<LabelOrigin> label_origin(std::string_view name, Role role, LabelDialect dialect,
+                                        PrometheusVersion version) {
     constexpr std::string_view prefix = "__meta_kubernetes_";
     const Kind own = main_kind(role);
     if (name == "__address__") return address_origin(own);
@@ -171,6 +173,10 @@ std::optional<LabelOrigin> label_origin(std::string_view name, Role role, LabelD
     const bool of_endpoint = role == Role::endpoints && name == "pod_container_port_protocol" &&
                              detail::rules_of(dialect).container_port_has_protocol_of_endpoint;
     if (of_endpoint) name = "endpoint_port_protocol";
+    if (name == "service_loadbalancer_ip" &&
+        detail::version_rules_of({dialect, version}).reads_load_balancer_status) {
+        return LabelOrigin{Kind::service, "status.loadBalancer.ingress[*].ip, spec.loadBalancerIP"};
+    }
     return listed_origin(name);
 }
 

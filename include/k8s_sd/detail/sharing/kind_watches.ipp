@@ -192,7 +192,8 @@ std::shared_ptr<const ObjectForm> KindWatches::form_for(const std::vector<KindVi
         labels = labels || view->is_for_labels();
     }
     if (fields.empty()) return nullptr;
-    return std::make_shared<const ObjectForm>(kind_, fields, labels);
+    return std::make_shared<const ObjectForm>(kind_, fields, labels,
+                                              *maker_->options.version_rules);
 }
 
 /// Starts the watch with the known objects: equal objects cause no change, and a failure of the

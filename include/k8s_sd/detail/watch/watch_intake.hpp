@@ -36,7 +36,7 @@ class WatchIntake {
     /// The observer is not called again.
     void stop() noexcept { stopped_ = true; }
 
-    const KindSchema& schema() const noexcept;
+    const KindSchema& schema() const noexcept { return schema_; }
     const ObjectStore& store() const noexcept { return store_; }
     /// The objects of a list with unknown kind so far.
     const std::vector<ObjectPtr>& held() const noexcept { return held_; }
@@ -85,6 +85,7 @@ class WatchIntake {
     TaggingObserver* const tagger_;  ///< null: all tags are 0
     const std::shared_ptr<ObjectMaker> maker_;
     const std::shared_ptr<const ObjectForm> form_;
+    const KindSchema& schema_;
     WatchReport& report_;
     ObjectStore store_;
     std::vector<ObjectPtr> held_;

@@ -24,11 +24,8 @@ WatchIntake::WatchIntake(const WatchQuery& query, const WatchOptions& options,
       form_(making.form || is_built_in(query_.kind)
                 ? std::move(making.form)
                 : std::make_shared<const ObjectForm>(query_.kind, Fields::all(), false)),
+      schema_(form_ ? form_->schema : schema_of(query_.kind, *maker_->options.version_rules)),
       report_(report) {}
-
-const KindSchema& WatchIntake::schema() const noexcept {
-    return form_ ? form_->schema : schema_of(query_.kind);
-}
 
 void WatchIntake::forget(std::string_view ns, std::string_view name) {
     report_.on_read(ns, name);

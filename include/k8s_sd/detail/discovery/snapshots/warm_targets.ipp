@@ -82,6 +82,7 @@ Digest digest_of_config(const ResolvedConfig& config, Role role, const WarmStart
         add(flag ? "1" : "0");
     }
     add(to_string(config.view.dialect));
+    add(to_string(config.view.prometheus_version));
     for (const std::string& annotation : options.annotations) add(annotation);
     return digest_of(text);
 }
