@@ -75,6 +75,14 @@ const char* first_server_option(const ApiServerConfig& server) {
 
 namespace {
 
+void check_role(const DiscoveryConfig& config) {
+    const bool of_gateway_api =
+        resource_of(main_kind(config.role)).group == resource_of(Kind::gateway).group;
+    if (!of_gateway_api || detail::rules_of(config.dialect).has_roles_of_gateway_api) return;
+    throw ConfigError("role", "vmagent has no role " + std::string(to_string(config.role)) +
+                                  ", as it does not discover Gateway API; use Prometheus' dialect");
+}
+
 void check_url(const ApiServerConfig& server) {
     if (server.url.empty()) return;
     try {
@@ -240,6 +248,7 @@ void check_watch(const WatchOptions& watch) {
 }  // namespace
 
 void validate(const DiscoveryConfig& config) {
+    check_role(config);
     detail::check_auth("api_server.auth", config.api_server.auth);
     detail::check_tls("api_server.tls", config.api_server.tls);
     detail::check_proxy("api_server.proxy", config.api_server.proxy);
