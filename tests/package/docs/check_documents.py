@@ -26,7 +26,7 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 DETAIL = "include/k8s_sd/detail/"
 WHERE_IS = {
     "labels of a role, such as `__meta_kubernetes_pod_phase`; a new role":
-        {"roles/<role>.hpp": '"__meta_kubernetes_pod_phase"'},
+        {"kinds/<kind>.hpp": '"__meta_kubernetes_pod_phase"'},
     "fields of a kind; a new kind":
         {"kinds/<kind>.hpp": 'Row<&S::phase>{"phase", 1, Use::labels}'},
     "meaning of a response, such as 410":
