@@ -37,8 +37,7 @@ class Objects {
         const std::string_view source = group_.source();
         if (kind == main_kind(role_)) return std::string(source.substr(source.find('/') + 1));
         const std::string name = value(target, name_label(kind));
-        std::string ns =
-            value(target, kind == Kind::gateway ? "gateway_namespace" : "namespace");
+        std::string ns = value(target, kind == Kind::gateway ? "gateway_namespace" : "namespace");
         if (kind == Kind::namespace_) return ns;
         return name.empty() || kind == Kind::node ? name : ns + "/" + name;
     }

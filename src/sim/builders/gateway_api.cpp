@@ -96,8 +96,7 @@ RouteBuilder& RouteBuilder::hostname(std::string_view name) {
     return *this;
 }
 RouteBuilder& RouteBuilder::rule(json::object match) {
-    array_in(spec(), "rules")
-        .push_back(json::object{{"matches", json::array{std::move(match)}}});
+    array_in(spec(), "rules").push_back(json::object{{"matches", json::array{std::move(match)}}});
     return *this;
 }
 RouteBuilder& RouteBuilder::path(std::string_view path, std::string_view type) {

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/objects/watcher.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "support/model_text.hpp"
 #include "support/simulation.hpp"
 
@@ -87,6 +88,7 @@ void check_all_fields() {
     document["metadata"].as_object()["resourceVersion"] = "1";
     if (!resource.namespaced) document["metadata"].as_object().erase("namespace");
     Simulation sim;
+    sim::add_gateway_api(sim.server);
     sim.server.apply(document);
     const std::string of_json = watched_text<T>(sim, false);
     CHECK(watched_text<T>(sim, true) == of_json);
@@ -113,4 +115,8 @@ TEST_CASE("Watcher: every field of every struct is read of both encodings of a s
     check_all_fields<api::Job>();
     check_all_fields<api::Secret>();
     check_all_fields<api::ConfigMap>();
+    check_all_fields<api::Gateway>();
+    check_all_fields<api::HTTPRoute>();
+    check_all_fields<api::GRPCRoute>();
+    check_all_fields<api::TLSRoute>();
 }

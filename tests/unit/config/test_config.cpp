@@ -25,6 +25,10 @@ DiscoveryConfig with_url(std::string url = "https://api:6443") {
     return config;
 }
 
+bool is_of_gateway_api(Role role) {
+    return resource_of(main_kind(role)).group == "gateway.networking.k8s.io";
+}
+
 std::string resolved_url(const std::string& url, TlsConfig tls = {}) {
     DiscoveryConfig config = with_url(url);
     config.api_server.tls = std::move(tls);
@@ -144,7 +148,11 @@ TEST_CASE("validate: Prometheus' dialect permits each role its selectors and one
         {Role::service, {Role::service}},
         {Role::endpoints, {Role::pod, Role::service, Role::endpoints}},
         {Role::endpointslice, {Role::pod, Role::service, Role::endpointslice}},
-        {Role::ingress, {Role::ingress}}};
+        {Role::ingress, {Role::ingress}},
+        {Role::gateway, {Role::gateway}},
+        {Role::httproute, {Role::httproute, Role::gateway}},
+        {Role::grpcroute, {Role::grpcroute, Role::gateway}},
+        {Role::tlsroute, {Role::tlsroute, Role::gateway}}};
     for (const auto& [role, allowed] : permitted) {
         for (std::size_t i = 0; i < role_names.size(); ++i) {
             const Role selector = static_cast<Role>(i);
@@ -156,7 +164,8 @@ TEST_CASE("validate: Prometheus' dialect permits each role its selectors and one
                 std::find(allowed.begin(), allowed.end(), selector) != allowed.end();
             CHECK(problem(config).empty() == is_allowed);
             config.dialect = LabelDialect::victoriametrics;
-            CHECK(problem(config) == "");
+            CHECK(problem(config).starts_with("role: vmagent has no") == is_of_gateway_api(role));
+            if (!is_of_gateway_api(role)) CHECK(problem(config) == "");
         }
     }
     DiscoveryConfig config;
@@ -298,6 +307,7 @@ TEST_CASE("validate: only roles that join no other kinds have shares") {
         for (std::size_t i = 0; i < role_names.size(); ++i) {
             const Role role = static_cast<Role>(i);
             DiscoveryConfig config{.role = role, .dialect = dialect};
+            if (dialect == LabelDialect::victoriametrics && is_of_gateway_api(role)) continue;
             CHECK_NOTHROW(validate(config));
             config.share = ObjectShare::part(1, 3);
             if (role == Role::pod || role == Role::node || role == Role::service) {

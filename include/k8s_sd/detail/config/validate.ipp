@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/kind.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <algorithm>
@@ -45,6 +46,17 @@ std::vector<Role> selector_roles(Role role) {
     return {};
 }
 
+bool has_role(LabelDialect dialect, Role role) {
+    const bool of_gateway_api =
+        resource_of(main_kind(role)).group == resource_of(Kind::gateway).group;
+    return !of_gateway_api || rules_of(dialect).has_roles_of_gateway_api;
+}
+
+std::string missing_role(Role role) {
+    return "vmagent has no role " + std::string(to_string(role)) +
+           ": it does not discover Gateway API; use Prometheus' dialect";
+}
+
 const char* first_server_option(const ApiServerConfig& server) {
     const AuthConfig& auth = server.auth;
     const TlsConfig& tls = server.tls;
@@ -74,14 +86,6 @@ const char* first_server_option(const ApiServerConfig& server) {
 }  // namespace detail
 
 namespace {
-
-void check_role(const DiscoveryConfig& config) {
-    const bool of_gateway_api =
-        resource_of(main_kind(config.role)).group == resource_of(Kind::gateway).group;
-    if (!of_gateway_api || detail::rules_of(config.dialect).has_roles_of_gateway_api) return;
-    throw ConfigError("role", "vmagent has no role " + std::string(to_string(config.role)) +
-                                  ", as it does not discover Gateway API; use Prometheus' dialect");
-}
 
 void check_url(const ApiServerConfig& server) {
     if (server.url.empty()) return;
@@ -248,7 +252,8 @@ void check_watch(const WatchOptions& watch) {
 }  // namespace
 
 void validate(const DiscoveryConfig& config) {
-    check_role(config);
+    if (!detail::has_role(config.dialect, config.role))
+        throw ConfigError("role", detail::missing_role(config.role));
     detail::check_auth("api_server.auth", config.api_server.auth);
     detail::check_tls("api_server.tls", config.api_server.tls);
     detail::check_proxy("api_server.proxy", config.api_server.proxy);

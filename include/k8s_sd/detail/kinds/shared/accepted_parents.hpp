@@ -25,8 +25,7 @@ struct RouteParent {
         return ns == other.ns && name == other.name;
     }
     bool selects(const GatewayListener& listener) const {
-        return (section.empty() || section == listener.name) &&
-               (!port || *port == listener.port);
+        return (section.empty() || section == listener.name) && (!port || *port == listener.port);
     }
 };
 
@@ -45,9 +44,8 @@ inline std::optional<RouteParent> read_parent(const api::ParentReference& refere
 }
 
 inline bool is_accepted(const api::RouteParentStatus& status) {
-    return std::any_of(
-        status.conditions.begin(), status.conditions.end(),
-        [](const auto& c) { return c.type == "Accepted" && c.status == "True"; });
+    return std::any_of(status.conditions.begin(), status.conditions.end(),
+                       [](const auto& c) { return c.type == "Accepted" && c.status == "True"; });
 }
 
 inline void sort_unique(AcceptedParents& parents) {

@@ -74,13 +74,12 @@ inline GatewayListener make_listener(const api::Listener& listener, LabelFactory
         const bool ours = kind.group.empty() || kind.group == gateway_api_group;
         made.route_kinds.emplace_back(ours ? kind.kind : std::string_view());
     }
-    made.labels =
-        factory.block()
-            .add("__meta_kubernetes_gateway_listener_name", listener.name)
-            .add("__meta_kubernetes_gateway_listener_hostname", listener.hostname)
-            .add("__meta_kubernetes_gateway_listener_port", std::to_string(listener.port))
-            .add("__meta_kubernetes_gateway_listener_protocol", listener.protocol)
-            .make();
+    made.labels = factory.block()
+                      .add("__meta_kubernetes_gateway_listener_name", listener.name)
+                      .add("__meta_kubernetes_gateway_listener_hostname", listener.hostname)
+                      .add("__meta_kubernetes_gateway_listener_port", std::to_string(listener.port))
+                      .add("__meta_kubernetes_gateway_listener_protocol", listener.protocol)
+                      .make();
     return made;
 }
 

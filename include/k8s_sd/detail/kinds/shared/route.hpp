@@ -84,8 +84,8 @@ class RouteObject : public Object {
           namespace_name(namespace_label(factory, route.metadata.namespace_)),
           route_name(factory.block().add(name_label, route.metadata.name).make()),
           metadata(make_metadata(names, route.metadata, factory)),
-          parents(accepted_parents(route.spec.parent_refs, route.status,
-                                   route.metadata.namespace_)),
+          parents(
+              accepted_parents(route.spec.parent_refs, route.status, route.metadata.namespace_)),
           hostnames(route.spec.hostnames.begin(), route.spec.hostnames.end()) {
         set_key(namespace_name->only_value(), route_name->only_value());
         if (hostnames.empty()) hostnames.emplace_back();

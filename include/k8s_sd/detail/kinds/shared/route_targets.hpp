@@ -33,9 +33,9 @@ class RouteTargets {
     void add() {
         auto parent = route_.parents.begin();
         while (parent != route_.parents.end()) {
-            const auto next =
-                std::find_if(parent, route_.parents.end(),
-                             [&](const RouteParent& p) { return !p.same_gateway(*parent); });
+            const auto next = std::find_if(parent, route_.parents.end(), [&](const RouteParent& p) {
+                return !p.same_gateway(*parent);
+            });
             const auto* gateway =
                 g_.lookup.get<GatewayObject>(Kind::gateway, parent->ns, parent->name);
             if (gateway != nullptr) add_gateway(*gateway, {parent, next});
@@ -46,9 +46,8 @@ class RouteTargets {
  private:
     void add_gateway(const GatewayObject& gateway, std::span<const RouteParent> parents) {
         for (const GatewayListener& listener : gateway.listeners) {
-            const bool selected = std::any_of(parents.begin(), parents.end(), [&](const auto& p) {
-                return p.selects(listener);
-            });
+            const bool selected = std::any_of(parents.begin(), parents.end(),
+                                              [&](const auto& p) { return p.selects(listener); });
             if (selected && listener.allows(names_.kind, gateway.ns() == route_.ns()))
                 add_listener(gateway, listener);
         }
