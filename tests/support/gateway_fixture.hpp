@@ -3,6 +3,7 @@
 #include "k8s_sd/sim/gateway_api.hpp"
 #include "support/role_fixture.hpp"
 
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <string>
 #include <vector>

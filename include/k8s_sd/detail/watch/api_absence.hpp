@@ -19,7 +19,8 @@ class ApiAbsence {
     /// A watch or probe got a 404.
     /// \returns whether the API is really absent: a single 404 may come from a proxy
     bool on_absent() noexcept { return ++in_a_row_ > 1; }
-    /// The doubling pause before the next request, from 5 s to five minutes, or one for custom kinds.
+    /// The doubling pause before the next request, from 5 s to five minutes; for a custom kind to
+    /// one minute.
     Duration pause() { return pace_.next(); }
     /// The longest pause between two queries for the versions of the API: each request of a custom
     /// kind may lead to one.
