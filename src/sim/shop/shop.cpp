@@ -83,7 +83,7 @@ void Shop::Impl::add_ingresses() {
                                        {{"/", "api", "https"}}, now()));
 }
 
-/// The same hosts as those of the Ingresses.
+/// The hosts of the Ingresses, and two more.
 void Shop::Impl::add_gateway() {
     const auto apply = [this](boost::json::object object) {
         object["metadata"].as_object()["creationTimestamp"] = now();
@@ -93,6 +93,7 @@ void Shop::Impl::add_gateway() {
     apply(gateway("shop", "edge")
               .listener("http", "HTTP", 80)
               .listener("https", "HTTPS", 443, "*.example.com")
+              .listener("postgres", "TLS", 5432, "*.example.com")
               .address("203.0.113.20"));
     apply(http_route("shop", "storefront")
               .parent("edge", "https")
@@ -104,6 +105,11 @@ void Shop::Impl::add_gateway() {
               .parent("edge", "https", "shop")
               .hostname("pay.example.com")
               .path("/"));
+    apply(grpc_route("payments", "api")
+              .parent("edge", "https", "shop")
+              .hostname("pay-api.example.com")
+              .method("payments.Checkout"));
+    apply(tls_route("shop", "orders-db").parent("edge").hostname("orders-db.example.com"));
 }
 
 // ---- Helpers -----------------------------------------------------------------------------------
