@@ -112,6 +112,26 @@ TEST_CASE(
     CHECK(c.host->complaints.empty());
 }
 
+TEST_CASE("Gateway API: the targets of a route depend on its gateways, not on its namespace") {
+    GatewayCluster c;
+    c.server.apply(edge());
+    c.server.apply(route());
+    DiscoveryConfig config;
+    config.role = Role::httproute;
+    config.api_server.url = c.server.url();
+    config.attach_metadata.namespace_ = true;
+    c.host = std::make_unique<Host>(c.context.get_executor(), config);
+    c.host->run();
+    c.settle();
+    const std::uint64_t before = c.metrics->target_parts_generated;
+    c.apply(sim::namespace_("shop").label("team", "web"));
+    CHECK(c.host->label("httproute/shop/web", "__meta_kubernetes_namespace_label_team") == "web");
+    CHECK(c.metrics->target_parts_generated == before);
+    c.apply(edge(81));
+    CHECK(c.targets() == Texts{"httproute/shop/web a:81"});
+    CHECK(c.metrics->target_parts_generated == before + 1);
+}
+
 TEST_CASE("Gateway API: each role has its targets, read in JSON") {
     GatewayCluster c;
     c.server.apply(edge().listener("tls", "TLS", 443));

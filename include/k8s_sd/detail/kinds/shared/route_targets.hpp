@@ -31,6 +31,7 @@ class RouteTargets {
         : route_(route), names_(names), g_(g) {}
 
     void add() {
+        if (route_.matches.empty()) return;
         auto parent = route_.parents.begin();
         while (parent != route_.parents.end()) {
             const auto next = std::find_if(parent, route_.parents.end(), [&](const RouteParent& p) {
@@ -75,7 +76,7 @@ class RouteTargets {
     void add_hostname(const GatewayObject& gateway, const GatewayListener& listener,
                       std::string_view hostname) {
         const std::string_view host = connected_host(hostname, gateway);
-        if (host.empty()) return;
+        if (host.empty() || g_.group.overfull()) return;
         auto block = g_.factory.block();
         block.add(address_name, join_host_port(host, listener.port)).add(names_.hostname, hostname);
         if (names_.scheme) block.add(*names_.scheme, listener.is_secure() ? "https" : "http");
