@@ -26,6 +26,15 @@ namespace k8s_sd::inline v0 {
     ROW(endpointslice, endpointslice, pod, service, endpointslice)                            \
     /** Each path of an ingress. */                                                           \
     ROW(ingress, ingress, ingress)                                                            \
+    /** Each listener of a gateway. Roles of Gateway API are an experiment: Prometheus has    \
+     *  not decided on their labels yet, and vmagent has no such roles. */                    \
+    ROW(gateway, gateway, gateway)                                                            \
+    /** Each hostname and path of an HTTPRoute, at each listener that it is attached to. */   \
+    ROW(httproute, httproute, httproute, gateway)                                             \
+    /** Each hostname and method of a GRPCRoute, likewise. An experiment, too. */             \
+    ROW(grpcroute, grpcroute, grpcroute, gateway)                                             \
+    /** Each hostname of a TLSRoute, likewise. An experiment, too. */                         \
+    ROW(tlsroute, tlsroute, tlsroute, gateway)                                                \
     /* A new one goes here, at the end. */
 // clang-format on
 

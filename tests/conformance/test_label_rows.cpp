@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -80,10 +81,15 @@ LabelRow borrowed(LabelRow row, LabelRow::Place place) {
 
 bool is_metadata(const LabelRow& row) { return row.name.ends_with("_<key>"); }
 
+bool is_behind_service(Role role) { return role == Role::endpoints || role == Role::endpointslice; }
+bool is_route(Role role) {
+    return role == Role::httproute || role == Role::grpcroute || role == Role::tlsroute;
+}
+
 /// "Attached labels" of the page.
 void add_attached(Promises& promises, Role role, LabelDialect dialect) {
     if (role == Role::node) return;
-    const bool has_pods = role != Role::service && role != Role::ingress;
+    const bool has_pods = role == Role::pod || is_behind_service(role);
     const auto place = role == Role::pod ? group : target;
     for (const char* name : {"namespace_label_<key>", "namespace_annotation_<key>"}) {
         add_row(promises, {name, group, both, "", "sometimes"});
@@ -113,6 +119,14 @@ void add_behind_endpoints(Promises& promises, LabelDialect dialect) {
         add_row(promises, {"namespace", target, both, "", "sometimes"});
 }
 
+/// "Labels of the gateway".
+void add_gateway(Promises& promises) {
+    for (LabelRow row : rows_of(Role::gateway)) {
+        row.place = target;
+        add_row(promises, row);
+    }
+}
+
 Promises promises_of(Role role, Dialect dialect) {
     Promises promises{{"__address__", target, true}};
     if (role == Role::node) promises.insert({"instance", target, true});
@@ -120,8 +134,8 @@ Promises promises_of(Role role, Dialect dialect) {
     for (const LabelRow& row : rows_of(role)) {
         if (is_of(row, dialect)) add_row(promises, row);
     }
-    if (role == Role::endpoints || role == Role::endpointslice)
-        add_behind_endpoints(promises, dialect.labels);
+    if (is_behind_service(role)) add_behind_endpoints(promises, dialect.labels);
+    if (is_route(role)) add_gateway(promises);
     add_attached(promises, role, dialect.labels);
     return promises;
 }
@@ -187,8 +201,9 @@ using Checks = std::map<Role, LabelCheck>;
 /// All groups of the server's objects, with everything attached.
 void check_server(Simulation& sim, Dialect dialect, Checks& checks) {
     std::list<Discoverer> discoverers;
-    for (const Role role : {Role::node, Role::pod, Role::service, Role::endpoints,
-                            Role::endpointslice, Role::ingress}) {
+    for (std::size_t i = 0; i < role_names.size(); ++i) {
+        const Role role = static_cast<Role>(i);
+        if (role >= Role::gateway && dialect.labels == LabelDialect::victoriametrics) continue;
         LabelCheck& check = checks.try_emplace(role, role, dialect).first->second;
         DiscoveryConfig config;
         config.role = role;
@@ -205,7 +220,8 @@ void check_server(Simulation& sim, Dialect dialect, Checks& checks) {
     sim.settle();
 }
 
-/// Cases missing from all recorded clusters: services and pods of other kinds behind endpoints.
+/// Cases missing from all recorded clusters: services and pods of other kinds behind endpoints,
+/// and Gateway API.
 constexpr const char* unrecorded[] = {
     R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"b","labels":{"team":"x"},
         "annotations":{"note":"y"}}})",
@@ -237,10 +253,28 @@ constexpr const char* unrecorded[] = {
          "deprecatedTopology":{"rack":"r1"}},
         {"addresses":["10.0.0.2"],"targetRef":{"kind":"Pod","namespace":"b","name":"q"}}]})"};
 
+void add_gateway_objects(sim::ApiServer& server) {
+    sim::add_gateway_api(server);
+    server.apply(sim::gateway("b", "edge")
+                     .label("team", "net")
+                     .annotation("note", "x")
+                     .listener("http", "HTTP", 80)
+                     .listener("tls", "TLS", 443)
+                     .address("192.0.2.1"));
+    server.apply(sim::gateway("b", "bare").listener("http", "HTTP", 80, "a.example.com"));
+    const auto attached = [](sim::RouteBuilder route) {
+        return route.label("app", "x").annotation("note", "y").parent("edge").parent("bare");
+    };
+    server.apply(attached(sim::http_route("b", "r").path("/")));
+    server.apply(attached(sim::grpc_route("b", "r").method("s")));
+    server.apply(attached(sim::tls_route("b", "r")));
+}
+
 Checks check_all(Dialect dialect) {
     Checks checks;
     Simulation made;
     for (const char* object : unrecorded) made.server.apply(json::parse(object).as_object());
+    add_gateway_objects(made.server);
     check_server(made, dialect, checks);
     for (const std::string& name : corpus_cases()) {
         for (const auto& state : read_case(name).states) {

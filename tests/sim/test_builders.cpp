@@ -1,6 +1,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/sim/builders.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "support/host.hpp"
 #include "support/simulation.hpp"
 
@@ -22,6 +23,7 @@ TargetsBySource discovered(Role role, const std::vector<boost::json::object>& ob
                            const AttachMetadata& attach = {}) {
     const auto discover = [&](const sim::ApiServerOptions& options) {
         Simulation sim(options);
+        sim::add_gateway_api(sim.server);
         for (const auto& object : objects) sim.server.apply(object);
         DiscoveryConfig config{.role = role, .api_server = {.url = sim.server.url()}};
         config.attach_metadata = attach;
@@ -241,6 +243,53 @@ TEST_CASE("builders: an ingress has a target for each path, with https where the
     check_labels(web[2], {{"__meta_kubernetes_ingress_scheme", "http"},
                           {"__meta_kubernetes_ingress_host", ""},
                           {"__meta_kubernetes_ingress_path", "/status"}});
+}
+
+TEST_CASE("builders: a gateway has a target for each listener, a route for each match there") {
+    const boost::json::object gateway = sim::gateway("infra", "edge")
+                                            .class_name("envoy")
+                                            .listener("web", "HTTPS", 443, "*.example.com")
+                                            .listener("own", "HTTP", 80)
+                                            .routes_from("Same")
+                                            .listener("rpc", "HTTP", 81)
+                                            .route_kind("GRPCRoute")
+                                            .listener("db", "TLS", 5432)
+                                            .address("192.0.2.1");
+    const auto listeners = discovered(Role::gateway, {gateway});
+    REQUIRE(listeners.size() == 1);
+    REQUIRE(listeners.at("gateway/infra/edge").size() == 4);
+    check_labels(listeners.at("gateway/infra/edge")[0],
+                 {{"__address__", "*.example.com:443"},
+                  {"__meta_kubernetes_gateway_class_name", "envoy"},
+                  {"__meta_kubernetes_gateway_addresses", "192.0.2.1"},
+                  {"__meta_kubernetes_gateway_listener_name", "web"}});
+    const auto routes = discovered(Role::httproute, {gateway, sim::http_route("shop", "web")
+                                                                  .parent("edge", "", "infra")
+                                                                  .hostname("a.example.com")
+                                                                  .path("/")
+                                                                  .path("/x", "Exact")
+                                                                  .parent("gone")
+                                                                  .accepted(false)});
+    REQUIRE(routes.size() == 1);
+    REQUIRE(routes.at("httproute/shop/web").size() == 2);
+    check_labels(routes.at("httproute/shop/web")[1],
+                 {{"__address__", "a.example.com:443"},
+                  {"__meta_kubernetes_httproute_scheme", "https"},
+                  {"__meta_kubernetes_httproute_path", "/x"},
+                  {"__meta_kubernetes_httproute_path_type", "Exact"}});
+    const auto calls = discovered(Role::grpcroute, {gateway, sim::grpc_route("shop", "api")
+                                                                 .parent("edge", "rpc", "infra")
+                                                                 .hostname("b")
+                                                                 .method("shop.Cart", "Add")});
+    check_labels(calls.at("grpcroute/shop/api").at(0),
+                 {{"__address__", "b:81"},
+                  {"__meta_kubernetes_grpcroute_service", "shop.Cart"},
+                  {"__meta_kubernetes_grpcroute_method", "Add"}});
+    const auto names = discovered(
+        Role::tlsroute, {gateway, sim::tls_route("shop", "db").parent("edge", "db", "infra")});
+    check_labels(names.at("tlsroute/shop/db").at(0), {{"__address__", "192.0.2.1:5432"}});
+    CHECK_THROWS_AS(sim::gateway("infra", "edge").routes_from("All"), std::logic_error);
+    CHECK_THROWS_AS(sim::http_route("shop", "web").accepted(true), std::logic_error);
 }
 
 TEST_CASE("builders: a watcher gets what reaches no label: hints, and the UID of the pod behind") {

@@ -1,6 +1,7 @@
 #include "k8s_sd/sim/builders.hpp"
 
 #include "k8s_sd/detail/text/base64.hpp"
+#include "sim/builders/json_members.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
@@ -12,26 +13,6 @@
 namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
-
-/// A member of object type, created if missing.
-json::object& object_in(json::object& parent, std::string_view name) {
-    json::value& value = parent[name];
-    if (!value.is_object()) value.emplace_object();
-    return value.get_object();
-}
-
-/// A member of array type, created if missing.
-json::array& array_in(json::object& parent, std::string_view name) {
-    json::value& value = parent[name];
-    if (!value.is_array()) value.emplace_array();
-    return value.get_array();
-}
-
-json::object& last_in(json::object& parent, std::string_view list, const char* missing) {
-    json::array& items = array_in(parent, list);
-    if (items.empty()) throw std::logic_error(missing);
-    return items.back().as_object();
-}
 
 void add_port(json::object& parent, std::string_view key, std::string_view name,
               unsigned short number, std::string_view protocol) {

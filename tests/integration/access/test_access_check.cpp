@@ -1,6 +1,7 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
@@ -298,6 +299,23 @@ TEST_CASE("Access check: the older version of an API is found as watches find it
     CHECK_FALSE(c.all_fine);
     CHECK(c.failed().size() == 2);
     CHECK(contains(c.lines.back().text, "no such API"));
+}
+
+TEST_CASE("Access check: it says whether Gateway API is missing, or there in an older version") {
+    Check c;
+    c.config.role = Role::httproute;
+    c.start();
+    CHECK_FALSE(c.all_fine);
+    REQUIRE(c.failed().size() == 4);
+    CHECK(contains(c.lines.back().text,
+                   "the server has no httproutes (API group gateway.networking.k8s.io) in version "
+                   "v1 or v1beta1: install the definitions (CRDs) of Gateway API there, or do "
+                   "without its roles"));
+    c.lines.clear();
+    sim::add_gateway_api(c.server, {"v1beta1"});
+    c.start();
+    CHECK(c.all_fine);
+    CHECK(c.lines.back().text == "allowed; the server has v1beta1");
 }
 
 TEST_CASE("Access check: one unlucky 404 is no reason to look for an older version") {

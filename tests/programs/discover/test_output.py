@@ -30,7 +30,8 @@ class Once(unittest.TestCase):
         self.assertEqual(len(self.targets("--jobs", 3)), 3 * len(self.targets()))
 
     def test_every_role_has_targets(self):
-        for role in ("node", "pod", "service", "endpoints", "endpointslice", "ingress"):
+        for role in ("node", "pod", "service", "endpoints", "endpointslice", "ingress",
+                     "gateway", "httproute", "grpcroute", "tlsroute"):
             with self.subTest(role=role):
                 self.assertTrue(self.targets("--role", role))
 

@@ -1,5 +1,6 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/kind.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 
@@ -23,6 +24,10 @@ DiscoveryConfig with_url(std::string url = "https://api:6443") {
     DiscoveryConfig config;
     config.api_server.url = std::move(url);
     return config;
+}
+
+bool is_of_gateway_api(Role role) {
+    return resource_of(main_kind(role)).group == "gateway.networking.k8s.io";
 }
 
 std::string resolved_url(const std::string& url, TlsConfig tls = {}) {
@@ -188,7 +193,11 @@ TEST_CASE("validate: Prometheus' dialect permits each role its selectors and one
         {Role::service, {Role::service}},
         {Role::endpoints, {Role::pod, Role::service, Role::endpoints}},
         {Role::endpointslice, {Role::pod, Role::service, Role::endpointslice}},
-        {Role::ingress, {Role::ingress}}};
+        {Role::ingress, {Role::ingress}},
+        {Role::gateway, {Role::gateway}},
+        {Role::httproute, {Role::httproute, Role::gateway}},
+        {Role::grpcroute, {Role::grpcroute, Role::gateway}},
+        {Role::tlsroute, {Role::tlsroute, Role::gateway}}};
     for (const auto& [role, allowed] : permitted) {
         for (std::size_t i = 0; i < role_names.size(); ++i) {
             const Role selector = static_cast<Role>(i);
@@ -200,7 +209,8 @@ TEST_CASE("validate: Prometheus' dialect permits each role its selectors and one
                 std::find(allowed.begin(), allowed.end(), selector) != allowed.end();
             CHECK(problem(config).empty() == is_allowed);
             config.dialect = LabelDialect::victoriametrics;
-            CHECK(problem(config) == "");
+            CHECK(problem(config).starts_with("role: vmagent has no") == is_of_gateway_api(role));
+            if (!is_of_gateway_api(role)) CHECK(problem(config) == "");
         }
     }
     DiscoveryConfig config;
@@ -342,6 +352,7 @@ TEST_CASE("validate: only roles that join no other kinds have shares") {
         for (std::size_t i = 0; i < role_names.size(); ++i) {
             const Role role = static_cast<Role>(i);
             DiscoveryConfig config{.role = role, .dialect = dialect};
+            if (dialect == LabelDialect::victoriametrics && is_of_gateway_api(role)) continue;
             CHECK_NOTHROW(validate(config));
             config.share = ObjectShare::part(1, 3);
             if (role == Role::pod || role == Role::node || role == Role::service) {

@@ -139,23 +139,22 @@ TEST_CASE("WatchForms: a refused share is followed by a request for everything")
 TEST_CASE("WatchForms: an older API version is asked for in JSON, and never streamed") {
     FormsFixture f;
     CHECK(f.forms.may_stream_list());
-    CHECK(f.server.take_version(ServedVersions::Answer::older, "v1beta1", false).moved);
+    CHECK(f.server.take_version({true, "v1beta1"}, false).moved);
     CHECK_FALSE(f.forms.may_stream_list());
     CHECK(f.forms.list({}).accept == accepted::json);
 }
 
 TEST_CASE("WatchServer: the version that discovery lists is taken") {
-    using Answer = ServedVersions::Answer;
     FormsFixture f;
     WatchServer& server = f.server;
-    CHECK_FALSE(server.take_version(Answer::none, "v1beta1", true).moved);
-    CHECK_FALSE(server.take_version(Answer::present, "v1beta1", true).moved);
-    const WatchServer::Version older = server.take_version(Answer::older, "v1beta1", false);
+    CHECK_FALSE(server.take_version({}, true).moved);
+    CHECK_FALSE(server.take_version({true, ""}, true).moved);
+    const WatchServer::Version older = server.take_version({true, "v1beta1"}, false);
     CHECK((older.served && older.moved));
     CHECK(server.api_version() == "v1beta1");
     // Without an answer, only a lost version is given up.
-    CHECK_FALSE(server.take_version(Answer::none, "v1beta1", false).moved);
-    const WatchServer::Version lost = server.take_version(Answer::none, "v1beta1", true);
+    CHECK_FALSE(server.take_version({}, false).moved);
+    const WatchServer::Version lost = server.take_version({}, true);
     CHECK((!lost.served && lost.moved));
     CHECK(server.api_version().empty());
 }

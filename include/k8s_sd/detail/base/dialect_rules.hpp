@@ -50,6 +50,8 @@ struct DialectRules {
     /// vmagent accepts endpointslices as an alias of role endpointslice, but ignores it in a
     /// selector; Prometheus has no such role.
     bool has_role_endpointslices;
+    /// vmagent has no roles of Gateway API; Prometheus gets them here as an experiment.
+    bool has_roles_of_gateway_api;
 
     // Relabelling.
 
@@ -214,6 +216,7 @@ inline constexpr DialectRules prometheus_rules{
     .job_files_are_lists = false,
     .job_files_have_directory_of_main_file = false,
     .has_role_endpointslices = false,
+    .has_roles_of_gateway_api = true,
     .reads_null_as_empty_text = true,
     .empty_action_is_default = false,
     .refuses_unused_fields = true,
@@ -277,6 +280,7 @@ inline constexpr DialectRules victoriametrics_rules{
     .job_files_are_lists = true,
     .job_files_have_directory_of_main_file = true,
     .has_role_endpointslices = true,
+    .has_roles_of_gateway_api = false,
     .reads_null_as_empty_text = false,
     .empty_action_is_default = true,
     .refuses_unused_fields = false,

@@ -37,6 +37,11 @@ const char* first_server_option(const ApiServerConfig&);
 /// node selector of role pod; newer versions accept it.
 std::vector<Role> selector_roles(Role);
 
+/// Whether the dialect's program has the role.
+bool has_role(LabelDialect, Role);
+/// Why a dialect refuses a role of Gateway API.
+std::string missing_role(Role);
+
 /// The configured namespaces, sorted and unique; empty: all.
 /// \param own  returns the name of the own namespace; called only if it is configured
 std::vector<std::string> configured_namespaces(const DiscoveryConfig&,

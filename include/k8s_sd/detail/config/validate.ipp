@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/kind.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <algorithm>
@@ -53,6 +54,17 @@ std::vector<Role> selector_roles(Role role) {
 #undef K8S_SD_CASE
     }
     return {};
+}
+
+bool has_role(LabelDialect dialect, Role role) {
+    const bool of_gateway_api =
+        resource_of(main_kind(role)).group == resource_of(Kind::gateway).group;
+    return !of_gateway_api || rules_of(dialect).has_roles_of_gateway_api;
+}
+
+std::string missing_role(Role role) {
+    return "vmagent has no role " + std::string(to_string(role)) +
+           ": it does not discover Gateway API; use Prometheus' dialect";
 }
 
 const char* first_server_option(const ApiServerConfig& server) {
@@ -250,6 +262,8 @@ void check_watch(const WatchOptions& watch) {
 }  // namespace
 
 void validate(const DiscoveryConfig& config) {
+    if (!detail::has_role(config.dialect, config.role))
+        throw ConfigError("role", detail::missing_role(config.role));
     detail::check_auth("api_server.auth", config.api_server.auth);
     detail::check_tls("api_server.tls", config.api_server.tls);
     detail::check_proxy("api_server.proxy", config.api_server.proxy);

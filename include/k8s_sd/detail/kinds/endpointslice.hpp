@@ -84,7 +84,7 @@ template <>
 struct KindTraits<Kind::endpointslice> {
     using Model = api::EndpointSlice;
     using LabelObject = EndpointSliceObject;
-    static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.21
+    static constexpr std::string_view older_versions[]{"v1beta1"};  // before Kubernetes 1.21
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::endpoints>{"endpoints", 2, Use::labels},

@@ -16,8 +16,10 @@ namespace k8s_sd::inline v0::detail {
 ///   some versions of Prometheus
 /// - optional, `static constexpr std::string_view only_by_name`: the path of a field excluded from
 ///   Fields::all(); hosts get it only by naming it
-/// - optional, `static constexpr std::string_view older_version`: the version of its API group on
-///   old servers, "v1beta1"
+/// - optional, `static constexpr std::string_view older_versions[]`: the versions of its API group
+///   on old servers, the newest first: "v1beta1"
+/// - optional, `static constexpr bool is_custom = true`: a CustomResourceDefinition defines it, so
+///   servers have it in JSON only, and perhaps later or not at all
 /// - `LabelObject`: the object stored for labels, made of a Model, RoleOptions and a LabelFactory;
 ///   or, for a kind not used for labels, `static ObjectPtr make(const Model&)`
 ///

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -21,9 +22,15 @@ std::unique_ptr<Scratch> make_scratch() {
 }
 
 template <class Traits>
-constexpr std::string_view older_version_of() {
-    if constexpr (requires { Traits::older_version; }) return Traits::older_version;
+constexpr std::span<const std::string_view> older_versions_of() {
+    if constexpr (requires { Traits::older_versions; }) return Traits::older_versions;
     return {};
+}
+
+template <class Traits>
+constexpr bool is_custom() {
+    if constexpr (requires { Traits::is_custom; }) return Traits::is_custom;
+    return false;
 }
 
 template <class Traits>
@@ -74,8 +81,10 @@ KindSchema make_schema_of(KindTraits<kind> traits, const WantedFields& wanted) {
             make_scratch<Model>,
             JsonSchema(members),
             ProtobufSchema(members, status_members<Model>()),
-            older_version_of<Traits>(),
-            is_metadata_only(members)};
+            older_versions_of<Traits>(),
+            !is_custom<Traits>() && is_metadata_only(members),
+            is_custom<Traits>(),
+            is_custom<Traits>()};
 }
 
 template <Kind kind>

@@ -84,6 +84,27 @@ constexpr LabelSource label_sources[] = {
     {"ingress_scheme", Kind::ingress, "spec.tls[*].hosts"},
     {"ingress_host", Kind::ingress, "spec.rules[*].host"},
     {"ingress_path", Kind::ingress, "spec.rules[*].http.paths[*].path"},
+    {"gateway_namespace", Kind::gateway, "metadata.namespace"},
+    {"gateway_name", Kind::gateway, "metadata.name"},
+    {"gateway_class_name", Kind::gateway, "spec.gatewayClassName"},
+    {"gateway_addresses", Kind::gateway, "status.addresses[*].value"},
+    {"gateway_listener_name", Kind::gateway, "spec.listeners[*].name"},
+    {"gateway_listener_hostname", Kind::gateway, "spec.listeners[*].hostname"},
+    {"gateway_listener_port", Kind::gateway, "spec.listeners[*].port"},
+    {"gateway_listener_protocol", Kind::gateway, "spec.listeners[*].protocol"},
+    {"httproute_name", Kind::httproute, "metadata.name"},
+    {"httproute_hostname", Kind::httproute, "spec.hostnames[*]"},
+    {"httproute_scheme", Kind::gateway, "spec.listeners[*].protocol"},
+    {"httproute_path", Kind::httproute, "spec.rules[*].matches[*].path.value"},
+    {"httproute_path_type", Kind::httproute, "spec.rules[*].matches[*].path.type"},
+    {"grpcroute_name", Kind::grpcroute, "metadata.name"},
+    {"grpcroute_hostname", Kind::grpcroute, "spec.hostnames[*]"},
+    {"grpcroute_scheme", Kind::gateway, "spec.listeners[*].protocol"},
+    {"grpcroute_service", Kind::grpcroute, "spec.rules[*].matches[*].method.service"},
+    {"grpcroute_method", Kind::grpcroute, "spec.rules[*].matches[*].method.method"},
+    {"grpcroute_method_type", Kind::grpcroute, "spec.rules[*].matches[*].method.type"},
+    {"tlsroute_name", Kind::tlsroute, "metadata.name"},
+    {"tlsroute_hostname", Kind::tlsroute, "spec.hostnames[*]"},
 };
 
 // Labels and annotations of these objects ...
@@ -94,6 +115,10 @@ constexpr std::pair<std::string_view, Kind> metadata_owners[] = {
     {"endpoints_", Kind::endpoints},
     {"endpointslice_", Kind::endpointslice},
     {"ingress_", Kind::ingress},
+    {"gateway_", Kind::gateway},
+    {"httproute_", Kind::httproute},
+    {"grpcroute_", Kind::grpcroute},
+    {"tlsroute_", Kind::tlsroute},
     {"namespace_", Kind::namespace_},
 };
 // ... in these fields.
@@ -112,6 +137,10 @@ constexpr LabelSource address_sources[] = {
     {"", Kind::endpoints, "subsets[*].addresses[*].ip, subsets[*].ports[*].port"},
     {"", Kind::endpointslice, "endpoints[*].addresses, ports[*].port"},
     {"", Kind::ingress, "spec.rules[*].host"},
+    {"", Kind::gateway, "spec.listeners[*].hostname, spec.listeners[*].port"},
+    {"", Kind::httproute, "spec.hostnames[*], and the port of the gateway's listener"},
+    {"", Kind::grpcroute, "spec.hostnames[*], and the port of the gateway's listener"},
+    {"", Kind::tlsroute, "spec.hostnames[*], and the port of the gateway's listener"},
 };
 // clang-format on
 

@@ -133,12 +133,14 @@ class WatchMachine {
                      Moved, NoPermit, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
     /// \param other_encoding  a second encoding exists
-    WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false)
+    /// \param custom  see KindSchema
+    WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false,
+                 bool custom = false)
         : plan_({options.page_size, options.max_objects, options.first_list_from_cache,
                  options.watch_list, other_encoding}),
           retries_(options, seed, seed + 2),
           lists_(options, seed + 1, seed + 4),
-          absence_(seed + 3) {}
+          absence_(seed + 3, custom) {}
 
     Step start() {
         const auto delay = retries_.at_start();
