@@ -112,6 +112,17 @@ TEST_CASE("managedFields: a proxy that refuses the parameter is asked once, for 
     CHECK(m.take_log().empty());
 }
 
+TEST_CASE("managedFields: a proxy that refuses the parameter, and a server that refuses streams") {
+    Managed m(sim::ApiServerOptions{.watch_list = false});
+    m.server.set_intercept([](const Request& request) {
+        return drops(request) ? std::optional(Response::failure(406, "NotAcceptable", "no"))
+                              : std::nullopt;
+    });
+    CHECK(m.watch().names() == Names{"a"});
+    CHECK(m.take_requests() == std::pair(1, 3));
+    CHECK(m.counted().json_fallbacks == 0);
+}
+
 TEST_CASE("managedFields: a strict server answers in protobuf all the same") {
     Managed m(sim::ApiServerOptions{.refuse_accept_parameters = true});
     CHECK(m.watch().names() == Names{"a"});

@@ -20,9 +20,19 @@ TEST_CASE("DropChoice: a refusal is followed by one request without the paramete
         CHECK_FALSE(choice.on_success(true));
         CHECK(choice.on_failure(true, 415));
     }
-    SECTION("without a response it shows nothing") {
-        CHECK_FALSE(choice.on_failure(false, 0));
-        CHECK_FALSE(choice.sends());
+    SECTION("another failure of it shows nothing") {
+        for (const unsigned status : {0U, 401U, 429U, 500U, 503U}) {
+            CHECK_FALSE(choice.shows_refusal(false, status));
+            CHECK_FALSE(choice.on_failure(false, status));
+            CHECK_FALSE(choice.sends());
+        }
+    }
+    SECTION("another objection to it shows the cause") {
+        for (const unsigned status : {403U, 404U, 405U, 410U, 422U}) {
+            CHECK(choice.shows_refusal(false, status));
+            CHECK_FALSE(choice.shows_refusal(true, status));
+        }
+        CHECK_FALSE(choice.shows_refusal(false, 406));
     }
     SECTION("of another server") {
         choice.forget();
@@ -37,6 +47,7 @@ TEST_CASE("DropChoice: only 400, 406 and 415 may be about the parameter") {
         CHECK(choice.sends());
     }
     DropChoice choice;
+    CHECK_FALSE(choice.shows_refusal(false, 422));
     CHECK_FALSE(choice.on_success(true));
     CHECK_FALSE(choice.on_success(false));
 }

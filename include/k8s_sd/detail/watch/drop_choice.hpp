@@ -23,19 +23,28 @@ class DropChoice {
     /// \param status  of the response; 0: none
     /// \returns whether to repeat the request without the parameter at once
     bool on_failure(bool with, unsigned status) noexcept {
-        if (!with) {
-            without_ = without_ && status == 0;
-            return false;
-        }
-        const bool may_be_cause = status == 400 || status == 406 || status == 415;
-        if (!may_be_cause || std::exchange(tested_, true)) return false;
+        if (!may_be_about_accept(status)) return false;
+        if (!with) without_ = false;
+        if (!with || std::exchange(tested_, true)) return false;
         without_ = true;
         return true;
+    }
+    /// Whether the response to a request without the parameter, although a failure, shows that the
+    /// server refuses the parameter: it has other objections now. Errors about credentials and load
+    /// show nothing.
+    bool shows_refusal(bool with, unsigned status) const noexcept {
+        const bool refuses =
+            status == 403 || status == 404 || status == 405 || status == 410 || status == 422;
+        return without_ && !with && refuses;
     }
     /// The API server has changed.
     void forget() noexcept { *this = {}; }
 
  private:
+    static constexpr bool may_be_about_accept(unsigned status) noexcept {
+        return status == 400 || status == 406 || status == 415;
+    }
+
     bool without_ = false;  ///< the next request has no parameter
     bool tested_ = false;   ///< such a request was made since the last success
 };

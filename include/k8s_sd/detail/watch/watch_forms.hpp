@@ -61,6 +61,7 @@ class WatchForms {
     WatchQuery query_to_send() const;
     WatchRequest finish(WatchRequest, bool events) const;
     bool fall_back(const Failure&);
+    void on_drop(bool with);
     void on_encoding(const ListForms&);
     ListMemory& memory() const noexcept { return server_.traffic()->list_forms; }
     TimePoint now() const noexcept { return server_.now(); }

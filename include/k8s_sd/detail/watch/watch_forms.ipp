@@ -103,11 +103,16 @@ bool WatchForms::wants_gzip() const {
 // --- results ------------------------------------------------------------------------------------
 
 void WatchForms::on_success(const Exchange& exchange) {
-    if (drop_.on_success(exchange.drops) && memory().on_drop_refused(now()))
-        report_.on_drop_refused();
+    on_drop(exchange.drops);
     if (!share_.on_success(exchange.sharded)) return;
     if (server_.traffic()->shards.on_refused(now())) report_.on_shard_selector_refused();
     report_.on_sharded(false);
+}
+
+/// A response shows that the server accepts the parameter for objects without managedFields, or
+/// refuses it.
+void WatchForms::on_drop(bool with) {
+    if (drop_.on_success(with) && memory().on_drop_refused(now())) report_.on_drop_refused();
 }
 
 bool WatchForms::on_stream_begun(const Exchange& exchange) {
@@ -129,6 +134,7 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
     const bool may_be_gzip = exchange.gzip && failure.ec && !is_unreachable(failure.ec) &&
                              (!exchange.watching() || failure.ec == errc::malformed_response);
     if (may_be_gzip) gzip_failed_ = true;
+    if (drop_.shows_refusal(exchange.drops, exchange.head.status)) on_drop(false);
     if (failure.ec && drop_.on_failure(exchange.drops, exchange.head.status)) {
         report_.note(failure);
         return true;
