@@ -1,7 +1,7 @@
 #include "conformance/cluster.hpp"
 
 #include "k8s_sd/config_yaml.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "support/fake_file_calls.hpp"
 #include "support/settle.hpp"
 

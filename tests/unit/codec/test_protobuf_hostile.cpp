@@ -291,7 +291,9 @@ TEST_CASE("read_protobuf_status: a Status gives its code, reason, message and ti
     CHECK(status->reason == "Timeout");
     CHECK(status->message == "no\xEF\xBF\xBD");
     CHECK(status->retry_after_seconds == 7);
-    CHECK(status->version_too_large);
+    REQUIRE(status->causes.size() == 1);
+    CHECK(status->causes[0].reason == "ResourceVersionTooLarge");
+    CHECK(status->causes[0].message == "x");
     const auto mixed =
         detail::read_protobuf_status(document("Status", Message().text(3, "x").text(6, "y")));
     REQUIRE(mixed);

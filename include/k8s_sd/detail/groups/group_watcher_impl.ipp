@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 
 #include <boost/asio/post.hpp>
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/groups/role_groups.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
+#include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/labels/label_names.hpp"
-#include "k8s_sd/detail/roles/group_builder.hpp"
 #include "k8s_sd/detail/text/host_port.hpp"
 
 #include <array>
