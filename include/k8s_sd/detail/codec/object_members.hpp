@@ -142,7 +142,7 @@ inline void add_bookmark_annotation(Members& members) {
 inline void add_managed_fields(Members& members) {
     for (Member& member : members) {
         if (member.key != "metadata") continue;
-        Projection node{.type = Projection::Type::sign};
+        Projection node{.type = Projection::Type::presence};
         node.field = 17;
         member.node.add_member("managedFields", std::move(node));
     }

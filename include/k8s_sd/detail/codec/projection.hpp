@@ -26,9 +26,9 @@ struct RawProblem {
 /// everything without a node. Nodes write to the field of the surrounding aggregate, passed as
 /// `void*` so that one parser serves all kinds.
 struct Projection {
-    enum class Type : std::uint8_t { object, array, map, text, number, boolean, raw, sign };
+    enum class Type : std::uint8_t { object, array, map, text, number, boolean, raw, presence };
 
-    /// `sign`: the value is skipped; that there is one is noted, see JsonProjector::has_sign().
+    /// `presence`: the value is skipped, and noted, see JsonProjector::has_presence().
     Type type = Type::object;
     /// object: begins the object inside the surrounding aggregate and returns its address;
     /// array: begins a new element and returns its address (null if elements are scalars).

@@ -52,7 +52,7 @@ class JsonProjector {
         pending_ = &root;
         has_records_ = false;
         skipping_ = 0;
-        has_sign_ = false;
+        has_presence_ = false;
         oversized_ = nullptr;
         clear_problem();
         document_problem_.clear();
@@ -64,8 +64,8 @@ class JsonProjector {
     bool too_large() const noexcept { return too_large_; }
     /// True once the document has a member for the records, even if null.
     bool has_records() const noexcept { return has_records_; }
-    /// True once the document has a member with a node of type `sign`.
-    bool has_sign() const noexcept { return has_sign_; }
+    /// True once the document has a member with a node of type `presence`.
+    bool has_presence() const noexcept { return has_presence_; }
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
@@ -216,8 +216,8 @@ class JsonProjector {
     }
     void note_member() noexcept {
         has_records_ = has_records_ || pending_ == records_;
-        if (pending_->type != Type::sign) return;
-        has_sign_ = true;
+        if (pending_->type != Type::presence) return;
+        has_presence_ = true;
         pending_ = nullptr;
     }
     // A number may be in quotes.
@@ -272,7 +272,7 @@ class JsonProjector {
             case Type::number: return "an integer";
             case Type::boolean: return "a boolean";
             case Type::raw: return "an object";
-            case Type::sign: break;
+            case Type::presence: break;
         }
         return {};
     }
@@ -395,7 +395,7 @@ class JsonProjector {
     bool lost_ = false;              // the text in several parts exceeds the limit
     bool too_large_ = false;
     bool has_records_ = false;
-    bool has_sign_ = false;
+    bool has_presence_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail
