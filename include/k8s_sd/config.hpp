@@ -103,9 +103,11 @@ struct WatchOptions {
     bool first_list_from_cache = false;
     /// Requests the list as the first events of a watch (KEP-3157, on by default since Kubernetes
     /// 1.34): saves memory of the server and a request. Without support by the server a LIST is
-    /// sent instead, and the streamed list is tried again after a day.
+    /// sent instead, and the streamed list is tried again after a day, or once the server reports
+    /// another version.
     bool watch_list = true;
-    /// Compression of lists. A compressed list is requested as a LIST, whatever `watch_list` says.
+    /// Compression of lists. Kubernetes 1.37 and later compress streamed lists, too. On other
+    /// servers a compressed list is requested as a LIST, whatever `watch_list` says.
     Compression gzip = Compression::automatic;
     /// Lists once more for confirmation, before anything is removed, if a list lost more than half
     /// of the known objects.
@@ -113,6 +115,10 @@ struct WatchOptions {
     /// Requests Kubernetes' protobuf, decoded in a fraction of the time, and accepts JSON from
     /// servers without it. False: requests JSON.
     bool protobuf = true;
+    /// Requests objects without metadata.managedFields (KEP-5958, expected in Kubernetes 1.38): a
+    /// large part of their bytes, never read. Other servers ignore this. After a refusal it is left
+    /// out for a day. False: never requested.
+    bool drop_managed_fields = true;
     /// From this number of namespaces on, one watch of all namespaces replaces one watch for each,
     /// as long as the server allows it. Objects of other namespaces are dropped on arrival.
     /// Zero: never.

@@ -116,11 +116,13 @@ struct Metrics {
         Counter version_regressions{0};  ///< a server's versions went back, as after a restore
         Counter shrunken_lists{0};       ///< suspicious LISTs, repeated for confirmation
         Counter json_fallbacks{0};       ///< fallbacks of watchers to plain JSON
-        Counter bytes_received{0};       ///< bytes of bodies, as received
-        Gauge objects{0};                ///< cached objects
-        Gauge watchers{0};               ///< watchers, one for each URL
-        Gauge synced_watchers{0};        ///< watchers with a complete list
-        Gauge failing_watchers{0};       ///< watchers with an error in their status
+        Counter lists_with_managed_fields{0};     ///< LISTs with undesired managedFields
+        Counter lists_without_managed_fields{0};  ///< LISTs without them, as requested
+        Counter bytes_received{0};                ///< bytes of bodies, as received
+        Gauge objects{0};                         ///< cached objects
+        Gauge watchers{0};                        ///< watchers, one for each URL
+        Gauge synced_watchers{0};                 ///< watchers with a complete list
+        Gauge failing_watchers{0};                ///< watchers with an error in their status
     };
 
     /// Indexed by Kind; the last element counts all resources without a built-in kind.
@@ -280,6 +282,10 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
      "Lists that lost so many objects that a second one had to confirm them."},
     {"k8s_sd_json_fallbacks_total", &Metrics::PerKind::json_fallbacks,
      "Times that plain JSON was asked for because no other encoding was served."},
+    {"k8s_sd_lists_with_managed_fields_total", &Metrics::PerKind::lists_with_managed_fields,
+     "Complete lists that were asked for without managedFields and came with them."},
+    {"k8s_sd_lists_without_managed_fields_total", &Metrics::PerKind::lists_without_managed_fields,
+     "Complete lists that were asked for without managedFields and came so."},
     {"k8s_sd_received_bytes_total", &Metrics::PerKind::bytes_received,
      "Bytes of the bodies of responses, as they arrived."},
     {"k8s_sd_objects", &Metrics::PerKind::objects, "Objects that are known."},

@@ -45,7 +45,7 @@ enum class Waiting : std::uint8_t {
     nothing,      ///< not started, or stopped
     start,        ///< the random delay of WatchOptions::start_jitter
     credentials,  ///< the source of credentials
-    list_budget,  ///< a permit of ServerLimits::concurrent_lists
+    list_budget,  ///< a permit of ServerLimits::concurrent_lists, or a test of watch-lists
     list,         ///< the response to a LIST, or its next bytes
     probe,        ///< the response to a LIST of one object, for the server's version
     watch,        ///< the response to a WATCH

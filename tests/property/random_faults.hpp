@@ -23,6 +23,9 @@ inline sim::ApiServerOptions random_server(Random& random) {
     options.watch_list = !random.one_in(4);
     options.ignore_initial_events = random.one_in(8);
     options.gzip_threshold = random.below(2000);
+    options.gzip_watch_lists = random.one_in(2);
+    options.drop_managed_fields = random.one_in(2);
+    options.refuse_accept_parameters = random.one_in(6);
     return options;
 }
 
@@ -94,7 +97,7 @@ class RandomFaults {
         using enum sim::ApiServer::EncodingFault;
         return random_.pick<sim::ApiServer::EncodingFault>(
             {none, refuse_protobuf, unsupported_media_type, json_for_protobuf, cut_gzip,
-             gzip_members});
+             gzip_members, plain_gzip, hidden_gzip, garbage_after_gzip});
     }
     std::string kind() {
         return std::string(to_string(static_cast<Kind>(random_.below(kind_count))));

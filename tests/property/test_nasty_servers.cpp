@@ -1,5 +1,6 @@
 #include "property/random_faults.hpp"
 #include "support/contains.hpp"
+#include "support/gzip.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -28,9 +29,9 @@ namespace {
 class NastyServer {
  public:
     NastyServer(Random& random, sim::ApiServer& server) : random_(random), server_(server) {
-        for (auto* habits : {&lists_, &pages_, &probes_, &watches_}) {
+        for (auto* habits : {&lists_, &pages_, &probes_, &watches_, &streams_}) {
             for (unsigned i = 1 + random_.below(3); i > 0; --i)
-                habits->push_back(random_.below(40));
+                habits->push_back(random_.below(all_ways));
         }
     }
     void begin() {
@@ -44,11 +45,13 @@ class NastyServer {
  private:
     std::optional<sim::Response> answer(const sim::Request& request) {
         const bool page = !request.param("continue").empty();
-        const auto& habits = request.is_watch()              ? watches_
+        const bool streamed = !request.param("sendInitialEvents").empty();
+        const auto& habits = streamed                        ? streams_
+                             : request.is_watch()            ? watches_
                              : page                          ? pages_
                              : request.param("limit") == "1" ? probes_
                                                              : lists_;
-        return act(random_.one_in(10) ? random_.below(40) : random_.pick(habits), request);
+        return act(random_.one_in(10) ? random_.below(all_ways) : random_.pick(habits), request);
     }
 
     std::optional<sim::Response> act(unsigned what, const sim::Request& request) {
@@ -86,12 +89,42 @@ class NastyServer {
             case 25: return redirect();
             case 26: return compressed();
             case 27: return slow_head();
+            case 28: return failure(406, "NotAcceptable", "no");
+            case 29: return failure(422, "Invalid", "no");
+            case 30: return stream(initial_events(true));
+            case 31: return stream(initial_events(false));
+            case 32: return stream(gzip(initial_events(true)), "gzip");
+            case 33: return stream(gzip(initial_events(true)));
+            case 34: return stream(initial_events(true), "gzip");
+            case 35: return stream(cut_gzip(), "gzip");
+            case 36: return stream(gzip(initial_events(true)) + "garbage", "gzip");
+            case 37: return failure(429, "TooManyRequests", "storage is (re)initializing");
             default: return std::nullopt;  // a correct response
         }
     }
 
+    static constexpr unsigned all_ways = 50;
+
     static sim::Response failure(unsigned code, const std::string& reason, const std::string& why) {
         return sim::Response::failure(code, reason, why);
+    }
+    /// A watch that ends at once.
+    static sim::Response stream(std::string body, const std::string& coding = {}) {
+        sim::Response response = text(200, "application/json", std::move(body));
+        response.framing = sim::Response::Framing::chunked;
+        if (!coding.empty()) response.headers.emplace_back("Content-Encoding", coding);
+        return response;
+    }
+    /// An empty, old list as a stream. \param ends  it is marked as complete
+    static std::string initial_events(bool ends) {
+        return R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":)"
+               R"({"resourceVersion":"1")" +
+               std::string(ends ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "") +
+               "}}}\n";
+    }
+    static std::string cut_gzip() {
+        const std::string packed = gzip(initial_events(true));
+        return packed.substr(0, packed.size() / 2);
     }
     static sim::Response text(unsigned status, std::string type, std::string body) {
         sim::Response response;
@@ -140,7 +173,7 @@ class NastyServer {
 
     Random& random_;
     sim::ApiServer& server_;
-    std::vector<unsigned> lists_, pages_, probes_, watches_;
+    std::vector<unsigned> lists_, pages_, probes_, watches_, streams_;
 };
 
 /// Pods that come and go, a nasty server, one host; finally the server behaves.
@@ -200,6 +233,8 @@ class Scenario {
         config.api_server.url = sim_.server.url();
         config.api_server.auth.bearer_token = token;
         config.watch.page_size = random_.pick<unsigned>({0, 2, 500});
+        config.watch.watch_list = random_.one_in(2);
+        if (random_.one_in(3)) config.watch.gzip = Compression::always;
         return config;
     }
     void change() {
@@ -306,12 +341,13 @@ class FormServer {
     }
 
  private:
-    static constexpr unsigned right = 30;
+    static constexpr unsigned right = 34;
 
     static bool is_streamed(const sim::Request& request) {
         return !request.param("sendInitialEvents").empty();
     }
     static bool is_list(const sim::Request& request) {
+        if (request.path == "/version") return false;
         return !request.is_watch() || is_streamed(request);
     }
     static bool in_protobuf(const sim::Request& request) {
@@ -319,6 +355,7 @@ class FormServer {
     }
     std::optional<sim::Response> answer(const sim::Request& request) {
         if (!is_list(request)) {
+            if (!request.is_watch()) return std::nullopt;
             if (!std::exchange(expired_, false)) return std::nullopt;
             return sim::Response::failure(410, "Expired", "too old resource version");
         }
@@ -346,6 +383,10 @@ class FormServer {
                 if (is_streamed(request)) return Response::failure(404, "NotFound", "no");
                 return cut(list());
             case 28: return is_streamed(request) ? cut(event()) : other_type("", cut_text(list()));
+            case 29: return packed(gzip(event()).substr(0, 30));
+            case 30: return packed(gzip(event()) + "garbage");
+            case 31: return packed("\x1F\x8B\x08 is not gzip");
+            case 32: return strict(request);
             default:
                 return is_streamed(request) ? other_type("application/json", event()) : cut(list());
         }
@@ -360,6 +401,12 @@ class FormServer {
         sim::Response response = other_type("application/json", std::move(body));
         response.headers.emplace_back("Content-Encoding", coding);
         return response;
+    }
+    static sim::Response packed(std::string body) { return compressed("gzip", std::move(body)); }
+    /// Refuses a parameter of Accept.
+    static std::optional<sim::Response> strict(const sim::Request& request) {
+        if (!contains(std::string(*request.header("Accept")), ";drop=")) return std::nullopt;
+        return sim::Response::failure(406, "NotAcceptable", "no");
     }
     static sim::Response busy() {
         sim::Response response = sim::Response::failure(503, "Unavailable", "later");

@@ -4,7 +4,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <zlib.h>
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <string>
 
 using namespace k8s_sd::test;
 
@@ -88,6 +91,64 @@ TEST_CASE("ApiServer: short lists and watches are not compressed") {
     client.get("/api/v1/pods?watch=1", accept_gzip);
     CHECK_FALSE(compressed(client));
     CHECK(client.events().size() == 300);
+}
+
+namespace {
+
+const std::string watch_list_of_pods =
+    "/api/v1/pods?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&"
+    "resourceVersionMatch=NotOlderThan";
+
+}  // namespace
+
+TEST_CASE(
+    "ApiServer: a watch that begins with all objects is compressed, a member for each write") {
+    LongList f;
+    auto client = f.client();
+    client.get(watch_list_of_pods, accept_gzip);
+    CHECK(compressed(client));
+    const Inflated initial = inflate_all(client.body());
+    CHECK(initial.whole);
+    CHECK(std::count(initial.text.begin(), initial.text.end(), '\n') == 301);
+    const std::string version = f.pod("new");
+    const Inflated more = inflate_all(client.body());
+    CHECK(more.members == initial.members + 1);
+    CHECK(more.whole);
+    CHECK(more.text.find("\"resourceVersion\":\"" + version + "\"", initial.text.size()) !=
+          std::string::npos);
+
+    auto plain = f.client();
+    plain.get(watch_list_of_pods);
+    CHECK_FALSE(compressed(plain));
+    LongList older(ApiServerOptions{.gzip_watch_lists = false});
+    auto other = older.client();
+    other.get(watch_list_of_pods, accept_gzip);
+    CHECK_FALSE(compressed(other));
+    CHECK(other.events().size() == 301);
+}
+
+TEST_CASE("ApiServer: Content-Encoding may lie, and compressed watches may end or go on wrongly") {
+    using Fault = ApiServer::EncodingFault;
+    LongList f;
+    const auto get = [&f](const std::string& target, Fault fault) {
+        f.server.set_encoding_fault(fault);
+        auto client = std::make_unique<RawClient>(f.context, f.server.connector());
+        client->get(target, accept_gzip);
+        return client;
+    };
+    for (const std::string& target : {std::string("/api/v1/pods"), watch_list_of_pods}) {
+        const auto plain = get(target, Fault::plain_gzip);
+        CHECK(compressed(*plain));
+        CHECK(plain->body().starts_with('{'));
+        const auto hidden = get(target, Fault::hidden_gzip);
+        CHECK_FALSE(compressed(*hidden));
+        CHECK(inflate_all(hidden->body()).whole);
+        CHECK(get(target, Fault::garbage_after_gzip)->body().ends_with("garbage"));
+        const auto cut = get(target, Fault::cut_gzip);
+        CHECK_FALSE(inflate_all(cut->body()).whole);
+        CHECK_FALSE(cut->closed());
+    }
+    CHECK(get(watch_list_of_pods, Fault::cut_gzip)->ended());
 }
 
 TEST_CASE("ApiServer: the threshold of compression is the first size that is sent plain") {

@@ -214,3 +214,39 @@ TEST_CASE("ApiServer: protobuf can be refused, or answered with JSON") {
     f.server.allow("pods");
     CHECK(answers(Fault::none, both) == protobuf);
 }
+
+TEST_CASE("ApiServer: managedFields are left out on request, if the feature is on") {
+    const std::string_view dropped = "application/json;drop=metadata.managedFields";
+    for (const bool on : {false, true}) {
+        Fixture f(ApiServerOptions{.drop_managed_fields = on});
+        f.server.apply(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a",)"
+                       R"("namespace":"default","managedFields":[{"manager":"kubelet"}]}})");
+        auto client = f.client();
+        const auto has_them = [&](const std::string& target, std::string_view accept) {
+            client.get(target, "Accept: " + std::string(accept) + "\r\n");
+            CHECK(client.status() == 200);
+            CHECK(client.body().find("\"name\":\"a\"") != std::string::npos);
+            return client.body().find("managedFields") != std::string::npos;
+        };
+        for (const char* target : {"/api/v1/pods", "/api/v1/namespaces/default/pods/a"}) {
+            CHECK(has_them(target, "application/json"));
+            CHECK(has_them(target, "application/json;drop=metadata.labels"));
+            CHECK(has_them(target, dropped) != on);
+            CHECK(has_them(target, "application/json;drop=metadata.x+metadata.managedFields") !=
+                  on);
+        }
+        CHECK(has_them("/api/v1/pods?watch=1", dropped) != on);
+    }
+}
+
+TEST_CASE("ApiServer: unknown parameters of Accept may be refused, as by a strict proxy") {
+    Fixture f(ApiServerOptions{.refuse_accept_parameters = true});
+    auto client = f.client();
+    const auto status = [&](const std::string& accept) {
+        client.get("/api/v1/pods", "Accept: " + accept + "\r\n");
+        return client.status();
+    };
+    CHECK(status("application/json;drop=metadata.managedFields") == 406);
+    CHECK(status("application/json;drop=metadata.managedFields,application/json") == 200);
+    CHECK(status("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1;q=0.5") == 200);
+}

@@ -36,8 +36,17 @@ struct ApiServerOptions {
     /// false: no partial objects (as=PartialObjectMetadata) (406, or another acceptable form), as
     /// before Kubernetes 1.15.
     bool metadata_only = true;
-    /// false: ignores Accept-Encoding, as before Kubernetes 1.16. Watches are never compressed.
+    /// false: ignores Accept-Encoding, as before Kubernetes 1.16.
     bool gzip = true;
+    /// Whether a watch that begins with all objects (sendInitialEvents) may be compressed, each
+    /// write as a gzip member (WatchListCompression, KEP-3157). false: as before Kubernetes 1.37.
+    /// Other watches are never compressed.
+    bool gzip_watch_lists = true;
+    /// Whether objects are sent without managedFields on request (`drop=metadata.managedFields` in
+    /// Accept, KEP-5958). false: ignores the parameter, as before Kubernetes 1.38.
+    bool drop_managed_fields = false;
+    /// true: 406 for any unknown parameter in Accept, as from a strict proxy. Servers ignore it.
+    bool refuse_accept_parameters = false;
     std::size_t gzip_threshold = 128 * 1024;  ///< bodies up to this many bytes are not compressed
     std::size_t history = 10'000;  ///< events kept of each resource; older versions get 410
     /// A watch ends when its client has left this number of events unread.
@@ -155,6 +164,9 @@ class K8S_SD_EXPORT ApiServer {
         json_for_protobuf,       ///< JSON for negotiated protobuf; the Content-Type says so
         cut_gzip,                ///< compressed bodies lack their second half; the length is right
         gzip_members,            ///< compressed bodies are three gzip members
+        plain_gzip,              ///< Content-Encoding says gzip, but the body is not compressed
+        hidden_gzip,             ///< compressed, but Content-Encoding is missing
+        garbage_after_gzip,      ///< garbage follows each compressed part
     };
     void set_encoding_fault(EncodingFault);  ///< for requests from now on
     /// Whether the server supports shardSelector (KEP-5866), by its feature gate

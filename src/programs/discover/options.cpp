@@ -116,6 +116,9 @@ support::Section run_options(Options& o) {
           "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
               "; where it has no protobuf, JSON is taken",
           support::choice(o.config.watch.protobuf, encodings())},
+         {"--with-managed-fields", "",
+          "do not ask the server to leave out metadata.managedFields, which nothing reads",
+          [&](Text) { o.config.watch.drop_managed_fields = false; }},
          {"--status-interval", "SECONDS",
           "report the status of each watch this often, on standard error",
           [&](Text v) { o.status_interval = support::seconds(v); }}}};

@@ -323,7 +323,11 @@ Response ApiServer::Impl::resource(const Request& request, const Route& route) c
     } else {
         const ObjectPtr object = store_.get(*route.type, key_of(*route.type, route.ns, route.name));
         if (!object) throw not_found(*route.type, route.name);
-        response.body = render_object(*object, encoding) + (encoding.protobuf ? "" : "\n");
+        response.body =
+            render_object(encoding.drops_managed_fields ? object->without_managed_fields()
+                                                        : *object,
+                          encoding) +
+            (encoding.protobuf ? "" : "\n");
     }
     response.content_type = encoding.content_type(false);
     compress(request, response);
@@ -332,28 +336,27 @@ Response ApiServer::Impl::resource(const Request& request, const Route& route) c
 }
 
 void ApiServer::Impl::compress(const Request& request, Response& response) const {
-    const std::string_view body = response.body;
-    if (!options_.gzip || body.size() <= options_.gzip_threshold) return;
-    if (!accepts_gzip(request.header("Accept-Encoding").value_or(""))) return;
-    response.headers.emplace_back("Content-Encoding", "gzip");
-    response.headers.emplace_back("Vary", "Accept-Encoding");
-    if (encoding_fault_ == EncodingFault::gzip_members) {
-        const std::size_t third = body.size() / 3;
-        response.body = gzip(body.substr(0, third)) + gzip(body.substr(third, third)) +
-                        gzip(body.substr(2 * third));
-        return;
+    if (!options_.gzip || response.body.size() <= options_.gzip_threshold) return;
+    const BodyCoding coding{accepts_gzip(request.header("Accept-Encoding").value_or("")),
+                            encoding_fault_};
+    if (coding.is_declared()) {
+        response.headers.emplace_back("Content-Encoding", "gzip");
+        response.headers.emplace_back("Vary", "Accept-Encoding");
     }
-    response.body = gzip(body);
-    if (encoding_fault_ == EncodingFault::cut_gzip) response.body.resize(response.body.size() / 2);
+    response.body = coding.apply(std::move(response.body));
 }
 
 void ApiServer::Impl::watch(Connection& connection, Request request, const Route& route) {
     Encoding encoding = negotiated(request, Endpoint::watch, route);
     ListOptions options = parse_list_options(request, *route.type, options_, shard_gate_);
+    const bool gzip = options_.gzip && options_.gzip_watch_lists &&
+                      options.initial_events.value_or(false) &&
+                      accepts_gzip(request.header("Accept-Encoding").value_or(""));
     ++open_watches_;
     record(std::move(request), 200);
     connection.start_watch(std::make_unique<Watch>(store_, *route.type, route.ns,
-                                                   std::move(options), std::move(encoding)));
+                                                   std::move(options), std::move(encoding)),
+                           {gzip, encoding_fault_});
 }
 
 void ApiServer::Impl::check_credentials(const Request& request) const {

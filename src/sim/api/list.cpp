@@ -81,6 +81,9 @@ std::string list(const Store& store, const Route& route, const ListOptions& opti
             metadata.remaining = static_cast<std::uint64_t>(all.end() - i);
         }
     }
+    if (encoding.drops_managed_fields) {
+        for (ObjectPtr& object : page) object = {object, &object->without_managed_fields()};
+    }
     return render_list(*route.type, metadata, page, encoding);
 }
 

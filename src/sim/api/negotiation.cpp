@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -86,9 +87,26 @@ std::vector<MediaRange> parse_accept(std::string_view header) {
     return ranges;
 }
 
+bool has_unknown_parameter(const MediaRange& range) {
+    constexpr std::string_view known[] = {"as", "g", "v", "stream", "pretty", "charset"};
+    return std::any_of(range.parameters.begin(), range.parameters.end(), [&](const auto& p) {
+        return std::find(std::begin(known), std::end(known), p.first) == std::end(known);
+    });
+}
+
+/// `drop=metadata.managedFields+metadata.annotations`; unknown fields are ignored.
+bool drops_managed_fields(const MediaRange& range) {
+    std::string_view fields = range.parameter("drop");
+    while (!fields.empty()) {
+        if (take_part(fields, '+') == "metadata.managedFields") return true;
+    }
+    return false;
+}
+
 /// The form requested by the parameters of a range; nullopt if the server does not support it.
 std::optional<Form> form_of(const MediaRange& range, bool protobuf,
                             const ApiServerOptions& options) {
+    if (options.refuse_accept_parameters && has_unknown_parameter(range)) return std::nullopt;
     const std::string_view stream = range.parameter("stream");
     if (!stream.empty() && stream != "watch") return std::nullopt;
     const std::string_view as = range.parameter("as");
@@ -152,7 +170,8 @@ Encoding negotiate(const Request& request, Endpoint endpoint, const ApiServerOpt
         not_acceptable("only the following media types are accepted: " + accepted);
     }
     if (choice->form == Form::metadata) check_partial(choice->range.parameter("as"), endpoint);
-    return {choice->form, choice->protobuf};
+    const bool drops = options.drop_managed_fields && drops_managed_fields(choice->range);
+    return {choice->form, choice->protobuf, {}, drops};
 }
 
 bool status_in_protobuf(const Request& request, const ApiServerOptions& options) {

@@ -20,6 +20,7 @@ struct Encoding {
     Form form = Form::object;
     bool protobuf = false;
     std::string version = {};  ///< version of the API group; empty: the type's own
+    bool drops_managed_fields = false;
 
     /// The value of the Content-Type header. \param watch  for a stream of events
     std::string_view content_type(bool watch) const;
@@ -28,7 +29,7 @@ struct Encoding {
 enum class Endpoint { list, object, watch };
 
 /// Parses the Accept header like the real server: by quality, then specificity, then order; unknown
-/// parameters are ignored.
+/// parameters are ignored, unless ApiServerOptions::refuse_accept_parameters is set.
 /// \throws StatusError 406
 Encoding negotiate(const Request&, Endpoint, const ApiServerOptions&);
 

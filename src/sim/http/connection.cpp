@@ -90,13 +90,14 @@ void Connection::answer(const Response& response) {
     write(serialize(response, client_closes_));
 }
 
-void Connection::start_watch(std::unique_ptr<Watch> watch) {
+void Connection::start_watch(std::unique_ptr<Watch> watch, BodyCoding coding) {
     watch_ = std::move(watch);
+    coding_ = coding;
     const TimePoint now = server_.clock().now();
     deadline_ = now + watch_->options().timeout.value_or(default_watch_time);
     schedule_bookmark(now);
     arm_timer();
-    write(watch_header(watch_->encoding().content_type(true)));
+    write(watch_header(watch_->encoding().content_type(true), coding_.is_declared()));
 }
 
 void Connection::wake(const ResourceType& type) {
@@ -138,7 +139,14 @@ void Connection::pump() {
     }
     watch_->produce(events, interrupted ? 0 : watch_write_size);
     std::string out;
-    if (!events.empty()) out = chunk(events);
+    if (!events.empty()) {
+        out = chunk(coding_.apply(std::move(events)));
+        if (coding_.cuts()) {
+            watch_->cut();
+            events.clear();
+            watch_->produce(events, 0);
+        }
+    }
     if (watch_->ended()) {
         out += last_chunk;
         watch_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "sim/http/body_coding.hpp"
 #include "sim/http/http.hpp"
 #include "sim/store/watch.hpp"
 
@@ -33,7 +34,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     void close();
 
     void answer(const Response&);
-    void start_watch(std::unique_ptr<Watch>);
+    void start_watch(std::unique_ptr<Watch>, BodyCoding = {});
 
     /// Sends pending events of a running watch of this resource.
     void wake(const ResourceType&);
@@ -68,6 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool closed_ = false;
 
     std::unique_ptr<Watch> watch_;
+    BodyCoding coding_;  ///< of the watch
     std::string injected_;
     ApiServer::After after_ = ApiServer::After::go_on;
     std::unique_ptr<Timer> timer_;

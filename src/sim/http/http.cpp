@@ -143,8 +143,10 @@ std::string serialize(const Response& response, bool close) {
     return out;
 }
 
-std::string watch_header(std::string_view content_type) {
-    return "HTTP/1.1 200 OK\r\nContent-Type: " + std::string(content_type) +
+std::string watch_header(std::string_view content_type, bool gzip) {
+    const std::string_view coding =
+        gzip ? "\r\nContent-Encoding: gzip\r\nVary: Accept-Encoding" : "";
+    return "HTTP/1.1 200 OK\r\nContent-Type: " + std::string(content_type) + std::string(coding) +
            "\r\nCache-Control: no-cache, private\r\nTransfer-Encoding: chunked\r\n\r\n";
 }
 

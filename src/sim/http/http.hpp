@@ -26,6 +26,7 @@ class RequestReader {
 std::string serialize(const Response&, bool close);
 std::string chunk(std::string_view bytes);
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
-std::string watch_header(std::string_view content_type);
+/// \param gzip  the events are compressed
+std::string watch_header(std::string_view content_type, bool gzip);
 
 }  // namespace k8s_sd::inline v0::sim

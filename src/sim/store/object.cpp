@@ -104,6 +104,16 @@ const std::string& Object::protobuf() const {
 
 json::object Object::value() const { return json::parse(text_).as_object(); }
 
+const Object& Object::without_managed_fields() const {
+    std::call_once(bare_made_, [this] {
+        json::object bare = value();
+        json::object& metadata = bare["metadata"].get_object();
+        if (metadata.erase("managedFields") == 0) return;
+        bare_ = std::make_unique<const Object>(*type_, std::move(bare), version_);
+    });
+    return bare_ ? *bare_ : *this;
+}
+
 bool Object::matches(const LabelSelector& labels, const FieldSelector& fields) const {
     return labels.matches([this](std::string_view key) { return label(key); }) &&
            fields.matches([this](std::string_view path) { return field(path); });

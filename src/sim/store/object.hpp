@@ -33,6 +33,8 @@ class Object {
     /// The same as a protobuf message of the type's own version; made at the first call.
     const std::string& protobuf() const;
     boost::json::object value() const;
+    /// The same without metadata.managedFields; made at the first call.
+    const Object& without_managed_fields() const;
 
     bool matches(const LabelSelector&, const FieldSelector&) const;
 
@@ -48,6 +50,8 @@ class Object {
     std::string text_;
     mutable std::once_flag protobuf_made_;
     mutable std::string protobuf_;
+    mutable std::once_flag bare_made_;
+    mutable std::unique_ptr<const Object> bare_;  ///< null: there are no managedFields
     std::vector<std::pair<std::string, std::string>> labels_;
     std::vector<std::string> fields_;  ///< values of type().fields, in their order
 };

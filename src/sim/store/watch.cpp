@@ -112,7 +112,9 @@ void Watch::append_change(std::string& out, const Change& change) {
 }
 
 void Watch::append(std::string& out, std::string_view event, const Object& object) {
-    append_event(out, event, object, encoding_, first_event_);
+    append_event(out, event,
+                 encoding_.drops_managed_fields ? object.without_managed_fields() : object,
+                 encoding_, first_event_);
     first_event_ = false;
 }
 

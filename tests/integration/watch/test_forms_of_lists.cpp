@@ -195,6 +195,107 @@ TEST_CASE("Forms of lists: a server without watch-lists is asked once, not by ea
     CHECK(f.count(is_streamed) == 1);
 }
 
+TEST_CASE("Forms of lists: after a restart without watch-lists one watch is refused, not each") {
+    const bool busy_lists = GENERATE(false, true);
+    Forms f;
+    for (int i = 0; i < 31; ++i) f.watch();
+    CHECK(f.count(is_streamed) == 31);
+    f.advance(6min);
+    f.server.clear_requests();
+    // The new server has forgotten the history, and its caches are empty for a while.
+    const TimePoint filled = f.clock->now() + (busy_lists ? 20s : 0s);
+    f.server.set_intercept([&f, filled](const Request& request) -> std::optional<Response> {
+        if (is_streamed(request)) return Response::failure(422, "Invalid", "forbidden");
+        if (request.path == "/version" || f.clock->now() >= filled) return std::nullopt;
+        Response response =
+            Response::failure(429, "TooManyRequests", "storage is (re)initializing");
+        response.headers.emplace_back("Retry-After", "1");
+        return response;
+    });
+    const TimePoint restarted = f.clock->now();
+    f.server.disconnect_all();
+    f.settle();
+    f.server.apply(pod({.name = "c"}));
+    f.server.compact();
+    f.advance(2min);
+    for (const auto& probe : f.probes) {
+        CHECK_FALSE(probe->status().error);
+        CHECK(probe->status().last_list > restarted);
+    }
+    // Streams are the last resort while other lists fail.
+    CHECK(f.count(is_streamed) <= (busy_lists ? 13 : 1));
+    CHECK(f.metrics->of(Kind::pod).too_many_requests == 0);
+    for (const std::string& line : f.take_log()) CHECK_FALSE(contains(line, "429"));
+}
+
+TEST_CASE("Forms of lists: streams are tried again once the server reports another version") {
+    Forms f;
+    std::string version = "v1.33.0";
+    f.server.set_intercept([&version](const Request& request) -> std::optional<Response> {
+        if (request.path == "/version") return body(R"({"gitVersion":")" + version + R"("})");
+        if (version == "v1.33.0" && is_streamed(request))
+            return Response::failure(422, "Invalid", "forbidden");
+        return std::nullopt;
+    });
+    f.watch();
+    f.advance(1h);
+    f.watch();
+    CHECK(f.count(is_streamed) == 1);
+    version = "v1.34.0";
+    f.advance(21min);  // watches are reopened every ten minutes
+    f.watch();
+    CHECK(f.count(is_streamed) == 2);
+    CHECK(f.probes.back()->status().streamed_lists == 1);
+}
+
+TEST_CASE("Forms of lists: a test for streams without an answer holds others up for two seconds") {
+    Forms f;
+    bool first = true;
+    f.server.set_intercept([&first](const Request& request) -> std::optional<Response> {
+        if (is_streamed(request) && std::exchange(first, false)) return Response::never();
+        return std::nullopt;
+    });
+    f.watch();
+    const WatchProbe& other = f.watch();
+    CHECK(other.status().waiting == Waiting::list_budget);
+    f.advance(2s);
+    CHECK(other.synced == 1);
+    CHECK(other.status().streamed_lists == 1);
+    f.probes.front().reset();
+}
+
+TEST_CASE("Forms of lists: who tests for streams may end, and another one goes on") {
+    Forms f;
+    bool first = true;
+    f.server.set_intercept([&first](const Request& request) -> std::optional<Response> {
+        if (is_streamed(request) && std::exchange(first, false)) return Response::never();
+        return std::nullopt;
+    });
+    f.watch();
+    const WatchProbe& other = f.watch();
+    f.probes.front()->destroy();
+    f.settle();
+    CHECK(other.synced == 1);
+}
+
+TEST_CASE("Forms of lists: a server whose caches stay empty is reported after a minute") {
+    Forms f;
+    f.answer([](const Request&) { return true; },
+             Response::failure(429, "TooManyRequests", "storage is (re)initializing"));
+    const WatchProbe& probe = f.watch();
+    f.advance(50s);
+    CHECK_FALSE(probe.status().error);
+    CHECK(f.metrics->of(Kind::pod).too_many_requests == 0);
+    CHECK(f.take_log().empty());
+    f.advance(90s);
+    CHECK(probe.status().error == errc::too_many_requests);
+    CHECK(f.metrics->of(Kind::pod).too_many_requests > 0);
+    f.server.set_intercept({});
+    f.advance(65s);
+    CHECK(probe.synced == 1);
+    CHECK_FALSE(probe.status().error);
+}
+
 TEST_CASE("Forms of lists: a server that ignores sendInitialEvents is sent a LIST, whatever comes "
           "meanwhile") {
     const Duration each = GENERATE(5s, 9s, 20s);

@@ -3,6 +3,7 @@
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -92,10 +93,11 @@ TEST_CASE("Watch-lists: a server that refuses is sent a LIST at once, and not as
     options.watch_list = false;
     Watched w(options);
     const Texts requests = w.take_requests();
-    REQUIRE(requests.size() == 3);
+    REQUIRE(requests.size() == 4);
     CHECK(requests[0] == streamed);
     CHECK(requests[1] == "LIST /api/v1/pods?limit=500");
     CHECK(requests[2] == "WATCH /api/v1/pods from " + w.version);
+    CHECK(requests[3] == "LIST /version");
     CHECK(w.probe->names() == Names{"a", "b", "c"});
     CHECK(w.probe->status().streamed_lists == 0);
     CHECK(w.take_log().empty());
@@ -145,25 +147,145 @@ TEST_CASE("Watch-lists: of every kind, in both encodings") {
     }
 }
 
-TEST_CASE("Compressed lists: asked for as LIST, and read") {
-    sim::ApiServerOptions server_options;
-    server_options.gzip_threshold = 0;
+namespace {
+
+WatchOptions with_gzip() {
     WatchOptions options;
     options.gzip = Compression::always;
-    Watched w(server_options, options);
+    return options;
+}
+
+std::string coding_of(const sim::RequestRecord& record) {
+    return std::string(record.request.header("accept-encoding").value_or(""));
+}
+
+}  // namespace
+
+TEST_CASE("Compressed watch-lists: requested where compression pays, and read as they arrive") {
+    Watched w({}, with_gzip());
+    const auto requests = w.server.requests();
+    REQUIRE(requests.size() == 1);
+    CHECK(coding_of(requests[0]) == "gzip");
+    CHECK(w.probe->names() == Names{"a", "b", "c"});
+    CHECK(w.probe->status().streamed_lists == 1);
+    w.probe->take_changes();
+    for (const char* name : {"d", "e"}) {
+        w.server.apply(pod({.name = name}));
+        w.settle();
+        CHECK(w.probe->take_changes() == "+" + std::string(name));
+    }
+    // Bookmarks, too.
+    w.advance(61s);
+    CHECK(w.metrics->of(Kind::pod).bookmarks >= 2);
+    CHECK(w.server.requests().size() == 1);
+    CHECK(w.take_log().empty());
+}
+
+TEST_CASE("Compressed watch-lists: the watch behind one is not compressed") {
+    Watched w({}, with_gzip());
+    w.advance(1min);
+    w.server.end_watches();
+    w.advance(1s);
     const auto requests = w.server.requests();
     REQUIRE(requests.size() == 2);
-    CHECK(requests[0].request.header("accept-encoding") == "gzip");
-    CHECK(requests[1].request.header("accept-encoding") == "identity");
+    CHECK(coding_of(requests[1]) == "identity");
+    CHECK_FALSE(w.probe->status().error);
+}
+
+TEST_CASE("Compressed watch-lists: a compressed watch that breaks does not end compression") {
+    Watched w({}, with_gzip());
+    w.advance(1min);
+    w.server.disconnect_all();
+    w.advance(10s);
+    w.server.clear_requests();
+    w.expire();
+    const auto requests = w.server.requests();
+    REQUIRE_FALSE(requests.empty());
+    CHECK(coding_of(requests.back()) == "gzip");
+    CHECK(w.probe->status().streamed_lists == 2);
+}
+
+TEST_CASE("Compressed watch-lists: a server that sends one as it is gets compressed LISTs from "
+          "then on") {
+    sim::ApiServerOptions options;
+    options.gzip_watch_lists = false;
+    options.gzip_threshold = 0;
+    Watched w(options, with_gzip());
+    const auto requests = w.server.requests();
+    REQUIRE(requests.size() == 4);
+    CHECK(requests[0].request.is_watch());
+    CHECK(coding_of(requests[0]) == "gzip");
+    CHECK(requests[1].request.path == "/version");
+    CHECK_FALSE(requests[2].request.is_watch());
+    CHECK(coding_of(requests[2]) == "gzip");
+    CHECK(requests[3].request.is_watch());
+    CHECK(coding_of(requests[3]) == "identity");
     CHECK(w.probe->names() == Names{"a", "b", "c"});
     CHECK(w.probe->status().streamed_lists == 0);
+    CHECK(w.probe->status().failures == 0);
+    CHECK(w.take_log().empty());
+    WatchProbe other(w, {Kind::service, {}, {}, {}}, with_gzip());
+    w.server.clear_requests();
+    w.advance(1min);
+    w.expire();
+    for (const std::string& request : w.take_requests()) CHECK(request != streamed);
+    CHECK(w.probe->names() == Names{"a", "c"});
+}
+
+TEST_CASE("Compressed watch-lists: Secrets are not compressed") {
+    Simulation sim;
+    WatchProbe probe(sim, {Kind::secret, {}, {}, {}}, with_gzip());
+    probe.start();
+    REQUIRE(sim.server.requests().size() == 1);
+    CHECK(coding_of(sim.server.requests()[0]) == "identity");
+    CHECK(probe.status().streamed_lists == 1);
+}
+
+TEST_CASE("Compressed watch-lists: what does not arrive compressed is streamed as it is") {
+    using Fault = sim::ApiServer::EncodingFault;
+    const Fault fault = GENERATE(Fault::cut_gzip, Fault::garbage_after_gzip);
+    Simulation sim;
+    sim.server.apply(pod({.name = "a"}));
+    sim.server.set_encoding_fault(fault);
+    WatchProbe probe(sim, {}, with_gzip());
+    probe.start();
+    sim.advance(5s);
+    CHECK(probe.synced == 1);
+    CHECK(probe.names() == Names{"a"});
+    CHECK(probe.status().streamed_lists == 1);
+    const auto requests = sim.server.requests();
+    REQUIRE(requests.size() == 2);
+    CHECK(coding_of(requests[0]) == "gzip");
+    CHECK(coding_of(requests[1]) == "identity");
+    sim.server.apply(pod({.name = "b"}));
+    sim.settle();
+    CHECK(probe.names() == Names{"a", "b"});
+    CHECK_FALSE(probe.status().error);
+}
+
+TEST_CASE("Compressed watch-lists: the content counts, and not Content-Encoding") {
+    using Fault = sim::ApiServer::EncodingFault;
+    const Fault fault = GENERATE(Fault::plain_gzip, Fault::hidden_gzip, Fault::gzip_members);
+    sim::ApiServerOptions options;
+    options.gzip_threshold = 0;
+    Simulation sim(options);
+    sim.server.apply(pod({.name = "a"}));
+    sim.server.set_encoding_fault(fault);
+    WatchProbe probe(sim, {}, with_gzip());
+    probe.start();
+    CHECK(probe.synced == 1);
+    sim.server.apply(pod({.name = "b"}));
+    sim.settle();
+    CHECK(probe.names() == Names{"a", "b"});
+    CHECK_FALSE(probe.status().error);
+    CHECK(sim.take_log().empty());
 }
 
 TEST_CASE("Compressed lists: one that is cut is asked for again as it is") {
     sim::ApiServerOptions server_options;
     server_options.gzip_threshold = 0;
-    WatchOptions options;
-    options.gzip = Compression::always;
+    WatchOptions options = with_gzip();
+    options.watch_list = false;
     Simulation sim(server_options);
     sim.server.apply(pod({.name = "a"}));
     sim.server.set_encoding_fault(sim::ApiServer::EncodingFault::cut_gzip);

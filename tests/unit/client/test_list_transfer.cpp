@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/client/server_memory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <string_view>
 
 namespace k8s_sd::detail {
 namespace {
@@ -67,6 +68,63 @@ TEST_CASE("ListMemory: what may have been the server itself is tried again an ho
     memory.on_not_streamed(Kind::pod, false, start);
     CHECK_FALSE(memory.of(Kind::pod, start + 59min).streams);
     CHECK(memory.of(Kind::pod, start + 1h).streams);
+}
+
+TEST_CASE("ListMemory: what the API server cannot list with a watch is tried again once it reports "
+          "another version") {
+    ListMemory memory;
+    memory.on_not_streamed(Kind::pod, true, start);
+    memory.on_plain_stream(start);
+    CHECK(memory.on_drop_refused(start));
+    CHECK_FALSE(memory.on_drop_refused(start));
+    for (const char* version : {"v1.36.1", "v1.36.1", ""}) {
+        memory.on_version(version);
+        CHECK_FALSE(memory.of(Kind::service, start).streams);
+    }
+    memory.on_version("v1.37.0");
+    const ListMemory::Known known = memory.of(Kind::service, start);
+    CHECK((known.streams && known.compresses_streams && known.drops));
+}
+
+TEST_CASE("ListMemory: the version is requested while a feature is missing") {
+    ListMemory memory;
+    const auto due = [&](Duration later, std::uint64_t recoveries = 0) {
+        return memory.take_version_check(recoveries, start + later);
+    };
+    CHECK_FALSE(due(0s));
+    memory.on_not_streamed(Kind::pod, true, start);
+    CHECK(due(0s));
+    CHECK_FALSE(due(9min));
+    CHECK(due(10min));
+    CHECK(due(11min, 1));  // the server was away
+    CHECK_FALSE(due(12min, 1));
+    CHECK_FALSE(due(11min + 9s, 2));
+    CHECK(due(11min + 10s, 2));
+    CHECK_FALSE(due(25h, 3));
+}
+
+TEST_CASE("ListMemory: the kinds of an API group have one server") {
+    const auto other = [](std::string_view group, std::string_view plural) {
+        return other_kind({.kind = "Any", .group = group, .version = "v1", .plural = plural});
+    };
+    const Kind one = other("example.com", "ones");
+    ListMemory memory;
+    memory.on_not_streamed(one, true, start);
+    CHECK_FALSE(memory.of(other("example.com", "twos"), start).streams);
+    CHECK(memory.of(other("example.org", "ones"), start).streams);
+    CHECK(memory.of(Kind::pod, start).streams);
+}
+
+TEST_CASE("ListMemory: a stream that has begun shows for a moment that others will") {
+    ListMemory memory;
+    CHECK_FALSE(memory.of(Kind::pod, start).streams_now);
+    memory.on_stream_begun(Kind::pod, start);
+    CHECK(memory.of(Kind::service, start + 9s).streams_now);
+    CHECK_FALSE(memory.of(Kind::service, start + 10s).streams_now);
+    memory.on_stream_begun(Kind::pod, start + 10s);
+    SECTION("until the server was away") { memory.on_outage(); }
+    SECTION("until it refuses one") { memory.on_not_streamed(Kind::service, true, start + 10s); }
+    CHECK_FALSE(memory.of(Kind::pod, start + 10s).streams_now);
 }
 
 TEST_CASE("ListMemory: shapes and encodings are those of a kind, and expire") {

@@ -106,6 +106,34 @@ TEST_CASE("watches have a limit of their own, and do not queue") {
     CHECK(f.metrics->open_watches == 0);
 }
 
+TEST_CASE("one watch tests for streamed lists, and the others learn that it has ended") {
+    using Trial = ServerTraffic::StreamTrial;
+    TrafficFixture f({});
+    const auto expect = [&](const std::string& name) {
+        return f.traffic->async_stream_trial_end(f.context.get_executor(),
+                                                 [&f, name] { f.served.push_back(name); });
+    };
+    Trial trial = f.traffic->try_stream_trial(Kind::pod);
+    CHECK(trial);
+    CHECK_FALSE(f.traffic->try_stream_trial(Kind::service));  // of the same server
+    const RequestHandle first = expect("first");
+    std::optional<RequestHandle> gone = expect("gone");
+    const RequestHandle second = expect("second");
+    gone.reset();
+    f.settle();
+    CHECK(f.served.empty());
+    SECTION("destroyed") { Trial(std::move(trial)); }
+    SECTION("replaced") { trial = Trial(); }
+    SECTION("reset") { trial.reset(); }
+    CHECK(f.served.empty());  // posted
+    f.settle();
+    CHECK(f.served == Names{"first", "second"});
+    const RequestHandle late = expect("late");
+    f.settle();
+    CHECK(f.served.back() == "late");
+    CHECK(f.traffic->try_stream_trial(Kind::service));
+}
+
 TEST_CASE("a request that was withdrawn is not served, wherever it was") {
     TrafficFixture f({.concurrent_lists = 1});
     std::optional<RequestHandle> granted = f.ask("granted");

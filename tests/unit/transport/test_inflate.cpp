@@ -2,11 +2,14 @@
 #include "support/gzip.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <zlib.h>
 #include <algorithm>
 #include <cstddef>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace k8s_sd::detail {
 namespace {
@@ -36,6 +39,26 @@ Unpacked unpack(std::string_view packed, std::size_t piece = std::string_view::n
     result.problem = inflater.problem();
     return result;
 }
+
+/// Texts in one gzip member, each followed by a flush; the member has no end.
+struct FlushedGzip {
+    FlushedGzip(std::string_view one, std::string_view two) {
+        z_stream stream{};
+        REQUIRE(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+        for (const std::string_view text : {one, two}) {
+            std::string packed(text.size() + 1000, '\0');
+            stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+            stream.avail_in = static_cast<uInt>(text.size());
+            stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+            stream.avail_out = static_cast<uInt>(packed.size());
+            REQUIRE(deflate(&stream, Z_SYNC_FLUSH) == Z_OK);
+            packed.resize(packed.size() - stream.avail_out);
+            parts.push_back(std::move(packed));
+        }
+        deflateEnd(&stream);
+    }
+    std::vector<std::string> parts;
+};
 
 std::string some_text(std::size_t size) {
     std::mt19937 random(7);
@@ -101,6 +124,63 @@ TEST_CASE("Inflater: what grows a thousandfold is refused once it is a megabyte"
     CHECK_FALSE(unpack(gzip(std::string(1'000'000, ' '), 9)).ec);
     // The API server's level 1 stays far below this ratio.
     CHECK_FALSE(unpack(gzip(std::string(50'000'000, ' '))).ec);
+}
+
+TEST_CASE("Inflater: what was written before a flush arrives without a further byte") {
+    const std::string text = some_text(5000);
+    const FlushedGzip stream(text.substr(0, 1000), text.substr(1000, 1));
+    Inflater inflater;
+    std::string received;
+    const auto sink = [&](std::string_view bytes) {
+        received += bytes;
+        return error_code();
+    };
+    SECTION("within a member") {
+        for (const std::string& part : stream.parts) {
+            CHECK_FALSE(inflater.feed(part, sink));
+        }
+        CHECK(received == text.substr(0, 1001));
+        CHECK(inflater.finish() == errc::truncated_response);
+    }
+    SECTION("that ends a member") {
+        std::size_t begin = 0;
+        for (const std::size_t size : {1U, 100U, 4899U}) {
+            CHECK_FALSE(inflater.feed(gzip(text.substr(begin, size)), sink));
+            begin += size;
+            CHECK(received == text.substr(0, begin));
+        }
+        CHECK_FALSE(inflater.finish());
+    }
+}
+
+TEST_CASE("Inflater: between two members it takes no memory") {
+    const std::string member = gzip(some_text(200'000));
+    Inflater inflater;
+    const auto sink = [](std::string_view) { return error_code(); };
+    CHECK_FALSE(inflater.is_in_member());
+    for (int i = 0; i < 2; ++i) {
+        CHECK_FALSE(inflater.feed(member.substr(0, 1), sink));
+        CHECK(inflater.is_in_member());
+        CHECK_FALSE(inflater.feed(member.substr(1, member.size() - 2), sink));
+        CHECK(inflater.is_in_member());
+        CHECK_FALSE(inflater.feed(member.substr(member.size() - 1), sink));
+        CHECK_FALSE(inflater.is_in_member());
+    }
+}
+
+TEST_CASE("Inflater: a member that grows a thousandfold is refused after any number of others") {
+    Inflater inflater;
+    std::size_t received = 0;
+    const auto sink = [&](std::string_view bytes) {
+        received += bytes.size();
+        return error_code();
+    };
+    std::mt19937 random(7);
+    std::string noise(200'000, '\0');
+    for (char& byte : noise) byte = static_cast<char>(random());
+    CHECK_FALSE(inflater.feed(gzip(noise), sink));
+    CHECK(inflater.feed(gzip(std::string(50'000'000, ' '), 9), sink) == errc::malformed_response);
+    CHECK(received < 8'000'000);
 }
 
 TEST_CASE("Inflater: an error of the sink ends it") {

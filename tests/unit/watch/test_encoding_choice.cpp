@@ -7,6 +7,17 @@ using namespace k8s_sd;
 using namespace k8s_sd::detail;
 using namespace std::chrono_literals;
 
+TEST_CASE("EncodingChoice: managedFields are dropped in each media range") {
+    CHECK(accepted::without_managed_fields(accepted::json) ==
+          "application/json;drop=metadata.managedFields");
+    CHECK(accepted::without_managed_fields(accepted::protobuf) ==
+          "application/vnd.kubernetes.protobuf;drop=metadata.managedFields,"
+          "application/json;drop=metadata.managedFields;q=0.9");
+    CHECK(accepted::without_managed_fields(accepted::json_metadata_watch) ==
+          "application/json;drop=metadata.managedFields;as=PartialObjectMetadata;g=meta.k8s.io;"
+          "v=v1,application/json;drop=metadata.managedFields");
+}
+
 TEST_CASE("EncodingChoice: what failed is asked for again with a list, each time later") {
     EncodingChoice choice(true, false);
     TimePoint now{};

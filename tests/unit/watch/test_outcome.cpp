@@ -151,6 +151,28 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
     }
 }
 
+TEST_CASE("judge: a server that has just started says so with a 429") {
+    for (const Asked asked : all_requests) {
+        const auto judged = [&](unsigned status, const std::string& message) {
+            return judge(exchange(asked, status, status_body(message)), {});
+        };
+        CHECK(judged(429, "storage is (re)initializing").starting);
+        CHECK(judged(429, "storage is (re)initializing").failed);
+        CHECK_FALSE(judged(429, "too many requests").starting);
+        CHECK_FALSE(judged(503, "storage is (re)initializing").starting);
+    }
+}
+
+TEST_CASE("judge: a stream that is not compressed as it has to be is followed by a LIST") {
+    Exchange wanted = exchange(Asked::list, 200);
+    wanted.streamed = wanted.plain_stream = true;
+    const Verdict verdict = judge(wanted, {.failure = {errc::truncated_response, "cut"}});
+    REQUIRE(std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome));
+    CHECK_FALSE(std::get<WatchMachine::NotStreamed>(verdict.outcome).tried);
+    CHECK_FALSE(verdict.failure.ec);
+    CHECK_FALSE(verdict.failed);
+}
+
 TEST_CASE("judge: an ERROR event means what its code means as a status") {
     for (const unsigned code : {0U, 400U, 401U, 403U, 404U, 410U, 422U, 429U, 500U, 503U, 504U}) {
         CAPTURE(code);

@@ -143,12 +143,46 @@ TEST_CASE("WatchExchange: a compressed list, in pieces") {
     SECTION("cut") { CHECK(f.exchange.finish({}, {}).ec == errc::truncated_response); }
 }
 
+TEST_CASE("WatchExchange: the first byte decides whether a body is compressed, not its head") {
+    ExchangeFixture f;
+    f.begin(Purpose::list);
+    SECTION("plain, with Content-Encoding") {
+        f.head(200, "application/json", "gzip");
+        CHECK(f.exchange.state().packed);
+        CHECK_FALSE(f.body(short_list));
+        CHECK_FALSE(f.exchange.state().packed);
+    }
+    SECTION("compressed, without Content-Encoding") {
+        f.head(200, "application/json");
+        CHECK_FALSE(f.body(test::gzip(short_list)));
+        CHECK(f.exchange.state().packed);
+    }
+    CHECK(f.calls == "good;object a;");
+    CHECK_FALSE(f.exchange.finish({}, {}).ec);
+}
+
+TEST_CASE("WatchExchange: each event of a compressed watch arrives with its member") {
+    ExchangeFixture f;
+    f.begin(Purpose::watch);
+    f.head(200, "application/json", "gzip");
+    std::string expected = "good;";
+    for (int i = 0; i < 3; ++i) {
+        CHECK_FALSE(f.body(test::gzip(short_event)));
+        CHECK(f.calls == (expected += "object a;"));
+    }
+    CHECK_FALSE(f.exchange.finish({}, {}).ec);
+}
+
 TEST_CASE("WatchExchange: the reader, or the inflater, explains its errors") {
     ExchangeFixture f;
     f.begin(Purpose::list);
     SECTION("reader") { f.head(200); }
-    SECTION("inflater") { f.head(200, "application/json", "gzip"); }
-    const error_code ec = f.body(R"({"kind":"PodList","items":[}])");
+    std::string bad = R"({"kind":"PodList","items":[}])";
+    SECTION("inflater") {
+        f.head(200, "application/json", "gzip");
+        bad = "\x1F\x8B\x07 is not gzip";
+    }
+    const error_code ec = f.body(bad);
     REQUIRE(ec == errc::malformed_response);
     const Failure failure = f.exchange.finish(ec, "of the connection");
     CHECK(failure.ec == ec);

@@ -4,6 +4,7 @@
 #include "support/manual_clock.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <string>
@@ -17,11 +18,12 @@ using namespace std::chrono_literals;
 struct FormsFixture {
     explicit FormsFixture(Kind kind = Kind::pod, WatchOptions with = {}) : options(with) {
         query.kind = kind;
+        first.streamed = first.first = true;
     }
 
-    static Environment environment() {
+    Environment environment() const {
         Environment environment;
-        environment.clock = std::make_shared<sim::ManualClock>();
+        environment.clock = clock;
         return environment;
     }
     /// A complete exchange without an error.
@@ -29,6 +31,8 @@ struct FormsFixture {
         Exchange exchange;
         exchange.gzip = request.gzip;
         exchange.sharded = request.sharded;
+        exchange.drops = request.drops;
+        exchange.streamed = request.streamed;
         exchange.head.status = 200;
         exchange.readable = true;
         return exchange;
@@ -45,7 +49,13 @@ struct FormsFixture {
         return forms.on_verdict(exchange, verdict, encoding_failed);
     }
 
+    bool may_stream() const { return forms.may_stream_list(first); }
+    TimePoint now() const { return server.now(); }
+
     asio::io_context context;
+    std::shared_ptr<sim::ManualClock> clock = std::make_shared<sim::ManualClock>();
+    WatchOptions plain;
+    WatchMachine::List first;  ///< a streamed list, the first form
     WatchQuery query;
     WatchOptions options;
     std::shared_ptr<ApiClient> client = std::make_shared<ApiClient>(
@@ -67,7 +77,9 @@ WatchOptions with_gzip(Compression gzip) {
 }  // namespace
 
 TEST_CASE("WatchForms: a request names its encoding") {
-    FormsFixture f;
+    WatchOptions options;
+    options.drop_managed_fields = false;
+    FormsFixture f(Kind::pod, options);
     CHECK(f.forms.list({}).accept == accepted::protobuf);
     CHECK(f.forms.probe().accept == accepted::protobuf);
     CHECK(f.forms.watch({"7"}, 300s).accept == accepted::protobuf);
@@ -76,7 +88,9 @@ TEST_CASE("WatchForms: a request names its encoding") {
 }
 
 TEST_CASE("WatchForms: plain JSON follows a failed encoding, once, for all watches of the kind") {
-    FormsFixture f;
+    WatchOptions options;
+    options.drop_managed_fields = false;
+    FormsFixture f(Kind::pod, options);
     CHECK(f.fails(f.forms.list({}), 406, true));
     CHECK(f.forms.list({}).accept == accepted::json);
     CHECK_FALSE(f.fails(f.forms.list({}), 406, true));
@@ -88,17 +102,115 @@ TEST_CASE("WatchForms: plain JSON follows a failed encoding, once, for all watch
     CHECK(f.forms.list({}).accept == accepted::protobuf);
 }
 
-TEST_CASE("WatchForms: lists are compressed if wanted, but Secrets and streams never") {
+TEST_CASE(
+    "WatchForms: managedFields are left out on request, but not in plain JSON as a fallback") {
+    FormsFixture f;
+    const WatchRequest request = f.forms.list({});
+    CHECK(request.drops);
+    CHECK(request.accept == "application/vnd.kubernetes.protobuf;drop=metadata.managedFields,"
+                            "application/json;drop=metadata.managedFields;q=0.9");
+    CHECK(f.forms.watch({"7"}, 300s).drops);
+    WatchMachine::List other;
+    other.other_encoding = true;
+    CHECK_FALSE(f.forms.list(other).drops);
+    CHECK(f.forms.list(other).accept == accepted::json);
+}
+
+TEST_CASE("WatchForms: a request without managedFields that is refused is repeated with them") {
+    const unsigned status = GENERATE(400U, 406U, 415U);
+    FormsFixture f;
+    CHECK(f.fails(f.forms.list({}), status, status != 400));
+    const WatchRequest whole = f.forms.list({});
+    CHECK_FALSE(whole.drops);
+    CHECK(whole.accept == accepted::protobuf);
+    SECTION("which the server serves: remembered for all watches, for a day") {
+        f.forms.on_success(f.answered(whole));
+        CHECK_FALSE(f.forms.list({}).drops);
+        CHECK_FALSE(f.forms.known().drops);
+        f.clock->advance(24h);
+        CHECK(f.forms.list({}).drops);
+    }
+    SECTION("which fails as well: the parameter is not the cause") {
+        CHECK(f.fails(whole, status, true));
+        CHECK(f.forms.list({}).accept == accepted::json);
+        CHECK(f.forms.known().drops);
+    }
+    SECTION("which gets no answer: it is still to be tested") {
+        CHECK_FALSE(f.fails(whole, 0));
+        CHECK_FALSE(f.forms.list({}).drops);
+    }
+}
+
+TEST_CASE("WatchForms: another failure says nothing about managedFields") {
+    FormsFixture f;
+    for (const unsigned status : {0U, 401U, 403U, 404U, 410U, 422U, 429U, 500U, 503U}) {
+        CHECK_FALSE(f.fails(f.forms.list({}), status));
+        CHECK(f.forms.list({}).drops);
+    }
+}
+
+TEST_CASE("WatchForms: a streamed list is compressed until the server sends one as it is") {
+    FormsFixture f(Kind::pod, with_gzip(Compression::always));
+    CHECK(f.may_stream());
+    const WatchRequest request = f.forms.streamed_list({}, 300s);
+    CHECK(request.gzip);
+    Exchange exchange = f.answered(request);
+    exchange.packed = true;
+    CHECK_FALSE(f.forms.on_stream_begun(exchange));
+    CHECK(f.may_stream());
+    exchange.packed = false;
+    CHECK(f.forms.on_stream_begun(exchange));
+    CHECK_FALSE(f.may_stream());
+    CHECK(f.forms.list({}).gzip);
+    // As the last resort it may come without compression.
+    WatchMachine::List last = f.first;
+    last.first = false;
+    CHECK(f.forms.may_stream_list(last));
+    CHECK_FALSE(f.forms.streamed_list(last, 300s).gzip);
+    // Without compression it may be streamed.
+    WatchForms others(f.query, f.plain, schema_of(Kind::pod), f.server, f.report);
+    CHECK(others.may_stream_list(f.first));
+}
+
+TEST_CASE("WatchForms: only invalid data of a compressed watch speaks against its compression") {
+    FormsFixture f(Kind::pod, with_gzip(Compression::always));
+    Exchange exchange = f.answered(f.forms.streamed_list({}, 300s));
+    exchange.purpose = Purpose::watch;
+    Verdict verdict;
+    verdict.failure.ec = errc::truncated_response;
+    CHECK_FALSE(f.forms.on_verdict(exchange, verdict, false));
+    CHECK(f.forms.list({}).gzip);
+    verdict.failure.ec = errc::malformed_response;
+    CHECK_FALSE(f.forms.on_verdict(exchange, verdict, false));
+    CHECK_FALSE(f.forms.list({}).gzip);
+}
+
+TEST_CASE("WatchForms: a list that waited is not streamed if the server has refused another one") {
+    FormsFixture f;
+    CHECK(f.may_stream());
+    f.server.traffic()->list_forms.on_not_streamed(Kind::service, true, f.now());
+    CHECK_FALSE(f.may_stream());
+}
+
+TEST_CASE("WatchForms: a stream as the last resort is limited for all watches together") {
+    FormsFixture f;
+    f.first.first = false;
+    for (int i = 0; i < 4; ++i) CHECK(f.may_stream());
+    CHECK_FALSE(f.may_stream());
+    f.clock->advance(10s);
+    CHECK(f.may_stream());
+}
+
+TEST_CASE("WatchForms: lists are compressed if wanted, but Secrets and watches never") {
     CHECK(FormsFixture(Kind::pod, with_gzip(Compression::always)).forms.list({}).gzip);
     CHECK_FALSE(FormsFixture(Kind::pod, with_gzip(Compression::never)).forms.list({}).gzip);
     CHECK_FALSE(FormsFixture(Kind::secret, with_gzip(Compression::always)).forms.list({}).gzip);
     FormsFixture f(Kind::pod, with_gzip(Compression::always));
     CHECK_FALSE(f.forms.watch({"7"}, 300s).gzip);
-    CHECK_FALSE(f.forms.may_stream_list());
     // A failure may be due to the compression.
     CHECK_FALSE(f.fails(f.forms.list({}), 500));
     CHECK_FALSE(f.forms.list({}).gzip);
-    CHECK(f.forms.may_stream_list());
+    CHECK_FALSE(f.forms.streamed_list({}, 300s).gzip);
 }
 
 TEST_CASE(
@@ -128,20 +240,20 @@ TEST_CASE("WatchForms: a refused share is followed by a request for everything")
     const WatchRequest request = f.forms.list({});
     CHECK(request.sharded);
     CHECK(request.target.find("shardSelector") != std::string::npos);
-    CHECK(f.fails(request, 400));
+    CHECK(f.fails(request, 403));
     const WatchRequest whole = f.forms.list({});
     CHECK_FALSE(whole.sharded);
     CHECK(whole.target.find("shardSelector") == std::string::npos);
-    f.forms.on_success(whole.sharded);
+    f.forms.on_success(f.answered(whole));
     CHECK_FALSE(f.forms.list({}).sharded);  // remembered for the server
 }
 
 TEST_CASE("WatchForms: an older API version is asked for in JSON, and never streamed") {
     FormsFixture f;
-    CHECK(f.forms.may_stream_list());
+    CHECK(f.may_stream());
     CHECK(f.server.take_version({true, "v1beta1"}, false).moved);
-    CHECK_FALSE(f.forms.may_stream_list());
-    CHECK(f.forms.list({}).accept == accepted::json);
+    CHECK_FALSE(f.may_stream());
+    CHECK(f.forms.list({}).accept == accepted::without_managed_fields(accepted::json));
 }
 
 TEST_CASE("WatchServer: the version that discovery lists is taken") {

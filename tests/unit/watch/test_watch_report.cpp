@@ -57,6 +57,21 @@ ObjectPtr some_object() {
     return new Some;
 }
 
+TEST_CASE("WatchReport: a server that has just started is waited for, for a minute") {
+    Reported r;
+    CHECK(r.report.on_starting(r.now));
+    CHECK(r.report.on_starting(r.now + 59s));
+    CHECK(
+        r.take_log() ==
+        Texts{"info " + url + "the server has just started and fills its caches; waiting for it"});
+    CHECK_FALSE(r.status().error);
+    CHECK(r.metrics.too_many_requests == 0);
+    CHECK_FALSE(r.report.on_starting(r.now + 1min));
+    SECTION("after a watch: anew") { r.report.on_watch(); }
+    SECTION("after a list: anew") { r.report.on_list(r.now); }
+    CHECK(r.report.on_starting(r.now + 2min));
+}
+
 TEST_CASE("WatchReport: it begins without an error, and is counted until its end") {
     Reported r;
     CHECK(r.status().kind == Kind::node);

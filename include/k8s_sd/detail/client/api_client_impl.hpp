@@ -8,6 +8,7 @@
 #include "k8s_sd/detail/client/served_versions.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
+#include "k8s_sd/detail/client/server_version.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/environment.hpp"
@@ -93,6 +94,7 @@ class ApiClientImpl {
     ServerIdentity server_identity;     ///< of that revision
     Credentials credentials;
     ServedVersions served_versions{*this};
+    ServerVersion server_version{*this};
 
  private:
     /// \param rest  header lines between those of the server and the credentials

@@ -4,4 +4,5 @@
 #include "k8s_sd/detail/client/context_environment.ipp"
 #include "k8s_sd/detail/client/served_versions.ipp"
 #include "k8s_sd/detail/client/server_traffic.ipp"
+#include "k8s_sd/detail/client/server_version.ipp"
 #include "k8s_sd/detail/client/short_request.ipp"

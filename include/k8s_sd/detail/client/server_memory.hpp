@@ -11,6 +11,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -121,7 +124,10 @@ class ListMemory {
  public:
     struct Known {
         bool streams = true;               ///< lists can be streamed as initial events of a watch
+        bool streams_now = false;          ///< a streamed list has begun a moment ago
         bool compresses = true;            ///< compressed responses get through
+        bool compresses_streams = true;    ///< streamed lists, too
+        bool drops = true;                 ///< may be asked for objects without managedFields
         bool slow = false;                 ///< responses may start late
         std::optional<ListShape> shape{};  ///< of LIST, if the usual one failed
         std::optional<TimePoint> json_until{};  ///< plain JSON, if another encoding failed
@@ -130,10 +136,12 @@ class ListMemory {
     Known of(Kind kind, TimePoint now) const {
         const std::lock_guard lock(mutex_);
         Known known{.compresses = !is_before(now, not_compressed_until_),
+                    .compresses_streams = !is_before(now, plain_streams_until_),
+                    .drops = !is_before(now, drop_refused_until_),
                     .slow = is_before(now, slow_until_)};
-        if (const auto streams = not_streamed_until_.find(family(kind));
-            streams != not_streamed_until_.end()) {
-            known.streams = now >= streams->second;
+        if (const auto found = streams_.find(family(kind)); found != streams_.end()) {
+            known.streams = !is_before(now, found->second.refused_until);
+            known.streams_now = is_before(now, found->second.proven_until);
         }
         const auto entry = kinds_.find(kind);
         if (entry == kinds_.end()) return known;
@@ -141,18 +149,67 @@ class ListMemory {
         if (is_before(now, entry->second.json_until)) known.json_until = entry->second.json_until;
         return known;
     }
-    /// A LIST succeeded after a streamed list had failed.
+    /// A LIST succeeded after a streamed list had failed, or the server has refused the latter.
     /// \param refused  the server or the stream has shown the cause; otherwise the server may just
     /// have recovered in between
     void on_not_streamed(Kind kind, bool refused, TimePoint now) {
         const std::lock_guard lock(mutex_);
-        TimePoint& until = not_streamed_until_[family(kind)];
-        until = std::max(until, now + (refused ? a_day : an_hour));
+        Streams& streams = streams_[family(kind)];
+        const TimePoint until = now + (refused ? a_day : an_hour);
+        streams.refused_until = std::max(streams.refused_until.value_or(until), until);
+        streams.proven_until.reset();
     }
+    /// The server has begun to answer a streamed list.
+    void on_stream_begun(Kind kind, TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        streams_[family(kind)].proven_until = now + a_moment;
+    }
+    /// A streamed list is complete.
     void on_streamed(Kind kind) {
         const std::lock_guard lock(mutex_);
-        not_streamed_until_.erase(family(kind));
+        streams_[family(kind)].refused_until.reset();
     }
+    /// Whether a list may be streamed now because all its other forms have failed. Limits these
+    /// requests of all watches together: most servers that refuse one refuse all of them.
+    bool take_last_resort(Kind kind, TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        Streams& streams = streams_[family(kind)];
+        if (!is_before(now, streams.last_resorts_until)) {
+            streams.last_resorts_until = now + a_moment;
+            streams.last_resorts = 0;
+        }
+        return streams.last_resorts++ < max_last_resorts;
+    }
+
+    /// Whether to request the server's version: while it lacks a feature, every ten minutes, and
+    /// after a recovery of the server.
+    /// \param recoveries  of the server, see ServerTraffic::recoveries()
+    bool take_version_check(std::uint64_t recoveries, TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        const bool refused =
+            is_before(now, plain_streams_until_) || is_before(now, drop_refused_until_) ||
+            std::any_of(streams_.begin(), streams_.end(), [now](const auto& entry) {
+                return is_before(now, entry.second.refused_until);
+            });
+        const Duration pause = recoveries != checked_recoveries_ ? a_moment : ten_minutes;
+        if (!refused || (checked_ && now - *checked_ < pause)) return false;
+        checked_ = now;
+        checked_recoveries_ = recoveries;
+        return true;
+    }
+    /// The server has reported its version. Another one than before may have the features.
+    void on_version(std::string version) {
+        const std::lock_guard lock(mutex_);
+        if (version.empty() || version == version_) return;
+        if (!version_.empty()) forget_features();
+        version_ = std::move(version);
+    }
+    /// The server may have been restarted.
+    void on_outage() {
+        const std::lock_guard lock(mutex_);
+        for (auto& [family, streams] : streams_) streams.proven_until.reset();
+    }
+
     /// A LIST succeeded in this shape after it had failed in the other one.
     void on_shape(Kind kind, ListShape shape, TimePoint now) {
         const std::lock_guard lock(mutex_);
@@ -169,6 +226,19 @@ class ListMemory {
         const std::lock_guard lock(mutex_);
         not_compressed_until_ = now + an_hour;
     }
+    /// A streamed list was not compressed as requested: the server lacks the feature.
+    void on_plain_stream(TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        plain_streams_until_ = now + a_day;
+    }
+    /// A request succeeded only without the parameter.
+    /// \returns whether this was unknown
+    bool on_drop_refused(TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        const bool known = is_before(now, drop_refused_until_);
+        drop_refused_until_ = now + a_day;
+        return !known;
+    }
     /// A list has received a response.
     /// \param after  time to its first byte
     void on_answer(Duration after, TimePoint now) {
@@ -177,29 +247,51 @@ class ListMemory {
         slow_until_ = now + a_day;
     }
 
+    /// The API group of a kind with a server of its own, or empty. The API server itself serves all
+    /// built-in kinds; aggregated servers may serve other groups.
+    static std::string_view family(Kind kind) {
+        return is_built_in(kind) ? std::string_view() : resource_of(kind).group;
+    }
+
  private:
+    static constexpr Duration a_moment = std::chrono::seconds(10);
+    static constexpr Duration ten_minutes = std::chrono::minutes(10);
     static constexpr Duration an_hour = std::chrono::hours(1);
     static constexpr Duration a_day = std::chrono::hours(24);
     static constexpr Duration slow_answer = std::chrono::seconds(4);
+    static constexpr int max_last_resorts = 4;  // in a moment: two watches with two encodings
 
     struct OfKind {
         ListShape shape = ListShape::pages;
         std::optional<TimePoint> shape_until{};
         std::optional<TimePoint> json_until{};
     };
+    /// Streamed lists of a family of kinds.
+    struct Streams {
+        std::optional<TimePoint> refused_until{};
+        std::optional<TimePoint> proven_until{};
+        std::optional<TimePoint> last_resorts_until{};
+        int last_resorts = 0;  ///< until then
+    };
     static bool is_before(TimePoint now, const std::optional<TimePoint>& end) {
         return end && now < *end;
     }
-    /// The API server itself serves all built-in kinds; aggregated servers may serve others.
-    static std::optional<Kind> family(Kind kind) {
-        return is_built_in(kind) ? std::nullopt : std::optional(kind);
+    void forget_features() {
+        streams_.clear();
+        plain_streams_until_.reset();
+        drop_refused_until_.reset();
     }
 
     mutable std::mutex mutex_;
-    std::map<std::optional<Kind>, TimePoint> not_streamed_until_;
+    std::map<std::string_view, Streams> streams_;
     std::map<Kind, OfKind> kinds_;
     std::optional<TimePoint> not_compressed_until_;
+    std::optional<TimePoint> plain_streams_until_;
+    std::optional<TimePoint> drop_refused_until_;
     std::optional<TimePoint> slow_until_;
+    std::string version_;  // of the server; empty: unknown
+    std::optional<TimePoint> checked_;
+    std::uint64_t checked_recoveries_ = 0;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -11,6 +11,8 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -64,6 +66,26 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
         std::shared_ptr<Request> request_;
     };
 
+    /// The test whether the server streams the lists of some kinds: one watch requests its list
+    /// that way, the others wait. Ends on destruction, on any thread.
+    class StreamTrial {
+     public:
+        StreamTrial() = default;
+        StreamTrial(StreamTrial&&) noexcept = default;
+        StreamTrial& operator=(StreamTrial&& other) noexcept;
+        ~StreamTrial() { reset(); }
+        void reset() noexcept;
+        explicit operator bool() const noexcept { return traffic_ != nullptr; }
+
+     private:
+        friend class ServerTraffic;
+        StreamTrial(std::shared_ptr<ServerTraffic> traffic, std::string_view family)
+            : traffic_(std::move(traffic)), family_(family) {}
+
+        std::shared_ptr<ServerTraffic> traffic_;  ///< null: no trial
+        std::string_view family_;
+    };
+
     using PermitHandler = std::function<void(Permit)>;
     using RecoveryHandler = std::function<void()>;
 
@@ -85,6 +107,11 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     /// The number of successes after a failure.
     std::uint64_t recoveries() const;
 
+    /// \returns an empty one while another watch tests the same
+    StreamTrial try_stream_trial(Kind);
+    /// Calls the handler once, at the end of the present trial of any kind, or now without one.
+    [[nodiscard]] RequestHandle async_stream_trial_end(asio::any_io_executor, RecoveryHandler);
+
     BookmarkCadence bookmarks;
     TransferRate lists;
     ListMemory list_forms;
@@ -95,6 +122,8 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     RequestHandle enqueue(Requests&, asio::any_io_executor, PermitHandler);
     void hand_out() noexcept;
     void give_back(Use) noexcept;
+    void end_trial(std::string_view family) noexcept;
+    static void take_all(Requests& queue, Requests& taken) noexcept;
     void post(const std::shared_ptr<Request>&);
     void run(Request&);
     void withdraw(Request&) noexcept;
@@ -106,8 +135,10 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     mutable std::mutex mutex_;
     std::size_t lists_ = 0;
     std::size_t watches_ = 0;
-    Requests waiting_;     ///< for a list permit
-    Requests recovering_;  ///< for a success
+    Requests waiting_;                   ///< for a list permit
+    Requests recovering_;                ///< for a success
+    Requests expecting_;                 ///< for the end of a trial
+    std::set<std::string_view> trials_;  ///< the families, see ListMemory::family()
     bool handing_out_ = false;
     bool failed_ = false;
     std::uint64_t recoveries_ = 0;

@@ -90,6 +90,7 @@ ServerTraffic::Permit& ServerTraffic::Permit::operator=(Permit&& other) noexcept
 // --- health of the server ------------------------------------------------------------------------
 
 void ServerTraffic::on_failure() {
+    list_forms.on_outage();
     const std::lock_guard lock(mutex_);
     failed_ = true;
 }
@@ -100,8 +101,7 @@ void ServerTraffic::on_success() {
         const std::lock_guard lock(mutex_);
         if (!std::exchange(failed_, false)) return;
         ++recoveries_;
-        recovered.swap(recovering_);
-        for (const auto& request : recovered) request->queue = nullptr;
+        take_all(recovering_, recovered);
     }
     for (const auto& request : recovered) post(request);
 }
@@ -117,6 +117,49 @@ ServerTraffic::RequestHandle ServerTraffic::async_recovery(asio::any_io_executor
                    [handler = std::move(handler)](const Permit&) { handler(); });
 }
 
+// --- trials of streamed lists --------------------------------------------------------------------
+
+ServerTraffic::StreamTrial ServerTraffic::try_stream_trial(Kind kind) {
+    const std::string_view family = ListMemory::family(kind);
+    const std::lock_guard lock(mutex_);
+    if (!trials_.insert(family).second) return {};
+    return {shared_from_this(), family};
+}
+
+void ServerTraffic::end_trial(std::string_view family) noexcept {
+    Requests woken;
+    {
+        const std::lock_guard lock(mutex_);
+        trials_.erase(family);
+        take_all(expecting_, woken);
+    }
+    for (const auto& request : woken) post(request);
+}
+
+ServerTraffic::RequestHandle ServerTraffic::async_stream_trial_end(asio::any_io_executor executor,
+                                                                   RecoveryHandler handler) {
+    RequestHandle handle = enqueue(expecting_, std::move(executor),
+                                   [handler = std::move(handler)](const Permit&) { handler(); });
+    Requests woken;
+    {
+        const std::lock_guard lock(mutex_);
+        if (trials_.empty()) take_all(expecting_, woken);
+    }
+    for (const auto& request : woken) post(request);
+    return handle;
+}
+
+void ServerTraffic::StreamTrial::reset() noexcept {
+    if (const auto traffic = std::exchange(traffic_, nullptr)) traffic->end_trial(family_);
+}
+
+ServerTraffic::StreamTrial& ServerTraffic::StreamTrial::operator=(StreamTrial&& other) noexcept {
+    const StreamTrial before = std::move(*this);
+    traffic_ = std::move(other.traffic_);
+    family_ = other.family_;
+    return *this;
+}
+
 // --- requests ------------------------------------------------------------------------------------
 
 ServerTraffic::RequestHandle ServerTraffic::enqueue(Requests& queue, asio::any_io_executor executor,
@@ -129,6 +172,12 @@ ServerTraffic::RequestHandle ServerTraffic::enqueue(Requests& queue, asio::any_i
     request->position = queue.insert(queue.end(), request);
     if (&queue == &waiting_) ++metrics_->lists_waiting;
     return {shared_from_this(), request};
+}
+
+/// Requires the mutex.
+void ServerTraffic::take_all(Requests& queue, Requests& taken) noexcept {
+    taken.swap(queue);
+    for (const auto& request : taken) request->queue = nullptr;
 }
 
 void ServerTraffic::post(const std::shared_ptr<Request>& request) {

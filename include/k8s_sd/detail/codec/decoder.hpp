@@ -62,6 +62,8 @@ class Decoder {
     /// The list head, complete once finish() has succeeded. While an item is reported, it contains
     /// the version if that precedes the items.
     virtual const ListHead& list() const noexcept = 0;
+    /// Whether an object of the body so far had managedFields.
+    virtual bool has_managed_fields() const noexcept { return false; }
     /// The last error code in words; empty if the sink returned it.
     virtual const std::string& problem() const noexcept = 0;
 };

@@ -206,6 +206,7 @@ RawProblem read_generic(std::string_view text, model::Document<Generic>& documen
         read_status(read, object, document.status);
     } else if (const json::object* metadata = read.object(object, "metadata")) {
         read_metadata(read, *metadata, document.metadata);
+        document.managed_fields = metadata->contains("managedFields");
     }
     return {std::move(read).problem()};
 }

@@ -49,6 +49,8 @@ class ListWatchReader final : private DocumentSink {
     const std::string& early_version() const noexcept { return decoder_->list().resource_version; }
     const std::string& continue_token() const noexcept { return list_.continue_token; }
     const std::string& shard_selector() const noexcept { return list_.shard_selector; }
+    /// Whether an object so far had managedFields. Requires a decoder.
+    bool has_managed_fields() const noexcept { return decoder_->has_managed_fields(); }
     /// The last error code in words.
     const std::string& problem() const noexcept { return problem_; }
 

@@ -138,6 +138,16 @@ inline void add_bookmark_annotation(Members& members) {
     }
 }
 
+/// Notes managedFields, and skips them.
+inline void add_managed_fields(Members& members) {
+    for (Member& member : members) {
+        if (member.key != "metadata") continue;
+        Projection node{.type = Projection::Type::presence};
+        node.field = 17;
+        member.node.add_member("managedFields", std::move(node));
+    }
+}
+
 /// Even an object beyond its limit is identified.
 inline void mark_identity(Members& members) {
     constexpr std::string_view texts[] = {"name", "namespace", "uid", "resourceVersion"};
@@ -154,6 +164,7 @@ template <class Model, class Rows>
 Members object_members(const Rows& rows, const WantedFields& wanted) {
     Members members = TableProjection(wanted).members(rows);
     add_bookmark_annotation(members);
+    add_managed_fields(members);
     mark_identity(members);
     members.emplace_back("kind", object_kind<Model>());
     for (Member& member : status_members<Model>()) {

@@ -26,8 +26,9 @@ struct RawProblem {
 /// everything without a node. Nodes write to the field of the surrounding aggregate, passed as
 /// `void*` so that one parser serves all kinds.
 struct Projection {
-    enum class Type : std::uint8_t { object, array, map, text, number, boolean, raw };
+    enum class Type : std::uint8_t { object, array, map, text, number, boolean, raw, presence };
 
+    /// `presence`: the value is skipped, and noted, see JsonProjector::has_presence().
     Type type = Type::object;
     /// object: begins the object inside the surrounding aggregate and returns its address;
     /// array: begins a new element and returns its address (null if elements are scalars).

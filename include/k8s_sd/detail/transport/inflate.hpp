@@ -2,6 +2,7 @@
 
 #include "k8s_sd/error.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,7 +11,9 @@
 namespace k8s_sd::inline v0::detail {
 
 /// Decompresses a body with Content-Encoding: gzip (RFC 1952) incrementally. Concatenated members
-/// form one body. Uses a constant 128 KiB, wiped because the body may be secret.
+/// form one body, as in a compressed watch: the server ends a member with each write. The bytes
+/// decompressible so far go to the sink at once. Uses 128 KiB within a member and none between two
+/// members, wiped because the body may be secret.
 class Inflater {
  public:
     /// An error stops the decompression with that error.
@@ -27,14 +30,20 @@ class Inflater {
     /// Call at the end of the body.
     /// \returns errc::truncated_response inside a member
     error_code finish();
+    /// Whether a member has begun and not ended; otherwise there is no memory for decompression.
+    bool is_in_member() const noexcept { return state_ != nullptr; }
     /// Describes the last error; empty if the sink returned it.
     const std::string& problem() const noexcept { return problem_; }
 
  private:
     struct State;
+    error_code unpack_part(const Sink& sink);
+    bool grows_too_much() const noexcept;
     error_code fail(errc what, std::string why);
 
-    std::unique_ptr<State> state_;
+    std::unique_ptr<State> state_;  ///< null: between two members
+    std::uint64_t packed_ = 0;      ///< bytes of all members
+    std::uint64_t unpacked_ = 0;
     std::string problem_;
 };
 

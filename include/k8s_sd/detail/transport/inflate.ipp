@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/transport/inflate.hpp"
 
 #include <zlib.h>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,63 +49,89 @@ struct Inflater::State {
     }
     ~State() {
         inflateEnd(&stream);
-        cleanse(room.data(), room.size());
+        cleanse(room.data(), used);
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
+    void take(std::string_view bytes) noexcept {
+        stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+        stream.avail_in = static_cast<uInt>(bytes.size());
+    }
     /// \returns the decompressed bytes
-    std::string_view unpack() {
+    std::string_view unpack() noexcept {
         stream.next_out = reinterpret_cast<Bytef*>(room.data());
         stream.avail_out = static_cast<uInt>(room.size());
-        result = inflate(&stream, Z_NO_FLUSH);
+        const uInt before = stream.avail_in;
+        result = inflate(&stream, Z_SYNC_FLUSH);
+        packed += before - stream.avail_in;
         const std::size_t size = room.size() - stream.avail_out;
         unpacked += size;
+        used = std::max(used, size);
         return {room.data(), size};
     }
-    bool grows_too_much() const noexcept {
-        return unpacked > counts_from && unpacked / max_growth > packed;
+    std::string_view rest() const noexcept {
+        return {reinterpret_cast<const char*>(stream.next_in), stream.avail_in};
+    }
+    /// Whether zlib may have more bytes although it has read everything.
+    bool is_full() const noexcept { return stream.avail_out == 0; }
+    bool failed() const noexcept {
+        return result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
     }
 
     z_stream stream{};
     int result = Z_OK;
-    bool in_member = false;
-    std::uint64_t packed = 0;
+    std::uint64_t packed = 0;  // bytes of this member
     std::uint64_t unpacked = 0;
+    std::size_t used = 0;  // bytes of the room
     std::array<char, std::size_t{64} * 1024> room;
 };
 
-Inflater::Inflater() : state_(std::make_unique<State>()) {}
+Inflater::Inflater() = default;
 Inflater::~Inflater() = default;
 
 error_code Inflater::feed(std::string_view bytes, const Sink& sink) {
-    State& s = *state_;
-    s.packed += bytes.size();
-    s.stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    s.stream.avail_in = static_cast<uInt>(bytes.size());
-    while (s.stream.avail_in != 0 || (s.in_member && s.stream.avail_out == 0)) {
-        if (!std::exchange(s.in_member, true)) inflateReset(&s.stream);
-        const std::string_view unpacked = s.unpack();
-        if (s.grows_too_much()) {
-            return fail(errc::malformed_response,
-                        "the compressed answer grows more than a thousandfold");
-        }
-        if (!unpacked.empty()) {
-            if (const error_code ec = sink(unpacked)) return ec;
-        }
-        if (s.result == Z_STREAM_END) {
-            s.in_member = false;
-        } else if (s.result != Z_OK && s.result != Z_BUF_ERROR) {
-            const char* const why = s.stream.msg != nullptr ? s.stream.msg : "no gzip";
-            return fail(errc::malformed_response,
-                        std::string("the compressed answer cannot be unpacked: ") + why);
-        }
+    packed_ += bytes.size();
+    while (!bytes.empty()) {
+        if (!state_) state_ = std::make_unique<State>();
+        state_->take(bytes);
+        do {
+            if (const error_code ec = unpack_part(sink)) return ec;
+        } while (state_->result != Z_STREAM_END && (!state_->rest().empty() || state_->is_full()));
+        bytes = state_->rest();
+        // A watch is idle most of the time.
+        if (state_->result == Z_STREAM_END) state_.reset();
     }
     return {};
 }
 
+error_code Inflater::unpack_part(const Sink& sink) {
+    State& s = *state_;
+    const std::string_view unpacked = s.unpack();
+    unpacked_ += unpacked.size();
+    if (grows_too_much()) {
+        return fail(errc::malformed_response,
+                    "the compressed answer grows more than a thousandfold");
+    }
+    if (!unpacked.empty()) {
+        if (const error_code ec = sink(unpacked)) return ec;
+    }
+    if (!s.failed()) return {};
+    const char* const why = s.stream.msg != nullptr ? s.stream.msg : "no gzip";
+    return fail(errc::malformed_response,
+                std::string("the compressed answer cannot be unpacked: ") + why);
+}
+
+/// Also within one member: a watch of days has received many bytes before.
+bool Inflater::grows_too_much() const noexcept {
+    const auto is_too_much = [](std::uint64_t packed, std::uint64_t unpacked) {
+        return unpacked > counts_from && unpacked / max_growth > packed;
+    };
+    return is_too_much(packed_, unpacked_) || is_too_much(state_->packed, state_->unpacked);
+}
+
 error_code Inflater::finish() {
-    if (!state_->in_member && state_->packed > 0) return {};
+    if (!state_ && packed_ > 0) return {};
     return fail(errc::truncated_response, "the compressed answer ended in the middle");
 }
 

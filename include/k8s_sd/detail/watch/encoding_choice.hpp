@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -28,6 +30,19 @@ inline constexpr std::string_view protobuf_metadata_watch =
     "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
+/// The same without managedFields (KEP-5958): a parameter of each media range.
+inline std::string without_managed_fields(std::string_view accept) {
+    std::string text;
+    while (true) {
+        const std::string_view range = accept.substr(0, accept.find(','));
+        const std::string_view type = range.substr(0, range.find(';'));
+        ((text += type) += ";drop=metadata.managedFields") += range.substr(type.size());
+        if (range.size() == accept.size()) return text;
+        text += ',';
+        accept.remove_prefix(range.size() + 1);
+    }
+}
+
 }  // namespace accepted
 
 /// The encoding a watcher requests. After a 406 or 415, or a body the decoder rejects, the watcher
@@ -44,13 +59,15 @@ class EncodingChoice {
     /// \param other  request the encoding other than the usual one
     std::string_view accept(bool watching, bool present_version,
                             bool other = false) const noexcept {
-        if (plain_ != other) return accepted::json;
+        if (is_fallback(other)) return accepted::json;
         const bool protobuf = protobuf_ && present_version;
         if (!metadata_only_) return protobuf ? accepted::protobuf : accepted::json;
         if (watching)
             return protobuf ? accepted::protobuf_metadata_watch : accepted::json_metadata_watch;
         return protobuf ? accepted::protobuf_metadata_list : accepted::json_metadata_list;
     }
+    /// Whether the same arguments lead to plain JSON in place of the first choice.
+    bool is_fallback(bool other) const noexcept { return plain_ != other; }
     /// Whether there is a second encoding.
     bool has_other() const noexcept { return protobuf_ || metadata_only_; }
     /// Call before the first page of a list.

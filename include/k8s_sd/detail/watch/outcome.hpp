@@ -29,6 +29,7 @@ struct ExchangeRequest {
     bool has_position = false;  ///< the request had a version or a continue token
     bool gzip = false;          ///< the response may be compressed
     bool sharded = false;       ///< the request was for a share only
+    bool drops = false;         ///< the request was for objects without managedFields
     std::string credentials_problem;  ///< why the request used older credentials
     StreamRecord streams;             ///< of the previous watches
 };
@@ -36,6 +37,7 @@ struct ExchangeRequest {
 /// The response of an exchange, as far as it has arrived.
 struct ExchangeResponse {
     ResponseHead head;       ///< status 0: no response
+    bool packed = false;     ///< the body is compressed
     bool readable = false;   ///< the body is a list or events in a known encoding
     bool served = false;     ///< after a 404: discovery lists this API
     std::string error_text;  ///< the start of the body of a response other than 200
@@ -44,6 +46,7 @@ struct ExchangeResponse {
     bool advanced = false;        ///< an event had a new version
     std::size_t items = 0;        ///< items of a list
     bool too_many = false;        ///< objects: the rest is not read
+    bool plain_stream = false;    ///< the streamed list is not compressed, as it has to be
     bool suspicious = false;      ///< the streamed list is complete; confirm it
     bool doubted = false;         ///< an object is older than the start version of the watch
     std::string old_version{};    ///< of a bookmark older than the start version
@@ -80,6 +83,8 @@ struct Verdict {
     Failure failure{};  ///< counted if it has an error
     /// The failure changes the status and is logged as a warning. Other failures are routine.
     bool failed = false;
+    /// The server has just started and fills its caches: no failure in the first minute.
+    bool starting = false;
     /// The same request may succeed with other credentials.
     bool credentials_refused = false;
 };

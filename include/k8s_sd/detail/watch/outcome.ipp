@@ -104,6 +104,13 @@ FailureCause cause_of(unsigned status) {
     }
 }
 
+/// Kubernetes 1.34 and later do not let requests wait for their caches
+/// (ResilientWatchCacheInitialization, KEP-4568).
+bool is_starting(const ServerStatus& status) {
+    return status.code == 429 &&
+           status.message.find("storage is (re)initializing") != std::string::npos;
+}
+
 WatchMachine::Failed failed(const Exchange& exchange, const ServerStatus& status) {
     if (status.code == 404 && !exchange.served) return {std::nullopt, FailureCause::absent};
     WatchMachine::Failed failed{retry_after(exchange.head, status), cause_of(status.code)};
@@ -139,6 +146,7 @@ Verdict judge_server_error(const Exchange& exchange, const ServerError& error) {
     Verdict verdict{
         failed(exchange, error),
         describe(error, exchange.head, {exchange.kind, exchange.ns, exchange.watching()}), true};
+    verdict.starting = is_starting(error);
     verdict.credentials_refused = error.code == 401;
     if (error.code == 401 && !exchange.credentials_problem.empty())
         verdict.failure.message += "; " + exchange.credentials_problem;
@@ -273,6 +281,7 @@ error_code Exchange::add_error_text(std::string_view bytes) {
 
 Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     const ResponseHead& head = exchange.head;
+    if (exchange.plain_stream) return {WatchMachine::NotStreamed{.tried = false}};
     if (!exchange.early_version.empty()) return {WatchMachine::Probed{exchange.early_version}};
     if (!exchange.old_version.empty()) return {WatchMachine::WentBack{exchange.old_version}};
     if (exchange.doubted) return {WatchMachine::Doubted{}};

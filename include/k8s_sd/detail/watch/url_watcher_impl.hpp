@@ -66,6 +66,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void perform(const WatchMachine::Watch&);
     void perform(const WatchMachine::Sleep&);
     void list(const WatchMachine::List&);
+    void begin_list(const WatchMachine::List&);
+    void stream_list(const WatchMachine::List&);
     void list_with_watch(const WatchMachine::List&);
     void open_watch(const WatchMachine::Watch&);
     void begin(WatchRequest, Purpose, Waiting);
@@ -93,6 +95,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_object_of_other_share();
 
     // A list as the first events of a watch.
+    void on_stream_begun();
     void begin_initial_events();
     void on_initial_event(EventType);
     void wait_for_initial_events(TimePoint until);

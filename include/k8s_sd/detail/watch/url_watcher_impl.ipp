@@ -102,19 +102,36 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
 }
 
 void URLWatcherImpl::list(const WatchMachine::List& wanted) {
-    if (wanted.streamed && !forms_.may_stream_list())
-        return go_on(WatchMachine::NotStreamed{false});
-    if (wanted.continue_token.empty()) {
-        intake_.begin_list();
-        report_.begin_list(wanted.reason, now());
-        forms_.begin_list(wanted);
-    }
-    if (wanted.streamed) return list_with_watch(wanted);
+    server_.api().server_version.check();
+    if (wanted.streamed) return stream_list(wanted);
+    begin_list(wanted);
     begin(forms_.list(wanted), Purpose::list, Waiting::list);
+}
+
+void URLWatcherImpl::begin_list(const WatchMachine::List& wanted) {
+    if (!wanted.continue_token.empty()) return;
+    intake_.begin_list();
+    report_.begin_list(wanted.reason, now());
+    forms_.begin_list(wanted);
+}
+
+/// After a restart of the server all watches list. One of them tests whether the server streams
+/// lists; the others wait for its result.
+void URLWatcherImpl::stream_list(const WatchMachine::List& wanted) {
+    if (!forms_.may_stream_list(wanted)) return go_on(WatchMachine::NotStreamed{false});
+    const bool free = !wanted.first || forms_.known().streams_now;
+    if (free || permits_.take_stream_trial(query_.kind)) return list_with_watch(wanted);
+    wait(Waiting::list_budget);
+    permits_.async_stream_trial_end(weak_from_this(), [this, wanted] {
+        forms_.may_stream_list(wanted) ? list_with_watch(wanted)
+                                       : go_on(WatchMachine::NotStreamed{false});
+        on_status();
+    });
 }
 
 /// The list keeps its permit until it is complete; its watch takes one now.
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
+    begin_list(wanted);
     if (!permits_.take_watch_permit()) return go_on(WatchMachine::NotStreamed{false});
     const std::chrono::seconds timeout = draw_watch_timeout(options_, permits_.random());
     begin(forms_.streamed_list(wanted, timeout), Purpose::list, Waiting::list);
@@ -135,6 +152,7 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
 }
 
 void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
+    server_.api().server_version.check();
     if (!permits_.take_watch_permit()) {
         exchange_.begin_unsent(Purpose::watch);
         return conclude({WatchMachine::NoPermit{},
@@ -267,14 +285,15 @@ void URLWatcherImpl::on_head(const ResponseHead& head) {
 void URLWatcherImpl::on_good_head() {
     const Exchange& exchange = state();
     server_.traffic()->on_success();
-    forms_.on_success(exchange.sharded);
+    forms_.on_success(exchange);
+    server_.api().server_version.check();
     if (exchange.watching()) {
         machine_.on_watching(exchange_.head_at());
         return on_watching();
     }
     if (exchange.purpose == Purpose::list)
         server_.traffic()->list_forms.on_answer(exchange_.response_time(), exchange_.head_at());
-    if (exchange.streamed) return begin_initial_events();
+    if (exchange.streamed) return on_stream_begun();
     if (exchange.body_timeout > Duration{})
         exchange_.set_idle_timeout(exchange.body_timeout, errc::response_timeout);
 }
@@ -292,6 +311,7 @@ void URLWatcherImpl::on_watching() {
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
     exchange_.begin_read(bytes.size());
     report_.on_bytes(bytes.size(), exchange_.meter().arrived());
+    if (state().plain_stream) return asio::error::operation_aborted;
     if (!exchange_.may_be_readable()) return state().add_error_text(bytes);
     const auto self = shared_from_this();  // the observer may drop the watcher
     const error_code ec = exchange_.read(bytes);
@@ -372,6 +392,13 @@ void URLWatcherImpl::on_progress(std::string_view version) {
 
 // --- a list as the first events of a watch ------------------------------------------------------
 
+void URLWatcherImpl::on_stream_begun() {
+    state().plain_stream = forms_.on_stream_begun(state());
+    permits_.return_stream_trial();
+    server_.api().server_version.check();
+    begin_initial_events();
+}
+
 void URLWatcherImpl::begin_initial_events() {
     initial_events_.begin(exchange_.head_at(), state().hasty);
     wait_for_initial_events(initial_events_.deadline());
@@ -416,7 +443,7 @@ void URLWatcherImpl::on_list_streamed(std::string_view version) {
     permits_.cancel_timer();
     permits_.return_list_permit();
     const BodyMeter::Transfer& listed = exchange_.meter().listed();
-    server_.traffic()->lists.add(listed.bytes, listed.wait, now());
+    if (!exchange.packed) server_.traffic()->lists.add(listed.bytes, listed.wait, now());
     finish_list(std::string(version));
     if (stopped()) return;
     machine_.on_list_streamed({std::string(version), {}, exchange.items}, now());
@@ -483,6 +510,7 @@ void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
 
 void URLWatcherImpl::conclude(const Verdict& verdict) {
     report_traffic(verdict);
+    permits_.return_stream_trial();
     report(verdict);
     go_on(verdict.outcome);
     on_status();  // reports the new waiting state, too
@@ -495,6 +523,7 @@ void URLWatcherImpl::report(const Verdict& verdict) {
         idle_timeout_.on_silence();
         report_.on_silence();
     }
+    if (verdict.starting && report_.on_starting(now())) return;
     if (verdict.failed) return report_failure(verdict);
     if (verdict.failure.ec) return report_.note(verdict.failure);
     std::visit([this](const auto& outcome) { report_outcome(outcome); }, verdict.outcome);
@@ -507,8 +536,7 @@ void URLWatcherImpl::report_failure(const Verdict& verdict) {
 
 void URLWatcherImpl::report_outcome(const WatchMachine::PageListed& page) {
     const BodyMeter::Transfer& body = exchange_.meter().total();
-    if (state().head.content_encoding.empty())
-        server_.traffic()->lists.add(body.bytes, body.wait, now());
+    if (!state().packed) server_.traffic()->lists.add(body.bytes, body.wait, now());
     // Metadata lists do not contain the selector.
     if (state().sharded && !intake_.schema().metadata_only)
         forms_.on_share(exchange_.reader().shard_selector() == query_.share.selector());
@@ -544,8 +572,10 @@ void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     using Cause = WatchMachine::Cause;
     const unsigned status = state().head.status;
     // Servers without the feature return 422.
-    if (std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome) && status == 422)
+    if (std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome) && status == 422) {
         server_.traffic()->list_forms.on_not_streamed(query_.kind, true, now());
+        server_.api().server_version.check();
+    }
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     if (!failed) return;
     if (failed->cause == Cause::unreachable || failed->cause == Cause::network ||
@@ -562,6 +592,8 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     intake_.finish_list();
     if (stopped()) return;
     forms_.on_list(state(), machine_);
+    if (state().drops && state().items > 0)
+        report_.on_managed_fields(exchange_.reader().has_managed_fields());
     if (report_.on_list(now(), state().streamed)) observer_.on_status();
     if (!stopped() && report_.on_synced()) {
         observer_.on_status();

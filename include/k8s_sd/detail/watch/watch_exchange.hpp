@@ -107,6 +107,7 @@ class WatchExchange {
     bool has_just_retried() const;
 
  private:
+    void take_coding_from(char first);
     bool take_type_from(std::string_view bytes);
     error_code unpack(std::string_view bytes);
     error_code decode(std::string_view bytes);
@@ -118,6 +119,7 @@ class WatchExchange {
     Exchange exchange_;
     BodyMeter meter_;
     std::unique_ptr<Inflater> inflater_;  ///< null: the body is not compressed
+    bool uncoded_ = false;  ///< the first byte of the body decides whether it is compressed
     bool untyped_ = false;  ///< no usable content type; the first byte of the body decides
     std::uint64_t credentials_ = 0;
     TimePoint sent_at_{};

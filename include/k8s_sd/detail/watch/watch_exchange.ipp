@@ -56,6 +56,7 @@ void WatchExchange::begin(const WatchRequest& request, ExchangeRequest about) {
     exchange_.streamed = request.streamed;
     exchange_.gzip = request.gzip;
     exchange_.sharded = request.sharded;
+    exchange_.drops = request.drops;
     exchange_.hasty = request.hasty;
     exchange_.body_timeout = request.body_timeout;
     const bool events = exchange_.watching() || exchange_.streamed;
@@ -63,7 +64,7 @@ void WatchExchange::begin(const WatchRequest& request, ExchangeRequest about) {
     reader_.expect(events ? Document::watch : Document::list);
     meter_ = {};
     inflater_.reset();
-    untyped_ = false;
+    uncoded_ = untyped_ = false;
     head_at_.reset();
     watching_since_.reset();
 }
@@ -84,8 +85,8 @@ void WatchExchange::on_head(const ResponseHead& head) {
     meter_.on_head(*head_at_);
     const bool packed = is_gzip(head.content_encoding);
     if (head.status != 200 || (!packed && !head.content_encoding.empty())) return;
-    // Some gateways compress without a request for it.
-    if (packed) inflater_ = std::make_unique<Inflater>();
+    exchange_.packed = packed;
+    uncoded_ = true;
     exchange_.readable = reader_.choose_decoder(head.content_type);
     untyped_ = !exchange_.readable || head.content_type.empty();
     if (exchange_.readable) owner_.on_good_head();
@@ -97,7 +98,15 @@ void WatchExchange::begin_watch() {
 }
 
 error_code WatchExchange::read(std::string_view bytes) {
+    if (!bytes.empty() && std::exchange(uncoded_, false)) take_coding_from(bytes.front());
     return inflater_ ? unpack(bytes) : decode(bytes);
+}
+
+/// Some gateways compress without a request for it, or unpack a body and leave its
+/// Content-Encoding. Neither JSON nor protobuf begins like gzip.
+void WatchExchange::take_coding_from(char first) {
+    exchange_.packed = first == '\x1F';
+    if (exchange_.packed) inflater_ = std::make_unique<Inflater>();
 }
 
 error_code WatchExchange::unpack(std::string_view bytes) {
@@ -136,6 +145,7 @@ void WatchExchange::on_probed_object() {
 // --- the end ------------------------------------------------------------------------------------
 
 Failure WatchExchange::finish(error_code ec, std::string why) {
+    uncoded_ = false;
     const std::unique_ptr<Inflater> inflater = std::exchange(inflater_, nullptr);
     if (!ec && inflater) ec = inflater->finish();
     if (ec) {

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
+#include "k8s_sd/detail/watch/drop_choice.hpp"
 #include "k8s_sd/detail/watch/encoding_choice.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/share_choice.hpp"
@@ -15,8 +16,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The form of the requests of one watch: encoding, compression and share. Learns from responses,
-/// and exchanges the results with all watches of the server.
+/// The form of the requests of one watch: encoding, compression, share and fields. Learns from
+/// responses, and exchanges the results with all watches of the server.
 ///
 /// Used on the watcher's executor. All references must outlive this object. No I/O.
 class WatchForms {
@@ -28,8 +29,8 @@ class WatchForms {
     bool has_other_encoding() const noexcept { return encoding_.has_other(); }
     /// The forms that work on this server, as far as known.
     ListMemory::Known known() const;
-    /// Whether the next list may be the initial events of a watch.
-    bool may_stream_list() const;
+    /// Whether a list may be the initial events of a watch now.
+    bool may_stream_list(const WatchMachine::List&) const;
 
     /// Call before the first page of a list.
     void begin_list(const WatchMachine::List&);
@@ -39,7 +40,10 @@ class WatchForms {
     WatchRequest watch(const WatchMachine::Watch&, std::chrono::seconds timeout) const;
 
     /// The server has answered a request successfully.
-    void on_success(bool sharded);
+    void on_success(const Exchange&);
+    /// A streamed list has begun.
+    /// \returns whether to end it, because it should be compressed and is not
+    bool on_stream_begun(const Exchange&);
     /// The server has confirmed or disproved server-side filtering.
     void on_share(bool by_server);
     /// Evaluates a verdict. \param encoding_failed  see is_encoding_of_no_use()
@@ -52,10 +56,12 @@ class WatchForms {
 
  private:
     bool asks_for_share() const;
+    bool drops_managed_fields(bool other_encoding) const;
     bool wants_gzip() const;
     WatchQuery query_to_send() const;
     WatchRequest finish(WatchRequest, bool events) const;
     bool fall_back(const Failure&);
+    void on_drop(bool with);
     void on_encoding(const ListForms&);
     ListMemory& memory() const noexcept { return server_.traffic()->list_forms; }
     TimePoint now() const noexcept { return server_.now(); }
@@ -66,6 +72,7 @@ class WatchForms {
     WatchReport& report_;
     EncodingChoice encoding_;
     ShareChoice share_;
+    DropChoice drop_;
     bool gzip_failed_ = false;  ///< since a list was complete
 };
 

@@ -19,12 +19,19 @@ ListMemory::Known WatchForms::known() const { return memory().of(query_.kind, no
 void WatchForms::forget() noexcept {
     encoding_.forget();
     share_.forget();
+    drop_.forget();
 }
 
 // --- requests -----------------------------------------------------------------------------------
 
 /// Watch-lists require the current API version; servers with an older one lack the feature.
-bool WatchForms::may_stream_list() const { return server_.api_version().empty() && !wants_gzip(); }
+/// Another watch may have been refused while this one waited. Where compression pays, a compressed
+/// LIST comes before a stream without it.
+bool WatchForms::may_stream_list(const WatchMachine::List& wanted) const {
+    if (!server_.api_version().empty()) return false;
+    if (!wanted.first) return memory().take_last_resort(query_.kind, now());
+    return known().streams && (known().compresses_streams || !wants_gzip());
+}
 
 /// Adopts the encoding choice of other watches of the kind, which have seen the first one fail.
 void WatchForms::begin_list(const WatchMachine::List& wanted) {
@@ -41,7 +48,9 @@ WatchRequest WatchForms::list(const WatchMachine::List& wanted) const {
 
 WatchRequest WatchForms::streamed_list(const WatchMachine::List& wanted,
                                        std::chrono::seconds timeout) const {
-    return finish(streamed_list_request(query_to_send(), options_, wanted, timeout), true);
+    WatchRequest request = streamed_list_request(query_to_send(), options_, wanted, timeout);
+    request.gzip = known().compresses_streams && wants_gzip();
+    return finish(std::move(request), true);
 }
 
 WatchRequest WatchForms::probe() const {
@@ -57,7 +66,15 @@ WatchRequest WatchForms::finish(WatchRequest request, bool events) const {
     request.sharded = asks_for_share();
     request.accept =
         encoding_.accept(events, server_.api_version().empty(), request.other_encoding);
+    request.drops = drops_managed_fields(request.other_encoding);
+    if (request.drops) request.accept = accepted::without_managed_fields(request.accept);
     return request;
+}
+
+/// Plain JSON as the last resort has no parameters.
+bool WatchForms::drops_managed_fields(bool other_encoding) const {
+    return options_.drop_managed_fields && !encoding_.is_fallback(other_encoding) &&
+           drop_.sends() && known().drops;
 }
 
 bool WatchForms::asks_for_share() const {
@@ -85,10 +102,24 @@ bool WatchForms::wants_gzip() const {
 
 // --- results ------------------------------------------------------------------------------------
 
-void WatchForms::on_success(bool sharded) {
-    if (!share_.on_success(sharded)) return;
+void WatchForms::on_success(const Exchange& exchange) {
+    on_drop(exchange.drops);
+    if (!share_.on_success(exchange.sharded)) return;
     if (server_.traffic()->shards.on_refused(now())) report_.on_shard_selector_refused();
     report_.on_sharded(false);
+}
+
+/// A response shows that the server accepts the parameter for objects without managedFields, or
+/// refuses it.
+void WatchForms::on_drop(bool with) {
+    if (drop_.on_success(with) && memory().on_drop_refused(now())) report_.on_drop_refused();
+}
+
+bool WatchForms::on_stream_begun(const Exchange& exchange) {
+    memory().on_stream_begun(query_.kind, now());
+    if (!exchange.gzip || exchange.packed) return false;
+    memory().on_plain_stream(now());
+    return true;
 }
 
 void WatchForms::on_share(bool by_server) {
@@ -100,8 +131,16 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
                             bool encoding_failed) {
     const Failure& failure = verdict.failure;
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
-    if (exchange.gzip && failure.ec && !(failed && !failed->may_be_due_to_form()))
-        gzip_failed_ = true;
+    const bool due_to_form = !failed || failed->may_be_due_to_form();
+    // A compressed watch may break for any reason.
+    const bool may_be_gzip = exchange.gzip && failure.ec && due_to_form &&
+                             (!exchange.watching() || failure.ec == errc::malformed_response);
+    if (may_be_gzip) gzip_failed_ = true;
+    if (drop_.shows_refusal(exchange.drops, exchange.head.status)) on_drop(false);
+    if (failure.ec && drop_.on_failure(exchange.drops, exchange.head.status)) {
+        report_.note(failure);
+        return true;
+    }
     if (encoding_failed && fall_back(failure)) return true;
     // An overloaded server says nothing about parameters, whatever its status.
     if (failed && failed->cause == WatchMachine::Cause::busy) return false;

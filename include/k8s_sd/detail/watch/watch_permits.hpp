@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/random.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/kind.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -45,6 +46,13 @@ class WatchPermits {
     void return_watch_permit() noexcept { watch_permit_.reset(); }
     void return_permits() noexcept;
 
+    /// Takes the right to test whether the server streams lists of the kind.
+    /// \returns false while another watch tests it
+    bool take_stream_trial(Kind);
+    void return_stream_trial() noexcept { stream_trial_.reset(); }
+    /// Waits for the end of that test, two seconds at most: its answer may be late.
+    void async_stream_trial_end(const Owner&, const Handler&);
+
     /// A request begins. A recovery of the server from now on ends the next sleep early.
     void on_request() { recoveries_ = traffic_->recoveries(); }
     /// \param until_recovery  ends early when another request to the server succeeds, but only once
@@ -74,9 +82,10 @@ class WatchPermits {
     Random random_;
     std::unique_ptr<Timer> timer_;
     std::unique_ptr<Timer> leaving_;          ///< null: not used so far
-    ServerTraffic::RequestHandle requested_;  ///< a list permit or a wake-up
+    ServerTraffic::RequestHandle requested_;  ///< a permit, or a wake-up
     ServerTraffic::Permit list_permit_;
     ServerTraffic::Permit watch_permit_;
+    ServerTraffic::StreamTrial stream_trial_;
     std::uint64_t recoveries_ = 0;  ///< of the server, when the request began
     bool woken_ = false;            ///< by the server's recovery, before the pause ended
     bool stopped_ = false;

@@ -16,6 +16,7 @@ constexpr Duration min_recovery_pause = std::chrono::seconds(4);
 /// Watches leave a server removed from the kubeconfig spread over this time.
 constexpr Duration leaving_jitter = std::chrono::seconds(5);
 constexpr Duration max_permit_wait = std::chrono::minutes(2);
+constexpr Duration max_trial_wait = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -42,6 +43,7 @@ void WatchPermits::cancel() noexcept {
 void WatchPermits::return_permits() noexcept {
     list_permit_.reset();
     watch_permit_.reset();
+    stream_trial_.reset();
 }
 
 bool WatchPermits::take_list_permit() {
@@ -67,6 +69,21 @@ void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler)
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
         requested_.reset();
+        handler();
+    });
+}
+
+bool WatchPermits::take_stream_trial(Kind kind) {
+    if (!stream_trial_) stream_trial_ = traffic_->try_stream_trial(kind);
+    return static_cast<bool>(stream_trial_);
+}
+
+void WatchPermits::async_stream_trial_end(const Owner& owner, const Handler& handler) {
+    sleep(max_trial_wait, owner, handler);
+    requested_ = traffic_->async_stream_trial_end(executor_, [this, owner, handler] {
+        const auto alive = owner.lock();
+        if (!alive || stopped_) return;
+        timer_->cancel();
         handler();
     });
 }

@@ -47,7 +47,7 @@ class WatchReport {
     void begin_api_version(std::string_view version);
 
     // Incoming data.
-    void on_watch() { add(metrics_.watches); }
+    void on_watch();
     void on_bytes(std::size_t count, TimePoint now);
     void on_event(TimePoint now);
     void on_bookmark(TimePoint now);
@@ -76,6 +76,11 @@ class WatchReport {
     void on_sharded(bool by_server) noexcept { status_.server_sharded = by_server; }
     /// A request succeeded only without shardSelector.
     void on_shard_selector_refused();
+    /// A request succeeded only without the parameter for objects without managedFields.
+    void on_drop_refused();
+    /// A complete list was requested without managedFields.
+    /// \param with  it has them all the same
+    void on_managed_fields(bool with);
     /// A complete list is suspicious and needs confirmation.
     void on_suspicious_list(std::size_t lost, std::size_t known);
     /// A list is complete. The error of a watch persists until a watch works.
@@ -84,6 +89,9 @@ class WatchReport {
     bool on_synced();
     void on_silence() { add(metrics_.silent_watches); }
 
+    /// The server has just started and cannot answer yet.
+    /// \returns whether this is no failure so far: it has lasted for less than a minute
+    bool on_starting(TimePoint now);
     /// Counts a failure without a change of the status.
     void note(const Failure&);
     /// Sets the error of the status, always a change of it.
@@ -122,6 +130,7 @@ class WatchReport {
     bool failed_watching_ = false;    ///< the error of the status came from a watch
     Proof over_with_ = Proof::life;
     bool polling_ = false;
+    std::optional<TimePoint> starting_since_;  ///< see on_starting()
 };
 
 }  // namespace k8s_sd::inline v0::detail

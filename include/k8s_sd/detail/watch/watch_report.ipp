@@ -54,6 +54,11 @@ void WatchReport::begin_api_version(std::string_view version) {
 
 // --- incoming data ------------------------------------------------------------------------------
 
+void WatchReport::on_watch() {
+    add(metrics_.watches);
+    starting_since_.reset();
+}
+
 void WatchReport::on_bytes(std::size_t count, TimePoint now) {
     add(metrics_.bytes_received, count);
     status_.last_byte = now;
@@ -120,6 +125,15 @@ void WatchReport::on_shard_selector_refused() {
         "the share is dropped here");
 }
 
+void WatchReport::on_drop_refused() {
+    log(LogLevel::info,
+        "the server refuses the parameter drop of the header Accept; it sends managedFields");
+}
+
+void WatchReport::on_managed_fields(bool with) {
+    add(with ? metrics_.lists_with_managed_fields : metrics_.lists_without_managed_fields);
+}
+
 void WatchReport::on_suspicious_list(std::size_t lost, std::size_t known) {
     add(metrics_.shrunken_lists);
     log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
@@ -140,6 +154,7 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
         static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
     unread_.finish_list();
+    starting_since_.reset();
     ++status_.lists[static_cast<std::size_t>(list_reason_)];
     status_.list_duration = took;
     status_.last_list = now;
@@ -156,6 +171,14 @@ bool WatchReport::on_synced() {
 }
 
 // --- failures -----------------------------------------------------------------------------------
+
+bool WatchReport::on_starting(TimePoint now) {
+    if (!starting_since_) {
+        starting_since_ = now;
+        log(LogLevel::info, "the server has just started and fills its caches; waiting for it");
+    }
+    return now - *starting_since_ < std::chrono::minutes(1);
+}
 
 void WatchReport::note(const Failure& failure) {
     add(failure_counter(metrics_, failure.ec));

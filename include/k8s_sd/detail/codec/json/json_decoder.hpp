@@ -28,6 +28,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     error_code finish() override;
     void release() override;
     const ListHead& list() const noexcept override { return head_; }
+    bool has_managed_fields() const noexcept override { return has_managed_fields_; }
     const std::string& problem() const noexcept override { return problem_; }
 
  private:
@@ -60,6 +61,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     bool filters_surrogates_ = false;  // only after a parse error, because the filter is slow
     Document document_ = Document::list;
     bool in_event_ = false;
+    bool has_managed_fields_ = false;
     error_code refused_;  // error returned by the sink
     std::string problem_;
 };

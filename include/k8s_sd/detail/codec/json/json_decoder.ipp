@@ -45,6 +45,7 @@ void JsonDecoder::begin(Document document) {
     document_ = document;
     in_event_ = false;
     mark_.begin();
+    has_managed_fields_ = false;
     surrogates_.clear();
     document == Document::list ? begin_list() : begin_event();
 }
@@ -156,6 +157,7 @@ void JsonDecoder::on_record() {
     if (refused_) return;  // the parser continues to the end of the chunk
     const JsonProjector& projector = parser_.handler();
     const ObjectProblem problem{projector.problem(), projector.too_large()};
+    has_managed_fields_ |= projector.has_presence() || scratch_.head().managed_fields;
     if (document_ == Document::list) {
         if (head_.resource_version.empty()) head_.resource_version = list_.resource_version;
         refused_ = sink_.on_item(list_.kind, problem);

@@ -52,6 +52,7 @@ class JsonProjector {
         pending_ = &root;
         has_records_ = false;
         skipping_ = 0;
+        has_presence_ = false;
         oversized_ = nullptr;
         clear_problem();
         document_problem_.clear();
@@ -63,6 +64,8 @@ class JsonProjector {
     bool too_large() const noexcept { return too_large_; }
     /// True once the document has a member for the records, even if null.
     bool has_records() const noexcept { return has_records_; }
+    /// True once the document has a member with a node of type `presence`.
+    bool has_presence() const noexcept { return has_presence_; }
     void clear_problem() {
         problem_.clear();
         too_large_ = false;
@@ -119,7 +122,7 @@ class JsonProjector {
             pending_ = wanted ? &map_value() : nullptr;
         } else {
             pending_ = frame.node->member(key);
-            if (pending_ != nullptr && pending_ == records_) has_records_ = true;
+            if (pending_ != nullptr) note_member();
         }
         forget_text();
     }
@@ -211,6 +214,12 @@ class JsonProjector {
         oversized_ = nullptr;
         after_value();
     }
+    void note_member() noexcept {
+        has_records_ = has_records_ || pending_ == records_;
+        if (pending_->type != Type::presence) return;
+        has_presence_ = true;
+        pending_ = nullptr;
+    }
     // A number may be in quotes.
     static bool takes_text(const Projection& node) noexcept {
         return node.type == Type::text || node.set_text != nullptr;
@@ -263,6 +272,7 @@ class JsonProjector {
             case Type::number: return "an integer";
             case Type::boolean: return "a boolean";
             case Type::raw: return "an object";
+            case Type::presence: break;
         }
         return {};
     }
@@ -397,6 +407,7 @@ class JsonProjector {
     bool lost_ = false;              // the text in several parts exceeds the limit
     bool too_large_ = false;
     bool has_records_ = false;
+    bool has_presence_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -97,6 +97,7 @@ class ProtobufDecoder final : public Decoder {
     error_code finish() override;
     void release() override;
     const ListHead& list() const noexcept override { return head_; }
+    bool has_managed_fields() const noexcept override { return projector_.has_presence(); }
     const std::string& problem() const noexcept override { return problem_; }
 
  private:

@@ -50,6 +50,7 @@ void ProtobufDecoder::begin(Document document) {
     in_list_ = has_list_ = has_items_ = false;
     head_ = {};
     problem_.clear();
+    projector_.forget_presence();
     forget_object();
     if (document == Document::watch) return next_frame();
     step_ = Step::magic;

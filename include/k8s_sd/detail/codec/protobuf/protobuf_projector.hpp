@@ -28,6 +28,9 @@ class ProtobufProjector {
     /// The problem of the last message; empty: none.
     const std::string& problem() const noexcept { return problem_; }
     bool too_large() const noexcept { return too_large_; }
+    /// Whether any message so far has a field with a node of type `presence`.
+    bool has_presence() const noexcept { return has_presence_; }
+    void forget_presence() noexcept { has_presence_ = false; }
 
  private:
     class Reader;
@@ -68,6 +71,7 @@ class ProtobufProjector {
     std::size_t kept_ = 0;
     std::string problem_;
     bool too_large_ = false;
+    bool has_presence_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -75,6 +75,7 @@ void ProtobufProjector::read_value(const Frame& frame, const Projection& member,
         case Type::number: return read_number(frame, member, context, reader.get_int64());
         case Type::boolean: return member.set_boolean(context, reader.get_uint64() != 0);
         case Type::raw: return reader.skip();  // exists only in JSON
+        case Type::presence: has_presence_ = true; return reader.skip();
     }
 }
 

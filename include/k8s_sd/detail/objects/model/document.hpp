@@ -23,8 +23,9 @@ struct Status {
 
 /// The type information of a document.
 struct DocumentHead {
-    std::string_view kind;  ///< absent in list items
-    Status status;          ///< instead of an object
+    std::string_view kind;        ///< absent in list items
+    Status status;                ///< instead of an object
+    bool managed_fields = false;  ///< the object has them; only for any resource
 };
 
 /// A decoded object.
