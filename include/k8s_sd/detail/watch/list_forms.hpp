@@ -100,6 +100,8 @@ class ListForms {
 
     /// Whether this is the first served form in the first round.
     bool at_first() const noexcept { return index_ == leading_ && rounds_ == 0; }
+    /// Whether every form before the current one is still untried.
+    bool none_failed() const noexcept { return index_ == 0 && rounds_ == 0; }
     /// Whether there is time for a long response: no form has timed out yet.
     bool has_time() const noexcept { return !timed_out_ && rounds_ == 0; }
 

@@ -21,6 +21,7 @@ class ListPlan {
         bool streamed = false;  ///< request the initial events of a watch, which then continues
         bool other_encoding = false;  ///< other than the usual one
         bool hasty = false;           ///< another form may answer sooner: use a short timeout
+        bool first = false;           ///< no form of the list has failed yet
         bool has_time = false;        ///< no form of the list has timed out yet
     };
     struct Page {
@@ -48,6 +49,7 @@ class ListPlan {
         const ListForm form = forms_.current();
         Request request{.other_encoding = form.other_encoding,
                         .hasty = is_hasty(),
+                        .first = forms_.none_failed(),
                         .has_time = forms_.has_time()};
         if (form.shape == ListShape::pages) request.limit = options_.page_size;
         request.streamed = form.shape == ListShape::streamed;
