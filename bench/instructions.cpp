@@ -4,9 +4,9 @@
 #include "cluster.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/target_groups.hpp"
 
 #include <boost/version.hpp>

@@ -13,8 +13,8 @@ namespace k8s_sd::inline v0 {
 
 // clang-format off
 /// The kinds, one row each: the enumerator, then the members of its Resource. This is the only list
-/// of kinds. detail/kinds/<enumerator>.hpp reads and caches the objects of a kind; a new kind needs
-/// a row here and such a file. The macro is not for hosts.
+/// of kinds. A new kind needs a row here, a file detail/kinds/<enumerator>.hpp with its fields and
+/// its cached object, and the #include of it in detail/kinds/all.hpp. The macro is not for hosts.
 #define K8S_SD_KINDS(ROW)                                                                     \
     /** A machine of the cluster. */                                                          \
     ROW(node, "Node", "", "v1", "nodes", false)                                               \

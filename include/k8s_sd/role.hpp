@@ -11,8 +11,8 @@ namespace k8s_sd::inline v0 {
 // clang-format off
 /// The roles, one row each: the enumerator, also its name in configurations; the kind with the
 /// targets; the roles allowed in the selectors of such a configuration. This is the only list of
-/// roles. detail/roles/<enumerator>.hpp makes the targets; a new role needs a row here and such a
-/// file. The macro is not for hosts.
+/// roles. A new role needs a row here, and RoleTraits in the file of its kind,
+/// detail/kinds/<kind>.hpp. The macro is not for hosts.
 #define K8S_SD_ROLES(ROW)                                                                     \
     /** Each node: its kubelet. */                                                            \
     ROW(node, node, node)                                                                     \

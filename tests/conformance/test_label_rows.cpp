@@ -1,8 +1,8 @@
 // The rows of docs/guide/labels.md, compared with the labels of all recorded clusters.
 
 #include "conformance/corpus.hpp"
-#include "k8s_sd/detail/roles/all.hpp"
-#include "k8s_sd/detail/roles/shared/metadata.hpp"
+#include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/shared/metadata.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "support/simulation.hpp"
 
@@ -247,7 +247,7 @@ Checks check_all(LabelDialect dialect) {
     return checks;
 }
 
-/// Labels that no current server produces, see tests/unit/roles.
+/// Labels that no current server produces, see tests/unit/kinds.
 std::set<std::string> unseen_in(Role role, LabelDialect dialect) {
     if (role != Role::endpointslice || dialect == LabelDialect::prometheus) return {};
     return {"__meta_kubernetes_endpointslice_endpoint_topology_* of a target",

@@ -25,6 +25,8 @@ void require(bool condition) {
 
 void check(const detail::ServerStatus& status) {
     require(detail::is_utf8(status.message) && detail::is_utf8(status.reason));
+    for (const auto& cause : status.causes)
+        require(detail::is_utf8(cause.message) && detail::is_utf8(cause.reason));
 }
 
 class Sink final : public detail::EventSink {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/selector.hpp"
 #include "property/random_cluster.hpp"
 #include "support/host.hpp"

@@ -290,6 +290,35 @@ TEST_CASE("builders: a node has a target with its address and the port of its ku
     check_labels(targets.at("node/n2").front(), {{"__address__", "192.168.0.2:1"}});
 }
 
+TEST_CASE("builders: ReplicaSets and Jobs lead from a pod to its Deployment or CronJob") {
+    const auto owned_pod = [](std::string_view name, std::string_view kind, std::string_view owner,
+                              std::string_view ip) {
+        return sim::pod("shop", name).ip(ip).controller(kind, owner).container("c", "c:1", 80);
+    };
+    const auto targets =
+        discovered(Role::pod,
+                   {owned_pod("web-1-a", "ReplicaSet", "web-1", "10.0.0.1"),
+                    owned_pod("nightly-1-a", "Job", "nightly-1", "10.0.0.2"),
+                    sim::replica_set("shop", "web-1").controller("Deployment", "web"),
+                    sim::job("shop", "nightly-1").controller("CronJob", "nightly")},
+                   {.deployment = true, .job = true, .cronjob = true});
+    REQUIRE(targets.size() == 2);
+    check_labels(targets.at("pod/shop/web-1-a").front(),
+                 {{"__meta_kubernetes_pod_deployment_name", "web"}});
+    check_labels(targets.at("pod/shop/nightly-1-a").front(),
+                 {{"__meta_kubernetes_pod_job_name", "nightly-1"},
+                  {"__meta_kubernetes_pod_cronjob_name", "nightly"}});
+    const boost::json::object job = sim::job("shop", "nightly-1").controller("CronJob", "nightly");
+    CHECK(job.at("metadata").at("ownerReferences").at(0).at("apiVersion") == "batch/v1");
+}
+
+TEST_CASE("builders: secrets and ConfigMaps can be immutable") {
+    const boost::json::object secret = sim::secret("shop", "db").immutable();
+    CHECK(secret.at("immutable") == true);
+    const boost::json::object map = sim::config_map("shop", "conf").immutable().immutable(false);
+    CHECK(map.at("immutable") == false);
+}
+
 TEST_CASE("builders: the data of a secret is in base64, that of a ConfigMap is plain") {
     const boost::json::object secret =
         sim::secret("shop", "db").type("kubernetes.io/basic-auth").data("password", "s3cret");

@@ -1,9 +1,9 @@
 #include "support/decoding.hpp"
 
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
 #include "k8s_sd/objects/data_object.hpp"
 
 #include <fstream>

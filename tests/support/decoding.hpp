@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
-#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/roles/group_builder.hpp"
+#include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <cstddef>

@@ -62,8 +62,11 @@ struct ModelReading final : private detail::EventSink {
     }
     void on_bookmark(std::string_view version, bool) override { add("bookmark @" + text(version)); }
     void on_error_event(const detail::ServerStatus& s) override {
+        std::string causes;
+        for (const auto& cause : s.causes)
+            causes += " (" + cause.reason + ": " + cause.message + ")";
         add("error " + std::to_string(s.code) + " " + s.reason + ": " + s.message + " after " +
-            std::to_string(s.retry_after_seconds) + (s.version_too_large ? " too large" : ""));
+            std::to_string(s.retry_after_seconds) + causes);
     }
     void on_bad_object(const detail::BadObject& bad) override {
         add((bad.ec == errc::object_too_large ? "large " : "bad ") + text(bad.ns) + "/" +

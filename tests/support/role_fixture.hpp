@@ -1,7 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
 #include "support/decoding.hpp"
 #include "support/dialects.hpp"
 

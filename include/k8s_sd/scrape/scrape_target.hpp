@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/scrape/scrape_labels.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -17,8 +18,6 @@
 namespace k8s_sd::inline v0 {
 
 namespace detail {
-class EqualTargets;
-class TargetPacker;
 class TargetShape;
 }  // namespace detail
 
@@ -81,8 +80,14 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
  private:
-    friend class detail::EqualTargets;
-    friend class detail::TargetPacker;
+    friend struct detail::Access;
+
+    /// A place in the ring of equal targets of one pool; see detail::EqualTargets.
+    struct Links {
+        TargetId id = 0;
+        const ScrapeTarget* next = nullptr;
+        const ScrapeTarget* previous = nullptr;
+    };
 
     ScrapeTarget(boost::intrusive_ptr<const detail::TargetShape>, std::uint64_t hash,
                  TargetGroupPtr, std::size_t index) noexcept;
@@ -93,11 +98,8 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     const std::uint64_t hash_;
     const boost::intrusive_ptr<const detail::TargetShape> shape_;
     const TargetGroupPtr group_;
-    // For the one pool that owns the target, the only user of these members. See
-    // detail::EqualTargets.
-    mutable TargetId id_ = 0;
-    mutable const ScrapeTarget* next_equal_ = this;
-    mutable const ScrapeTarget* previous_equal_ = this;
+    // Only the pool that owns the target uses them.
+    mutable Links links_{0, this, this};
 };
 
 /// Shared ownership of a scrape target.

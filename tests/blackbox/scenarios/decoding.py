@@ -475,7 +475,7 @@ def an_event_of_another_kind(w):
 
 
 @scenario()
-def an_object_was_replaced_while_nobody_looked(w):
+def an_object_was_replaced_while_disconnected(w):
     """Another object of the same name is a different object."""
     w.start()
     w.server.end_watches(reset)

@@ -385,7 +385,7 @@ def ten_thousand_pods_are_listed_again(w):
 
 
 @scenario(factor=40, slow=True)
-def nobody_reads_the_output(w):
+def the_output_has_no_reader(w):
     """Standard output is not read for five minutes: afterwards everything arrives, memory stays
     bounded, and no list is sent."""
     for number in range(100):

@@ -1,9 +1,9 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -52,7 +52,7 @@ struct Check {
         environment.clock = clock;
         environment.connector = server.connector();
         environment.resolver = names;
-        environment.file_calls = std::make_shared<FakeFileCalls>();
+        environment.file_calls = std::make_shared<sim::ManualFiles>();
         environment.seed = 1;
         install(context, environment);
     }
@@ -164,7 +164,7 @@ TEST_CASE("Access check: an invalid configuration is reported as the first step"
     CHECK_FALSE(c.all_fine);
 }
 
-TEST_CASE("Access check: a name that is not found, and one that is looked up for ever") {
+TEST_CASE("Access check: an unknown name, and a lookup without an answer") {
     Check c;
     const bool silent = GENERATE(false, true);
     c.names->silent = silent;

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/group_watcher.hpp"
 #include "support/contains.hpp"
 #include "support/host.hpp"

@@ -206,9 +206,8 @@ TEST_CASE("Timing: bookmarks far apart do not make it more patient than the watc
 }
 
 TEST_CASE("Timing: connecting has its own limit") {
-    Simulation sim;
-    auto silent = std::make_shared<SilentConnector>();
-    sim.connector = silent;
+    const auto silent = std::make_shared<SilentConnector>();
+    Simulation sim({}, {}, {}, [&](const auto&) { return silent; });
     WatchOptions options = plain_lists();
     options.connect_timeout = 7s;
     WatchProbe probe(sim, {}, options);

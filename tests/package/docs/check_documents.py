@@ -26,11 +26,11 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 DETAIL = "include/k8s_sd/detail/"
 WHERE_IS = {
     "labels of a role, such as `__meta_kubernetes_pod_phase`; a new role":
-        {"roles/<role>.hpp": '"__meta_kubernetes_pod_phase"'},
+        {"kinds/<kind>.hpp": '"__meta_kubernetes_pod_phase"'},
     "fields of a kind; a new kind":
         {"kinds/<kind>.hpp": 'Row<&S::phase>{"phase", 1, Use::labels}'},
     "meaning of a response, such as 410":
-        {"watch/outcome.ipp": "status.code == 410"},
+        {"watch/outcome.ipp": "error.code == 410"},
     "texts of error messages":
         {"watch/failure.ipp": "grant it with a rule of a "},
     "when a watch lists again":
@@ -87,7 +87,7 @@ TEN_PLACES = {
     "Which servers does `NO_PROXY` exclude?":
         {"config/proxy_choice.ipp": "bool is_reached_directly("},
     "When does the delivery of a job's diff end?":
-        {"discovery/discovery_manager.ipp": "void end_turn("},
+        {"discovery/discovery_manager.ipp": "void end_delivery("},
     "How long does a vanished member of a fleet count?":
         {"fleet/view_machine.ipp": "rules_.hold_down"},
     "Which of two keys with one label name wins?":
@@ -101,7 +101,7 @@ TEN_PLACES = {
     "Which `User-Agent` is sent?":
         {"text/user_agent.hpp": '"User-Agent: k8s_sd/"'},
     "Which code has an ERROR event with a reason only?":
-        {"codec/server_status.hpp": "unsigned code_of_reason("},
+        {"watch/outcome.ipp": "unsigned code_of_reason("},
 }
 # The headings of the tables, with their rows and the permitted number of rows.
 TABLES = {"Where is …?": (WHERE_IS, 25), "Ten places": (TEN_PLACES, 10)}

@@ -61,7 +61,7 @@ def entry(name, dialects, says, absent):
 
 def lists_of_roles(root):
     lists = {}
-    for header in sorted(root.glob("include/k8s_sd/detail/roles/*.hpp")):
+    for header in sorted(root.glob("include/k8s_sd/detail/kinds/*.hpp")):
         for role, rows in TRAITS.findall(header.read_text(encoding="utf-8")):
             found = ROW.findall(rows)
             if len(found) != len(re.findall(r"^ {8}\{", rows, re.M)):
@@ -100,7 +100,7 @@ def lists_in_code(root):
 
 def complaints(root):
     made = set()
-    for header in root.glob("include/k8s_sd/detail/roles/**/*.[hi]pp"):
+    for header in root.glob("include/k8s_sd/detail/kinds/**/*.[hi]pp"):
         made.update(LITERAL.findall(header.read_text(encoding="utf-8")))
     document = read(root, "docs/guide/labels.md")
     documented = set(NAME.findall(document))

@@ -86,7 +86,7 @@ class LabelsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         for path in ("include/k8s_sd/kind.hpp", "include/k8s_sd/detail/labels/label_origin.ipp",
-                     "include/k8s_sd/detail/roles", "docs/guide/labels.md"):
+                     "include/k8s_sd/detail/kinds", "docs/guide/labels.md"):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             source = PROJECT / path
             (shutil.copytree if source.is_dir() else shutil.copy)(source, self.root / path)
@@ -107,7 +107,7 @@ class LabelsTest(unittest.TestCase):
         self.expect()
 
     def test_a_row_that_differs_is_found_and_mended(self):
-        self.change("include/k8s_sd/detail/roles/pod.hpp", "empty until the pod is on a node", "hm")
+        self.change("include/k8s_sd/detail/kinds/pod.hpp", "empty until the pod is on a node", "hm")
         self.expect("the list 'pod group' of docs/guide/labels.md is not what the code says")
         check_labels.write(self.root)
         self.expect()
@@ -117,7 +117,7 @@ class LabelsTest(unittest.TestCase):
         self.expect("the list 'origins' of docs/guide/labels.md")
 
     def test_a_label_without_a_row_is_found(self):
-        self.change("include/k8s_sd/detail/roles/ingress.hpp",
+        self.change("include/k8s_sd/detail/kinds/ingress.hpp",
                     '"__meta_kubernetes_ingress_host"', '"__meta_kubernetes_ingress_new"')
         self.expect("docs/guide/labels.md lacks __meta_kubernetes_ingress_new",
                     "docs/guide/labels.md names __meta_kubernetes_ingress_host, "
@@ -125,7 +125,7 @@ class LabelsTest(unittest.TestCase):
                     "label_origin.ipp lacks __meta_kubernetes_ingress_new")
 
     def test_a_row_that_cannot_be_read_is_found(self):
-        self.change("include/k8s_sd/detail/roles/ingress.hpp", '{"ingress_host", target',
+        self.change("include/k8s_sd/detail/kinds/ingress.hpp", '{"ingress_host", target',
                     '{"ingress_host", here')
         self.assertRaises(ValueError, lambda: list(check_labels.complaints(self.root)))
 

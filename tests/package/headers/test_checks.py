@@ -67,7 +67,25 @@ class HouseTest(unittest.TestCase):
         self.house.allowed["base"].add("watch")
         self.expect("base names watch, but watch is not above it")
 
-    def test_a_permission_that_nobody_uses_is_found(self):
+    def test_a_source_in_the_namespace_of_another_folder_is_found(self):
+        file = "programs/discover/session.cpp"
+        self.house.sources[file] = self.house.sources[file].replace(
+            "namespace discover {", "namespace support {")
+        self.expect(f"src/{file}: belongs to discover, not to support")
+
+    def test_a_source_without_a_namespace_is_found(self):
+        self.house.sources["sim/time/new.cpp"] = "int f() { return 1; }\n"
+        self.expect("src/sim/time/new.cpp: belongs to namespace k8s_sd::inline v0::sim, but")
+
+    def test_a_source_folder_without_a_namespace_is_found(self):
+        self.house.sources["tools/new.cpp"] = "namespace tools {\n}\n"
+        self.expect("src/tools/new.cpp: check_house.py names no namespace for its folder")
+
+    def test_a_body_in_a_translation_unit_of_the_library_is_found(self):
+        self.house.sources["lib/base.cpp"] += "namespace k8s_sd::inline v0::sim {\n}\n"
+        self.expect("src/lib/base.cpp: belongs to no namespace, not to k8s_sd::inline v0::sim")
+
+    def test_an_unused_permission_is_found(self):
         self.house.allowed["cache"].add("codec")
         self.expect("cache may include codec, but does not")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that a kind needs one file and one line, and a role likewise.
+"""Checks that a kind needs one file and two lines, its row and the #include of the file, and that a
+role of the kind needs one line, its row.
 
 Copies the library's headers, adds the toy kind and the toy role to the copy, and compiles and runs
 a program that uses them. Also checks that no second list of all kinds or roles exists.
@@ -20,10 +21,8 @@ ROWS = (
      'ROW(widget, "Widget", "toys.example.com", "v1", "widgets", true)'),
     ("role.hpp", "K8S_SD_ROLES", "ROW(widget, widget, widget)"),
 )
-FILES = (
-    ("kinds_widget.hpp", "detail/kinds/widget.hpp"),
-    ("roles_widget.hpp", "detail/roles/widget.hpp"),
-)
+FILE = "k8s_sd/detail/kinds/widget.hpp"
+INCLUDES = "k8s_sd/detail/kinds/all.hpp"
 EXPECTED = """\
 toy/n/a __address__=one:7
 bad b: items.spec.port: a string where an integer was expected
@@ -49,6 +48,14 @@ def add_row(path, name, row):
                if all(line.endswith("\\\n") for line in lines[start:i + 1])
                and lines[i].lstrip().startswith("ROW("))
     lines.insert(last + 1, f"    {row} \\\n")
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def add_include(path, included):
+    """Adds one line after the last #include; changes no other line."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = max(i for i, line in enumerate(lines) if line.startswith("#include"))
+    lines.insert(last + 1, f'#include "{included}"\n')
     path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -83,8 +90,8 @@ def main():
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(args.include, copy)
     kinds = len(rows_of((copy / "k8s_sd/kind.hpp").read_text(encoding="utf-8"), "K8S_SD_KINDS"))
-    for source, target in FILES:
-        shutil.copyfile(HERE / source, copy / "k8s_sd" / target)
+    shutil.copyfile(HERE / "widget.hpp", copy / FILE)
+    add_include(copy / INCLUDES, FILE)
     for file, name, row in ROWS:
         add_row(copy / "k8s_sd" / file, name, row)
 

@@ -121,7 +121,7 @@ class NotSynced(unittest.TestCase):
                 self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
                 self.assertRegex(result.stderr, f"\n  pods: .*: HTTP {status}: pods: no")
 
-    def test_once_does_not_wait_for_ever_for_credentials_and_proxies(self):
+    def test_once_has_a_limit_for_credentials_and_proxies(self):
         with file_with(KUBECONFIG_WITH_PLUGIN, "kc") as path:
             result = run("discover", "--once", "--kubeconfig", path)
             self.assertEqual(result.returncode, 3, result.stderr)

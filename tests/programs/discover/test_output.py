@@ -166,7 +166,7 @@ class Ending(unittest.TestCase):
             program.error_line()
             self.assertEqual(program.signal(signal.SIGTERM), 0)
 
-    def test_a_signal_ends_it_while_nobody_reads(self):
+    def test_a_signal_ends_it_without_a_reader(self):
         with running("discover", "--sim", "--output", "json", "--jobs", 20) as program:
             program.process.stdout.read(1)
             self.assertEqual(program.signal(signal.SIGTERM), 0)

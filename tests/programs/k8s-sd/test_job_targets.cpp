@@ -590,7 +590,7 @@ TEST_CASE("JobTargets: hostile texts of labels come through as they are") {
     }
 }
 
-TEST_CASE("JobTargets: lists that nobody asks for are forgotten and made again") {
+TEST_CASE("JobTargets: lists without requests are dropped, and made again on request") {
     Web web;
     web.put("pod/a", {at("x:1")});
     const std::string text = web.text(ListForm::relabelled);

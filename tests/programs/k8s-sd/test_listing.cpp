@@ -271,7 +271,7 @@ TEST_CASE("Listing: a division that only unused selections have makes room for a
     CHECK_NOTHROW(list.body(shard(0, 3), start + std::chrono::minutes(10)));
 }
 
-TEST_CASE("Listing: what nobody asks for is forgotten") {
+TEST_CASE("Listing: lists without requests are dropped") {
     List list;
     CHECK_FALSE(list->forget_unused(start));
     list.body({}, start);

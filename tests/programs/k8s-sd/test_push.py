@@ -308,7 +308,7 @@ class Watch(unittest.TestCase):
             with watching(second, "job=one&after=" + version) as stream:
                 self.assertEqual(stream.event(), {"type": "heartbeat", "version": version})
 
-    def test_a_version_that_nobody_knows_gets_all(self):
+    def test_an_unknown_version_gets_all_targets(self):
         with serving_file(STATIC) as (server, _):
             for after in ("0" * 32, "x", '"', "%22%0a", "9" * 8000):
                 with watching(server, "job=one&after=" + after) as stream:

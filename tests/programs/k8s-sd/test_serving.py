@@ -306,7 +306,7 @@ class Completeness(unittest.TestCase):
             self.assertEqual(server.metric('job_synced{job="pods"}'), 0)
             self.assertEqual(server.metric('job_superseded_configs{job="pods"}'), 1)
 
-    def test_a_job_that_cannot_be_used_is_named_and_holds_nobody_else_up(self):
+    def test_an_unusable_job_is_named_and_delays_no_other(self):
         bad = JOBS.replace("role: pod", "role: pod, kubeconfig_file: /nonexistent/kubeconfig")
         with serving_file(bad, "--sim", "--hold", 0.05) as (server, _):
             self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))

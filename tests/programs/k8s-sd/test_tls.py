@@ -499,7 +499,7 @@ class CommandLine(unittest.TestCase):
                     self.assertEqual(result.returncode, 2)
                     self.assertIn(message, result.stderr)
 
-    def test_a_key_with_a_password_asks_nobody(self):
+    def test_a_key_with_a_password_prompts_for_none(self):
         with authority() as ca:
             cert, key = ca.certificate("server")
             locked = ca.path("locked.key")

@@ -1,6 +1,6 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
+#include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
-#include "k8s_sd/detail/roles/group_builder.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <map>

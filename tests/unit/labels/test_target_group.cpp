@@ -1,5 +1,5 @@
+#include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
-#include "k8s_sd/detail/roles/group_builder.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/roles/group_builder.hpp"
+#include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/target_groups.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -171,6 +171,54 @@ TEST_CASE("judge: an ERROR event means what its code means as a status") {
     }
 }
 
+TEST_CASE("judge: an ERROR event without a code means what the code of its reason does") {
+    struct Row {
+        const char* reason;
+        unsigned code;
+    };
+    constexpr Row rows[] = {{"BadRequest", 400},
+                            {"Unauthorized", 401},
+                            {"Forbidden", 403},
+                            {"NotFound", 404},
+                            {"MethodNotAllowed", 405},
+                            {"NotAcceptable", 406},
+                            {"Expired", 410},
+                            {"Gone", 410},
+                            {"Invalid", 422},
+                            {"TooManyRequests", 429},
+                            {"InternalError", 500},
+                            {"ServiceUnavailable", 503},
+                            {"ServerTimeout", 504},
+                            {"Timeout", 504},
+                            {"expired", 0},
+                            {"SomethingNew", 0}};
+    for (const Asked asked : all_requests) {
+        for (const Row& row : rows) {
+            CAPTURE(row.reason, static_cast<int>(asked));
+            const auto judged = [&](unsigned code) {
+                Exchange x = exchange(asked);
+                x.error_event = ServerStatus{.code = code, .reason = row.reason, .message = "why"};
+                return judge(x, ended(errc::server_error));
+            };
+            const Verdict verdict = judged(0);
+            const Verdict expected = judged(row.code);
+            CHECK(words(verdict) == words(expected));
+            CHECK(verdict.failure.ec == expected.failure.ec);
+            CHECK(verdict.failure.message == expected.failure.message);
+            CHECK(verdict.failed == expected.failed);
+            CHECK(verdict.credentials_refused == (row.code == 401));
+            if (row.code == 0 || row.code == 410) continue;
+            CHECK(says(verdict, "HTTP " + std::to_string(row.code) + ": why"));
+        }
+    }
+    // A code takes precedence, also one in a refusal.
+    Exchange x = exchange(Asked::watch);
+    x.error_event = ServerStatus{.code = 410, .reason = "InternalError"};
+    CHECK(words(judge(x, {})) == "expired");
+    const std::string expired = R"({"reason":"Expired","message":"m"})";
+    CHECK(words(judge(exchange(Asked::watch, 503, expired), {})) == "no answer");
+}
+
 TEST_CASE("judge: the three shapes of a version from the server's future") {
     const std::string large = "Too large resource version: 9, current: 7";
     const std::string body = GENERATE_COPY(
@@ -182,6 +230,29 @@ TEST_CASE("judge: the three shapes of a version from the server's future") {
         CHECK(words(verdict) == "too large");
         CHECK(verdict.failed);
     }
+    const ServerStatus events[] = {
+        {.code = 504, .message = large},
+        {.reason = "Timeout", .causes = {{"Other", "x"}, {"ResourceVersionTooLarge", "x"}}},
+        {.code = 504, .causes = {{"", large}}}};
+    for (const ServerStatus& status : events) {
+        Exchange event = exchange(Asked::watch);
+        event.error_event = status;
+        CHECK(words(judge(event, ended(errc::server_error))) == "too large");
+    }
+}
+
+TEST_CASE("judge: only a Status can report a version from the server's future") {
+    const std::string large = "Too large resource version: 9, current: 7";
+    Exchange page = exchange(Asked::watch, 504, "<html>" + large + "</html>");
+    page.head.content_type = "text/html";
+    CHECK(words(judge(page, {})) == "cut");
+    Exchange other =
+        exchange(Asked::watch, 504, status_body("x", R"({"causes":[{"reason":"Other"}]})"));
+    CHECK(words(judge(other, {})) == "cut");
+    // Readable in spite of its encoding: the message is replaced, the meaning stays.
+    Exchange encoded = exchange(Asked::watch, 504, status_body(large));
+    encoded.head.content_encoding = "br";
+    CHECK(words(judge(encoded, {})) == "too large");
 }
 
 TEST_CASE("judge: Retry-After comes from the header or the body, and is an hour at most") {

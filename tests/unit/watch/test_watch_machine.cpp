@@ -902,7 +902,7 @@ TEST_CASE(
     CHECK(s.reason() == ListReason::version_went_back);
 }
 
-TEST_CASE("WatchMachine: watches that end when they were asked to may bring nothing for ever") {
+TEST_CASE("WatchMachine: watches that end at their timeout may bring nothing without limit") {
     Subject s = watching("5", 0s);
     for (int i = 0; i < 100; ++i) {
         s.live(5min);

@@ -1,7 +1,7 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/detail/sharing/watch_plan.hpp"
 #include "k8s_sd/detail/text/access_text.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"

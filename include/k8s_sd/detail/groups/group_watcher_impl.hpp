@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/sharing/watch_set.hpp"
@@ -79,7 +80,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     const std::shared_ptr<ObjectMaker> maker_;
     WatchSet watches_;
     std::array<RoleState, role_names.size()> roles_;
-    bool update_posted_ = false;
+    PostedCall next_update_;
     std::atomic<int> expected_ = 0;
     mutable std::mutex mutex_;
     std::array<Published, role_names.size()> published_;  ///< by role; guarded by the mutex

@@ -2,9 +2,8 @@
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 
-#include <boost/asio/post.hpp>
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +12,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 // Groups generated per invocation, so other handlers on the strand can run.
-constexpr std::size_t groups_per_turn = 1024;
+constexpr std::size_t groups_per_handler = 1024;
 
 std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     auto maker = std::make_shared<ObjectMaker>();
@@ -103,7 +102,7 @@ std::vector<Kind> GroupWatcherImpl::needed_by_active_roles() const {
 // --- the server of the groups --------------------------------------------------------------------
 
 const ServerIdentity& GroupWatcherImpl::server() const {
-    return shared_->client()->impl().server_identity;
+    return impl_of(*shared_->client()).server_identity;
 }
 
 std::optional<ServerIdentity> GroupWatcherImpl::server_of_groups(Role role) const {
@@ -132,7 +131,7 @@ void GroupWatcherImpl::update(Role role) {
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
-    const std::vector<GroupChange> changes = groups.update(groups_per_turn);
+    const std::vector<GroupChange> changes = groups.update(groups_per_handler);
     if (groups.dirty()) update_soon();
     const bool overfull_changed = groups.take_overfull_change();
     if (overfull_changed) publish_overfull(role);
@@ -148,13 +147,7 @@ void GroupWatcherImpl::update(Role role) {
 }
 
 void GroupWatcherImpl::update_soon() {
-    if (std::exchange(update_posted_, true)) return;
-    asio::post(strand(), [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->update_posted_ = false;
-        self->update();
-    });
+    next_update_.request(strand(), weak_from_this(), [](GroupWatcherImpl& self) { self.update(); });
 }
 
 void GroupWatcherImpl::on_status() {

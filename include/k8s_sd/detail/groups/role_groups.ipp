@@ -1,5 +1,6 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
-#include "k8s_sd/detail/roles/generate.hpp"
+#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <algorithm>
@@ -55,10 +56,10 @@ void RoleGroups::mark(GroupEntry& entry) {
 // --- generating ----------------------------------------------------------------------------------
 
 std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
-    const std::size_t turn = std::min(dirty_.size(), limit);
-    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(turn),
+    const std::size_t count = std::min(dirty_.size(), limit);
+    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(count),
                                        dirty_.end());
-    dirty_.resize(dirty_.size() - turn);
+    dirty_.resize(dirty_.size() - count);
     // Frees the memory of a burst, because the next one may be far away.
     if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = {};
     std::vector<GroupChange> changes;
@@ -77,7 +78,7 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
     if (equal) {
         // The host keeps its equal group. If that group lacks the parts of the current object, it
         // cannot be reused part by part.
-        entry.current = entry.current && change.group->has_parts_of(*change.previous);
+        entry.current = entry.current && Access::same_parts(*change.group, *change.previous);
     } else {
         entry.group = change.group;
         if (change.group) ++group_count_;

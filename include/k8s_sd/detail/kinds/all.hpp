@@ -1,14 +1,21 @@
 #pragma once
 
+#include "k8s_sd/detail/kinds/configmap.hpp"
+#include "k8s_sd/detail/kinds/endpoints.hpp"
+#include "k8s_sd/detail/kinds/endpointslice.hpp"
 #include "k8s_sd/detail/kinds/generic.hpp"
+#include "k8s_sd/detail/kinds/ingress.hpp"
+#include "k8s_sd/detail/kinds/job.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
+#include "k8s_sd/detail/kinds/namespace_.hpp"
+#include "k8s_sd/detail/kinds/node.hpp"
+#include "k8s_sd/detail/kinds/pod.hpp"
+#include "k8s_sd/detail/kinds/replicaset.hpp"
+#include "k8s_sd/detail/kinds/role_traits.hpp"
+#include "k8s_sd/detail/kinds/secret.hpp"
+#include "k8s_sd/detail/kinds/service.hpp"
 #include "k8s_sd/kind.hpp"
-
-#define K8S_SD_EACH_ROW K8S_SD_KINDS
-// clang-format off
-#define K8S_SD_EACH_FOLDER k8s_sd/detail/kinds
-// clang-format on
-#include "k8s_sd/detail/base/include_each.hpp"
+#include "k8s_sd/role.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
@@ -22,6 +29,18 @@ auto with_kind(Kind kind, const F& f) {
 #undef K8S_SD_CASE
     }
     return f(KindTraits<any_other_kind>{});
+}
+
+/// Calls `f(RoleTraits<role>{})` for a role known only at run time.
+template <class F>
+auto with_role(Role role, const F& f) {
+    switch (role) {
+#define K8S_SD_CASE(name, ...) \
+    case Role::name: return f(RoleTraits<Role::name>{});
+        K8S_SD_ROLES(K8S_SD_CASE)
+#undef K8S_SD_CASE
+    }
+    return f(RoleTraits<Role{}>{});  // unreachable
 }
 
 }  // namespace k8s_sd::inline v0::detail

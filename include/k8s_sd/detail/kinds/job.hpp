@@ -3,7 +3,7 @@
 #include "k8s_sd/api/owners.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/roles/shared/workload.hpp"
+#include "k8s_sd/detail/kinds/shared/workload.hpp"
 
 namespace k8s_sd::inline v0::detail {
 

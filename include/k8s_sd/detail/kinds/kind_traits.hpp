@@ -1,12 +1,12 @@
 #pragma once
 
-#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/kind.hpp"
 
 namespace k8s_sd::inline v0::detail {
 
 /// How the objects of a kind are read and stored. Each kind has a specialization in a file of its
-/// own, kinds/<enumerator>.hpp; kinds/all.hpp includes it by K8S_SD_KINDS:
+/// own, kinds/<enumerator>.hpp; kinds/all.hpp includes it:
 ///
 /// - `Model`: the struct filled by decoders; it has a `metadata`
 /// - `static constexpr std::tuple rows`: its fields, see Row. Each struct in it has a Table.

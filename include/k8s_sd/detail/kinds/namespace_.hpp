@@ -3,9 +3,15 @@
 #include "k8s_sd/api/namespace.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/roles/shared/namespace.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/metadata.hpp"
+
+#include <string>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
+
+class NamespaceObject;
 
 template <>
 struct Table<api::NamespaceStatus> {
@@ -21,5 +27,38 @@ struct KindTraits<Kind::namespace_> {
         Row<&Model::status>{"status", 3},
     };
 };
+
+inline constexpr MetadataNames namespace_metadata_names{
+    {"__meta_kubernetes_namespace_label_", "__meta_kubernetes_namespace_labelpresent_"},
+    {"__meta_kubernetes_namespace_annotation_", "__meta_kubernetes_namespace_annotationpresent_"}};
+
+class NamespaceObject : public Object {
+ public:
+    NamespaceObject(const api::Namespace& object, const RoleOptions&, LabelFactory& factory)
+        : Object(Kind::namespace_, object.metadata.uid),
+          metadata(make_metadata(namespace_metadata_names, object.metadata, factory)),
+          own_name_(object.metadata.name) {
+        set_key({}, own_name_);
+    }
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        return metadata == static_cast<const NamespaceObject&>(other).metadata;
+    }
+
+    Metadata metadata;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+    std::string own_name_;
+};
+
+/// attach_metadata.namespace
+inline void attach_namespace(GeneratorContext& g, std::string_view ns) {
+    if (!g.options.attach.namespace_) return;
+    const auto* object = g.lookup.get<NamespaceObject>(Kind::namespace_, {}, ns);
+    if (object != nullptr) object->metadata.add_to(g.group);
+}
 
 }  // namespace k8s_sd::inline v0::detail

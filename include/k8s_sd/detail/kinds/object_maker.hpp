@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/kinds/object_form.hpp"
-#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/objects/object.hpp"
 
 namespace k8s_sd::inline v0::detail {

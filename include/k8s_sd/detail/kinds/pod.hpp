@@ -1,11 +1,27 @@
 #pragma once
 
 #include "k8s_sd/api/pod.hpp"
+#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/roles/pod.hpp"
+#include "k8s_sd/detail/kinds/namespace_.hpp"
+#include "k8s_sd/detail/kinds/node.hpp"
+#include "k8s_sd/detail/kinds/role_traits.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
+#include "k8s_sd/detail/kinds/shared/workload.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
+
+class PodObject;
 
 // The tables are laid out by hand: one field a line.
 // clang-format off
@@ -168,5 +184,312 @@ struct KindTraits<Kind::pod> {
 };
 
 // clang-format on
+
+inline constexpr MetadataNames pod_metadata_names{
+    {"__meta_kubernetes_pod_label_", "__meta_kubernetes_pod_labelpresent_"},
+    {"__meta_kubernetes_pod_annotation_", "__meta_kubernetes_pod_annotationpresent_"}};
+
+/// A port of a container, or a container without ports.
+struct PodPort {
+    /// Positions in `labels`; only a declared port has those of a port.
+    enum Position : std::size_t {
+        name_position,
+        image_position,
+        init_position,
+        protocol_position,
+        port_name_position,
+        port_number_position,
+    };
+
+    LabelBlockPtr labels;
+    LabelBlockPtr container_id;
+    std::int32_t number = 0;
+    std::uint16_t container = 0;  ///< index among all containers, regular ones first
+    bool declared : 1 = false;    ///< false: the container has no ports
+    bool init : 1 = false;
+    bool sidecar : 1 = false;  ///< an init container with restartPolicy Always
+    bool terminated : 1 = false;
+
+    friend bool operator==(const PodPort& a, const PodPort& b) noexcept {
+        return a.number == b.number && a.container == b.container && a.declared == b.declared &&
+               a.init == b.init && a.sidecar == b.sidecar && a.terminated == b.terminated &&
+               same(a.labels, b.labels) && same(a.container_id, b.container_id);
+    }
+};
+
+class PodObject : public Object {
+ public:
+    /// Positions in `info`; only a pod with a controller has those of the controller.
+    enum Position : std::size_t {
+        name_position,
+        ip_position,
+        node_name_position,
+        host_ip_position,
+        phase_position,
+        ready_position,
+        uid_position,
+        controller_kind_position,
+        controller_name_position,
+    };
+
+    PodObject(const api::Pod& pod, const RoleOptions& options, LabelFactory& factory);
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override;
+
+    std::string_view ip() const noexcept { return info->value(ip_position); }
+    std::string_view node_name() const noexcept { return info->value(node_name_position); }
+    std::string_view controller_kind() const noexcept {
+        return has_controller_ ? info->value(controller_kind_position) : std::string_view();
+    }
+    std::string_view controller_name() const noexcept {
+        return has_controller_ ? info->value(controller_name_position) : std::string_view();
+    }
+    /// Whether the phase is Succeeded or Failed.
+    bool finished() const noexcept { return finished_; }
+
+    LabelBlockPtr namespace_name;
+    LabelBlockPtr info;
+    Metadata metadata;
+    std::vector<PodPort> ports;
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, info});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+    void add_containers(const std::vector<api::Container>& containers,
+                        const std::vector<api::ContainerStatus>& statuses, bool init,
+                        LabelFactory& factory);
+
+    bool has_controller_ = false;
+    bool finished_ = false;
+};
+
+/// The status of the Ready condition in lower case; "unknown" if missing.
+inline std::string_view pod_ready(const api::Pod& pod) {
+    for (const api::PodCondition& condition : pod.status.conditions) {
+        if (condition.type != "Ready") continue;
+        if (condition.status == "True") return "true";
+        if (condition.status == "False") return "false";
+        if (condition.status == "Unknown") return "unknown";
+        return condition.status;
+    }
+    return "unknown";
+}
+
+inline LabelBlockPtr pod_info(const api::Pod& pod, LabelFactory& factory) {
+    auto labels = factory.block();
+    labels.add_at(PodObject::name_position, "__meta_kubernetes_pod_name", pod.metadata.name)
+        .add_at(PodObject::ip_position, "__meta_kubernetes_pod_ip", pod.status.pod_ip)
+        .add_at(PodObject::node_name_position, "__meta_kubernetes_pod_node_name",
+                pod.spec.node_name)
+        .add_at(PodObject::host_ip_position, "__meta_kubernetes_pod_host_ip", pod.status.host_ip)
+        .add_at(PodObject::phase_position, "__meta_kubernetes_pod_phase", pod.status.phase)
+        .add_at(PodObject::ready_position, "__meta_kubernetes_pod_ready", pod_ready(pod))
+        .add_at(PodObject::uid_position, "__meta_kubernetes_pod_uid", pod.metadata.uid);
+    if (const auto* controller = pod.metadata.controller()) {
+        labels
+            .add_at(PodObject::controller_kind_position, "__meta_kubernetes_pod_controller_kind",
+                    controller->kind)
+            .add_at(PodObject::controller_name_position, "__meta_kubernetes_pod_controller_name",
+                    controller->name);
+    }
+    return labels.make();
+}
+
+inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactory& factory)
+    : Object(Kind::pod, pod.metadata.uid),
+      namespace_name(namespace_label(factory, pod.metadata.namespace_)),
+      info(pod_info(pod, factory)),
+      metadata(make_metadata(pod_metadata_names, pod.metadata, factory)),
+      has_controller_(pod.metadata.controller() != nullptr),
+      finished_(pod.status.phase == "Succeeded" || pod.status.phase == "Failed") {
+    set_key(namespace_name->only_value(), info->value(name_position));
+    std::size_t count = 0;
+    for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
+        for (const auto& c : *containers) count += c.ports.empty() ? 1 : c.ports.size();
+    }
+    ports.reserve(count);
+    add_containers(pod.spec.containers, pod.status.container_statuses, false, factory);
+    add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory);
+}
+
+/// The statuses of containers by name; the last one wins.
+class ContainerStatuses {
+ public:
+    explicit ContainerStatuses(const std::vector<api::ContainerStatus>& all) : all_(all) {
+        if (all.size() <= few) return;
+        by_name_.reserve(all.size());
+        for (const api::ContainerStatus& status : all) by_name_[status.name] = &status;
+    }
+    /// \returns null if there is none
+    const api::ContainerStatus* operator()(std::string_view name) const {
+        if (all_.size() > few) {
+            const auto it = by_name_.find(name);
+            return it == by_name_.end() ? nullptr : it->second;
+        }
+        const api::ContainerStatus* found = nullptr;
+        for (const api::ContainerStatus& status : all_) {
+            if (status.name == name) found = &status;
+        }
+        return found;
+    }
+
+ private:
+    static constexpr std::size_t few = 16;  // below this, a linear search is fast
+
+    const std::vector<api::ContainerStatus>& all_;
+    boost::unordered_flat_map<std::string_view, const api::ContainerStatus*, SeededHash> by_name_;
+};
+
+inline void PodObject::add_containers(const std::vector<api::Container>& containers,
+                                      const std::vector<api::ContainerStatus>& statuses, bool init,
+                                      LabelFactory& factory) {
+    auto position = static_cast<std::uint16_t>(ports.empty() ? 0 : ports.back().container + 1);
+    const ContainerStatuses status_of(statuses);
+    for (const api::Container& container : containers) {
+        const api::ContainerStatus* const status = status_of(container.name);
+        PodPort port;
+        port.container = position++;
+        port.init = init;
+        port.sidecar = init && container.restart_policy == "Always";
+        port.terminated = status != nullptr && status->state.terminated.has_value();
+        const std::string_view id = status != nullptr ? status->container_id : std::string_view();
+        port.container_id = factory.block().add("__meta_kubernetes_pod_container_id", id).make();
+        const auto add_port = [&](const api::ContainerPort* declared) {
+            auto labels = factory.block();
+            labels
+                .add_at(PodPort::name_position, "__meta_kubernetes_pod_container_name",
+                        container.name)
+                .add_at(PodPort::image_position, "__meta_kubernetes_pod_container_image",
+                        container.image)
+                .add_at(PodPort::init_position, "__meta_kubernetes_pod_container_init",
+                        init ? "true" : "false");
+            port.declared = declared != nullptr;
+            if (declared != nullptr) {
+                port.number = static_cast<std::int32_t>(declared->container_port);
+                labels
+                    .add_at(PodPort::protocol_position,
+                            "__meta_kubernetes_pod_container_port_protocol", declared->protocol)
+                    .add_at(PodPort::port_name_position,
+                            "__meta_kubernetes_pod_container_port_name", declared->name)
+                    .add_at(PodPort::port_number_position,
+                            "__meta_kubernetes_pod_container_port_number",
+                            std::to_string(declared->container_port));
+            }
+            port.labels = labels.make_shared();
+            ports.push_back(port);
+        };
+        for (const api::ContainerPort& declared : container.ports) add_port(&declared);
+        if (container.ports.empty()) add_port(nullptr);
+    }
+}
+
+/// The labels of a declared port with another protocol.
+inline LabelBlockPtr with_protocol(LabelFactory& factory, const PodPort& port,
+                                   std::string_view protocol) {
+    if (port.labels->value(PodPort::protocol_position) == protocol) return port.labels;
+    return factory.with_value(*port.labels, PodPort::protocol_position, protocol);
+}
+
+inline bool PodObject::same_content(const Object& other) const noexcept {
+    const auto& o = static_cast<const PodObject&>(other);
+    return same(info, o.info) && metadata == o.metadata && ports == o.ports;
+}
+
+/// attach_metadata.deployment, .job and .cronjob: the workload behind a pod's controller.
+inline void attach_workload(const PodObject& pod, GeneratorContext& g) {
+    const AttachMetadata& attach = g.options.attach;
+    if (!attach.deployment && !attach.job && !attach.cronjob) return;
+    auto labels = g.factory.block();
+    if (attach.deployment && pod.controller_kind() == "ReplicaSet") {
+        const auto* set =
+            g.lookup.get<WorkloadLink>(Kind::replicaset, pod.ns(), pod.controller_name());
+        if (set != nullptr && set->controller_kind == "Deployment") {
+            labels.add("__meta_kubernetes_pod_deployment_name", set->controller_name);
+        }
+    }
+    if (pod.controller_kind() == "Job") {
+        if (attach.job) labels.add("__meta_kubernetes_pod_job_name", pod.controller_name());
+        if (attach.cronjob) {
+            const auto* job =
+                g.lookup.get<WorkloadLink>(Kind::job, pod.ns(), pod.controller_name());
+            if (job != nullptr && job->controller_kind == "CronJob") {
+                labels.add("__meta_kubernetes_pod_cronjob_name", job->controller_name);
+            }
+        }
+    }
+    g.group.add(labels.make_shared());
+}
+
+/// Adds the common labels of a pod's targets in any role, except the namespace.
+inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
+    g.group.add(pod.info);
+    pod.metadata.add_to(g.group);
+    attach_workload(pod, g);
+}
+
+/// A container without ports leads to an address without a port.
+inline std::string pod_address(const PodObject& pod, const PodPort& port,
+                               const RoleOptions& options) {
+    if (port.declared) return join_host_port(pod.ip(), port.number);
+    return options.rules->brackets_bare_ipv6 ? in_brackets(pod.ip()) : std::string(pod.ip());
+}
+
+inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
+    if (pod.ip().empty()) return;
+    const DialectRules& rules = *g.options.rules;
+    if (rules.skips_finished_pods && pod.finished()) return;
+    g.group.add(pod.namespace_name);
+    add_pod_labels(pod, g);
+    attach_node(g, pod.node_name());
+    attach_namespace(g, pod.ns());
+    add_targets(g, [&] {
+        for (const PodPort& port : pod.ports) {
+            if (rules.skips_terminated_containers && port.terminated) continue;
+            g.group.begin_target()
+                .add(address_label(g.factory, pod_address(pod, port, g.options)))
+                .add(port.labels)
+                .add(port.container_id);
+        }
+    });
+}
+
+template <>
+struct RoleTraits<Role::pod> {
+    using MainObject = PodObject;
+    static constexpr std::string_view source_prefix = "pod/";
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"pod_name", group, both, "", ""},
+        {"pod_uid", group, both, "", ""},
+        {"pod_ip", group, both, "", ""},
+        {"pod_host_ip", group, both, "empty until the pod is on a node", ""},
+        {"pod_node_name", group, both, "empty until the pod is on a node", ""},
+        {"pod_phase", group, both, "`Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`", ""},
+        {"pod_ready", group, both,
+         "`true`, `false` or `unknown`; `unknown` for a pod without the condition", ""},
+        {"pod_controller_kind", group, both, "", "for a pod that no controller owns"},
+        {"pod_controller_name", group, both, "", "for a pod that no controller owns"},
+        {"pod_label_<key>", group, both, "", "without that key"},
+        {"pod_annotation_<key>", group, both, "", "without that key"},
+        {"pod_container_name", target, both, "", ""},
+        {"pod_container_image", target, both, "", ""},
+        {"pod_container_init", target, both, "`true` for an init container, else `false`", ""},
+        {"pod_container_id", target, both,
+         "empty until the container was created; role `pod` only", ""},
+        {"pod_container_port_name", target, both,
+         "empty for a port without a name", "for a container without ports"},
+        {"pod_container_port_number", target, both, "", "for a container without ports"},
+        {"pod_container_port_protocol", target, both, "", "for a container without ports"},
+    };
+    // clang-format on
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_attached_to_pods(attach, kinds);
+    }
+    static void generate(const PodObject& pod, GeneratorContext& g) { pod_targets(pod, g); }
+};
 
 }  // namespace k8s_sd::inline v0::detail

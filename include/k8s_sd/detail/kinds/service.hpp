@@ -3,10 +3,20 @@
 #include "k8s_sd/api/service.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
+#include "k8s_sd/detail/kinds/namespace_.hpp"
+#include "k8s_sd/detail/kinds/role_traits.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/load_balancer.hpp"
-#include "k8s_sd/detail/roles/service.hpp"
+#include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
+
+class ServiceObject;
 
 // The tables are laid out by hand: one field a line.
 // clang-format off
@@ -66,5 +76,118 @@ struct KindTraits<Kind::service> {
 };
 
 // clang-format on
+
+inline constexpr MetadataNames service_metadata_names{
+    {"__meta_kubernetes_service_label_", "__meta_kubernetes_service_labelpresent_"},
+    {"__meta_kubernetes_service_annotation_", "__meta_kubernetes_service_annotationpresent_"}};
+
+class ServiceObject : public Object {
+ public:
+    ServiceObject(const api::Service& service, const RoleOptions& options, LabelFactory& factory);
+
+    Labels metadata_labels() const noexcept override { return metadata.labels(); }
+    bool same_content(const Object& other) const noexcept override {
+        const auto& o = static_cast<const ServiceObject&>(other);
+        return metadata == o.metadata && same(type, o.type) &&
+               same(load_balancer, o.load_balancer) &&
+               std::equal(ports.begin(), ports.end(), o.ports.begin(), o.ports.end(),
+                          [](const auto& a, const auto& b) { return same(a, b); });
+    }
+
+    LabelBlockPtr namespace_name;
+    LabelBlockPtr service_name;
+    LabelBlockPtr type;           // with the cluster IP or external name
+    LabelBlockPtr load_balancer;  // null: no such label
+    Metadata metadata;
+    std::vector<LabelBlockPtr> ports;  // address and port labels
+
+ private:
+    void collect(std::vector<LabelBlockPtr>& blocks) const override {
+        blocks.insert(blocks.end(), {namespace_name, service_name, type, load_balancer});
+        blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
+    }
+};
+
+inline LabelBlockPtr service_type(const api::Service& service, LabelFactory& factory) {
+    auto labels = factory.block();
+    labels.add("__meta_kubernetes_service_type", service.spec.type);
+    if (service.spec.type == "ExternalName") {
+        labels.add("__meta_kubernetes_service_external_name", service.spec.external_name);
+    } else {
+        labels.add("__meta_kubernetes_service_cluster_ip", service.spec.cluster_ip);
+    }
+    return labels.make();
+}
+
+inline ServiceObject::ServiceObject(const api::Service& service, const RoleOptions& options,
+                                    LabelFactory& factory)
+    : Object(Kind::service, service.metadata.uid),
+      namespace_name(namespace_label(factory, service.metadata.namespace_)),
+      service_name(
+          factory.block().add("__meta_kubernetes_service_name", service.metadata.name).make()),
+      type(service_type(service, factory)),
+      metadata(make_metadata(service_metadata_names, service.metadata, factory)) {
+    set_key(namespace_name->only_value(), service_name->only_value());
+    if (options.rules->writes_load_balancer_ip && service.spec.type == "LoadBalancer") {
+        load_balancer =
+            factory.block()
+                .add("__meta_kubernetes_service_loadbalancer_ip", service.spec.load_balancer_ip)
+                .make();
+    }
+    const std::string host = std::string(name()) + "." + std::string(ns()) + ".svc";
+    for (const api::ServicePort& port : service.spec.ports) {
+        ports.push_back(factory.block()
+                            .add(address_name, join_host_port(host, port.port))
+                            .add("__meta_kubernetes_service_port_name", port.name)
+                            .add("__meta_kubernetes_service_port_number", std::to_string(port.port))
+                            .add("__meta_kubernetes_service_port_protocol", port.protocol)
+                            .make());
+    }
+}
+
+inline void service_targets(const ServiceObject& service, GeneratorContext& g) {
+    g.group.add(service.namespace_name).add(service.service_name).add(service.type);
+    g.group.add(service.load_balancer);
+    service.metadata.add_to(g.group);
+    attach_namespace(g, service.ns());
+    add_targets(g, [&] {
+        for (const LabelBlockPtr& port : service.ports) g.group.begin_target().add(port);
+    });
+}
+
+/// Adds a service's labels to the targets of its endpoints.
+inline void add_service_labels(const ServiceObject& service, GeneratorContext& g) {
+    g.group.add(service.service_name);
+    service.metadata.add_to(g.group);
+    if (g.options.rules->endpoints_get_service_type) g.group.add(service.type);
+}
+
+template <>
+struct RoleTraits<Role::service> {
+    using MainObject = ServiceObject;
+    static constexpr std::string_view source_prefix = "svc/";  // not "service/"
+    using enum LabelRow::Place;
+    using enum LabelRow::Dialects;
+    // clang-format off
+    static constexpr LabelRow labels[] = {
+        {"service_name", group, both, "", ""},
+        {"service_type", group, both, "", ""},
+        {"service_cluster_ip", group, both, "", "for type `ExternalName`"},
+        {"service_external_name", group, both, "", "for all types but `ExternalName`"},
+        {"service_loadbalancer_ip", group, prometheus, "", "for all types but `LoadBalancer`"},
+        {"service_label_<key>", group, both, "", "without that key"},
+        {"service_annotation_<key>", group, both, "", "without that key"},
+        {"service_port_name", target, both, "empty for a port without a name", ""},
+        {"service_port_number", target, both, "", ""},
+        {"service_port_protocol", target, both, "", ""},
+    };
+    // clang-format on
+    static void add_needed_kinds(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+        add_kinds_attached_to_objects(attach, kinds);
+    }
+    static void generate(const ServiceObject& service, GeneratorContext& g) {
+        service_targets(service, g);
+    }
+};
 
 }  // namespace k8s_sd::inline v0::detail

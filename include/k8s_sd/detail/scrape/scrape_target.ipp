@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/scrape/target_shape.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
@@ -16,7 +17,9 @@ ScrapeTarget::ScrapeTarget(detail::TargetShapePtr shape, std::uint64_t hash, Tar
 
 ScrapeTarget::~ScrapeTarget() = default;
 
-ScrapeLabels ScrapeTarget::labels() const noexcept { return {*shape_, values()}; }
+ScrapeLabels ScrapeTarget::labels() const noexcept {
+    return detail::Access::make<ScrapeLabels>(*shape_, values());
+}
 
 std::chrono::milliseconds ScrapeTarget::scrape_interval() const noexcept {
     return shape_->interval();

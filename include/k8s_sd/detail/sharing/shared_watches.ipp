@@ -42,7 +42,7 @@ const std::shared_ptr<KindWatches>& SharedWatches::of(Kind kind, LabelDialect di
 }
 
 void SharedWatches::recheck() {
-    client()->impl().check_kubeconfig();
+    impl_of(*client()).check_kubeconfig();
     for (const auto& [key, watches] : kinds_) watches->recheck();
 }
 

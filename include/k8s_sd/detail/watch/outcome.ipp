@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -20,13 +22,57 @@ constexpr std::size_t error_text_limit = 16 * 1024;
 // Bounds the delay a faulty or hostile server can impose.
 constexpr Duration max_retry_after = std::chrono::hours(1);
 
+/// A Status that reports an error, and its meaning.
+struct ServerError : ServerStatus {
+    bool version_too_large = false;  ///< the requested resource version is newer than the server's
+};
+
+/// The HTTP code equivalent to the reason of a Status without a code; 0 if it has none.
+unsigned code_of_reason(std::string_view reason) noexcept {
+    struct Row {
+        std::string_view reason;
+        unsigned code;
+    };
+    constexpr Row rows[] = {
+        {"BadRequest", 400},       {"Unauthorized", 401},
+        {"Forbidden", 403},        {"NotFound", 404},
+        {"MethodNotAllowed", 405}, {"NotAcceptable", 406},
+        {"Expired", 410},          {"Gone", 410},
+        {"Invalid", 422},          {"TooManyRequests", 429},
+        {"InternalError", 500},    {"ServiceUnavailable", 503},
+        {"ServerTimeout", 504},    {"Timeout", 504},
+    };
+    for (const Row& row : rows) {
+        if (row.reason == reason) return row.code;
+    }
+    return 0;
+}
+
+/// Servers before 1.19 report it in the text only (kubernetes/kubernetes#91073).
+bool says_version_too_large(const ServerStatus& status) {
+    constexpr std::string_view text = "Too large resource version";
+    for (const ServerStatus::Cause& cause : status.causes) {
+        if (cause.reason == "ResourceVersionTooLarge") return true;
+        if (cause.message.find(text) != std::string::npos) return true;
+    }
+    return status.message.find(text) != std::string::npos;
+}
+
+/// The Status of an ERROR event. Without a code it has that of its reason.
+ServerError error_of_event(ServerStatus status) {
+    const bool version_too_large = says_version_too_large(status);
+    if (status.code == 0) status.code = code_of_reason(status.reason);
+    return {std::move(status), version_too_large};
+}
+
 /// The Status in the body, or one derived from the response head. The HTTP status takes precedence
 /// over the code in the body.
-ServerStatus read_status(const ResponseHead& head, std::string_view body) {
+ServerError read_error(const ResponseHead& head, std::string_view body) {
     std::optional<ServerStatus> status;
     const bool is_protobuf = head.content_type == protobuf_media_type;
     if (head.content_type == json_media_type) status = read_json_status(body);
     if (is_protobuf) status = read_protobuf_status(body);
+    const bool version_too_large = status && says_version_too_large(*status);
     if (!status)
         status.emplace().message = is_protobuf ? "the answer is no Status in protobuf" : "";
     if (status->message.empty() && status->reason.empty() && !is_protobuf)
@@ -34,7 +80,7 @@ ServerStatus read_status(const ResponseHead& head, std::string_view body) {
     if (!head.content_encoding.empty())
         status->message = "(compressed with " + head.content_encoding + ")";
     status->code = head.status;
-    return std::move(*status);
+    return {std::move(*status), version_too_large};
 }
 
 std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus& status) {
@@ -88,17 +134,17 @@ Verdict judge_expiry(const Exchange& exchange) {
 }
 
 /// Judges a status other than 200, or an ERROR event.
-Verdict judge_server_error(const Exchange& exchange, const ServerStatus& status) {
-    if (status.code == 410) return judge_expiry(exchange);
+Verdict judge_server_error(const Exchange& exchange, const ServerError& error) {
+    if (error.code == 410) return judge_expiry(exchange);
     Verdict verdict{
-        failed(exchange, status),
-        describe(status, exchange.head, {exchange.kind, exchange.ns, exchange.watching()}), true};
-    verdict.credentials_refused = status.code == 401;
-    if (status.code == 401 && !exchange.credentials_problem.empty())
+        failed(exchange, error),
+        describe(error, exchange.head, {exchange.kind, exchange.ns, exchange.watching()}), true};
+    verdict.credentials_refused = error.code == 401;
+    if (error.code == 401 && !exchange.credentials_problem.empty())
         verdict.failure.message += "; " + exchange.credentials_problem;
-    if (status.version_too_large) {
+    if (error.version_too_large) {
         verdict.outcome = WatchMachine::VersionTooLarge{};
-    } else if ((status.code == 400 || status.code == 422) &&
+    } else if ((error.code == 400 || error.code == 422) &&
                (exchange.has_position || exchange.purpose == Purpose::probe)) {
         verdict.outcome = WatchMachine::Rejected{};
     }
@@ -120,8 +166,8 @@ Verdict not_streamed(Failure failure, const WatchMachine::NotStreamed& why = {})
 
 /// Judges an unsuccessful response to a streamed list. A refusal of the streamed form is no
 /// failure: the following LIST decides.
-Verdict judge_streamed_error(const Exchange& exchange, const ServerStatus& status, bool event) {
-    Verdict verdict = judge_server_error(exchange, status);
+Verdict judge_streamed_error(const Exchange& exchange, const ServerError& error, bool event) {
+    Verdict verdict = judge_server_error(exchange, error);
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     const bool about_form =
         failed ? failed->cause == FailureCause::refused || failed->cause == FailureCause::absent ||
@@ -233,10 +279,10 @@ Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     if (exchange.suspicious) return {WatchMachine::Suspicious{}};
     const bool is_event = exchange.error_event.has_value();
     if ((head.status != 0 && head.status != 200) || is_event) {
-        const ServerStatus status =
-            is_event ? *exchange.error_event : read_status(head, exchange.error_text);
-        return exchange.streams_list() ? judge_streamed_error(exchange, status, is_event)
-                                       : judge_server_error(exchange, status);
+        const ServerError error = is_event ? error_of_event(*exchange.error_event)
+                                           : read_error(head, exchange.error_text);
+        return exchange.streams_list() ? judge_streamed_error(exchange, error, is_event)
+                                       : judge_server_error(exchange, error);
     }
     const bool garbage = exchange.mistyped && end.failure.ec == errc::malformed_response;
     if (head.status == 200 && (!exchange.readable || garbage)) return judge_wrong_content(head);

@@ -31,8 +31,7 @@ std::optional<Duration> life_that_proves(Proof proof) {
 
 URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery query,
                                const WatchOptions& options, WatchObserver& observer,
-                               std::shared_ptr<ObjectMaker> maker,
-                               std::shared_ptr<const ObjectForm> form)
+                               WatchMaking making)
     : server_(std::move(client)),
       query_(std::move(query)),
       options_(options),
@@ -41,7 +40,7 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
           query_, server_.api().url(), server_.api().environment.metrics->of(query_.kind),
           server_.api().environment.logger,
           [this](std::string text) { return server_.api().redact(std::move(text)); }, now()),
-      intake_(query_, options_, observer, std::move(maker), std::move(form), report_),
+      intake_(query_, options_, observer, std::move(making), report_),
       forms_(query_, options_, intake_.schema(), server_, report_),
       machine_(options, server_.api().next_seed(), forms_.has_other_encoding()),
       permits_(server_.api().executor, server_.api().environment.clock, server_.traffic(),

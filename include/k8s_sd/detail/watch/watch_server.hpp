@@ -17,7 +17,7 @@ class WatchServer {
  public:
     explicit WatchServer(std::shared_ptr<ApiClient> client)
         : client_(std::move(client)),
-          api_(client_->impl()),
+          api_(impl_of(*client_)),
           revision_(api_.server_revision),
           traffic_(api_.traffic) {}
 

@@ -1,9 +1,10 @@
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
+#include "k8s_sd/detail/base/access.hpp"
+#include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/labels/label_names.hpp"
-#include "k8s_sd/detail/roles/group_builder.hpp"
 #include "k8s_sd/detail/text/host_port.hpp"
 
 #include <array>
@@ -33,7 +34,9 @@ struct Metadata {
     std::array<LabelBlockPtr, 2> blocks;  // labels, annotations; null: none
 
     void add_to(GroupBuilder& group) const { group.add(blocks[0]).add(blocks[1]); }
-    Labels labels() const noexcept { return {blocks.data(), blocks.data() + blocks.size()}; }
+    Labels labels() const noexcept {
+        return Access::make<Labels>(blocks.data(), blocks.data() + blocks.size());
+    }
     friend bool operator==(const Metadata& a, const Metadata& b) noexcept {
         return a.labels() == b.labels();
     }

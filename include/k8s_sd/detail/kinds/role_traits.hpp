@@ -4,8 +4,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Traits of a role's target generation. Each role has a specialization in roles/<enumerator>.hpp,
-/// included by roles/all.hpp through K8S_SD_ROLES:
+/// Traits of a role's target generation. Each role has a specialization in the file of its main
+/// kind, kinds/<kind>.hpp:
 ///
 /// - `MainObject`: the cached form of the objects of main_kind()
 /// - `static constexpr std::string_view source_prefix`: the start of the groups' names

@@ -2,8 +2,8 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
-#include "k8s_sd/detail/roles/group_builder.hpp"
 #include "k8s_sd/objects/object.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api/owners.hpp"
-#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
 
 #include <string>
 

@@ -1,11 +1,14 @@
-// A role outside of any configuration, in the form of k8s_sd/detail/roles/widget.hpp.
+// A kind unknown to Kubernetes and the role of its targets, in the form of
+// k8s_sd/detail/kinds/<kind>.hpp.
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
-#include "k8s_sd/detail/roles/role_traits.hpp"
-#include "k8s_sd/detail/roles/shared/context.hpp"
-#include "k8s_sd/detail/roles/shared/metadata.hpp"
-#include "k8s_sd/detail/roles/shared/needed_kinds.hpp"
+#include "k8s_sd/detail/codec/object_members.hpp"
+#include "k8s_sd/detail/kinds/kind_traits.hpp"
+#include "k8s_sd/detail/kinds/role_traits.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
 
 #include <string>
 #include <vector>
@@ -22,6 +25,26 @@ struct Widget {
     api::ObjectMeta metadata;
     WidgetSpec spec;
     bool operator==(const Widget&) const = default;
+};
+
+class WidgetObject;
+
+template <>
+struct Table<WidgetSpec> {
+    static constexpr std::tuple rows{
+        Row<&WidgetSpec::host>{"host", 1, Use::labels},
+        Row<&WidgetSpec::port>{"port", 2, Use::labels},
+    };
+};
+
+template <>
+struct KindTraits<Kind::widget> {
+    using Model = Widget;
+    using LabelObject = WidgetObject;
+    static constexpr std::tuple rows{
+        Row<&Widget::metadata>{"metadata", 1, Use::always},
+        Row<&Widget::spec>{"spec", 2, Use::labels},
+    };
 };
 
 class WidgetObject : public Object {

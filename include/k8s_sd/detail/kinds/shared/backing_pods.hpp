@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/api/endpoints.hpp"
+#include "k8s_sd/detail/kinds/pod.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
-#include "k8s_sd/detail/roles/pod.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>

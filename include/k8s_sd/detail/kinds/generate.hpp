@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/detail/config/share_keys.hpp"
-#include "k8s_sd/detail/roles/all.hpp"
-#include "k8s_sd/detail/roles/shared/context.hpp"
+#include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
 
 #include <string_view>
 #include <vector>
