@@ -7,6 +7,7 @@
 
 #include <catch2/generators/catch_generators.hpp>
 #include <boost/json/serialize.hpp>
+#include <cstdint>
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
@@ -36,10 +37,18 @@ struct SmallObjects : Simulation {
         server.apply(pod({.name = name, .labels = {{"large", std::string(5000, 'x')}}}));
     }
     void shrink(const std::string& name) { server.apply(pod({.name = name})); }
+    /// The watcher misses changes of a pod that is gone now, and the server forgets them.
     void list_again() {
-        server.compact();
+        const std::uint64_t lists = metrics->of(Kind::pod).lists;
+        server.accept_connections(false);
         server.disconnect_all();
+        advance(1s);
+        server.apply(pod({.name = "d"}));
+        server.remove("pods", "default", "d");
+        server.compact();
+        server.accept_connections(true);
         advance(60s);
+        REQUIRE(metrics->of(Kind::pod).lists > lists);
     }
 
     WatchProbe probe;
