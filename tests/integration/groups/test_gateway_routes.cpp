@@ -215,6 +215,26 @@ TEST_CASE("Gateway API: without its definitions the status says what is missing,
     CHECK(host.discoverer->status().synced);
 }
 
+TEST_CASE("Gateway API: definitions that come late teach nothing about the lists of other kinds") {
+    Simulation sim;
+    DiscoveryConfig config;
+    config.role = Role::gateway;
+    config.api_server.url = sim.server.url();
+    Host gateways(sim.context.get_executor(), config);
+    gateways.run();
+    sim.settle();
+    sim::add_gateway_api(sim.server);
+    sim.advance(15s);  // the second attempt
+    CHECK(gateways.discoverer->status().synced);
+    sim.server.clear_requests();
+    config.role = Role::node;
+    Host nodes(sim.context.get_executor(), config);
+    nodes.run();
+    sim.settle();
+    REQUIRE(sim.server.requests().size() == 1);
+    CHECK(sim.server.requests()[0].request.flag("sendInitialEvents"));
+}
+
 TEST_CASE("Gateway API: a gateway in a namespace that is not configured is unknown") {
     GatewayCluster c;
     c.server.apply(edge());

@@ -73,6 +73,8 @@ class WatchForms {
     EncodingChoice encoding_;
     ShareChoice share_;
     DropChoice drop_;
+    /// False: a stream may have failed because the kind was not defined yet.
+    const bool teaches_streams_;
     bool gzip_failed_ = false;  ///< since a list was complete
 };
 

@@ -12,7 +12,8 @@ WatchForms::WatchForms(const WatchQuery& query, const WatchOptions& options,
       options_(options),
       server_(server),
       report_(report),
-      encoding_(options.protobuf && !schema.json_only, schema.metadata_only) {}
+      encoding_(options.protobuf && !schema.json_only, schema.metadata_only),
+      teaches_streams_(!schema.custom) {}
 
 ListMemory::Known WatchForms::known() const { return memory().of(query_.kind, now()); }
 
@@ -162,7 +163,7 @@ void WatchForms::on_list(const Exchange& exchange, const WatchMachine& machine) 
     const ListForms& forms = machine.list_forms();
     if (exchange.streamed) {
         memory().on_streamed(query_.kind);
-    } else if (forms.streams_failed()) {
+    } else if (forms.streams_failed() && teaches_streams_) {
         memory().on_not_streamed(query_.kind, machine.stream_refused(), now());
     }
     if (const auto shape = forms.better_shape()) memory().on_shape(query_.kind, *shape, now());
