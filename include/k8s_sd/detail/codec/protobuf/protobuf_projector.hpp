@@ -50,7 +50,12 @@ class ProtobufProjector {
     std::string_view keep(std::string_view text);
     std::string_view keep_bytes(std::string_view bytes);
     bool count_element(const Projection&);
-    bool within_limit(std::size_t more);
+    bool within_limit(std::size_t more) {
+        if (more > max_record_bytes_ - kept_) return note_too_large();
+        kept_ += more;
+        return true;
+    }
+    [[gnu::noinline]] bool note_too_large();
     void note_problem(const Frame&, const Projection* member, std::string text);
     static std::string path(const Frame&, const Projection* member);
 

@@ -138,11 +138,7 @@ bool ProtobufProjector::count_element(const Projection& around) {
     return within_limit(around.element_bytes);
 }
 
-bool ProtobufProjector::within_limit(std::size_t more) {
-    if (more <= max_record_bytes_ - kept_) {
-        kept_ += more;
-        return true;
-    }
+bool ProtobufProjector::note_too_large() {
     too_large_ = true;
     if (problem_.empty())
         problem_ = "the object is larger than " + std::to_string(max_record_bytes_) + " bytes";
