@@ -3,6 +3,8 @@
 #include "support/protobuf_documents.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -26,14 +28,20 @@ class ManagedFieldsReader {
     explicit ManagedFieldsReader(const KindSchema& schema)
         : reader_(schema, std::size_t{1} << 20, objects_) {}
 
-    bool finds(Document document, std::string_view type, std::string_view body) {
+    bool finds(Document document, std::string_view type, std::string_view body,
+               std::size_t piece = std::string_view::npos) {
         objects_.objects = 0;
         reader_.expect(document);
         REQUIRE(reader_.choose_decoder(type));
-        REQUIRE_FALSE(reader_.feed(body));
+        for (; !body.empty(); body.remove_prefix(std::min(piece, body.size())))
+            REQUIRE_FALSE(reader_.feed(body.substr(0, piece)));
         REQUIRE_FALSE(reader_.finish());
         CHECK(objects_.objects == 2);
         return reader_.has_managed_fields();
+    }
+
+    bool finds_in_pieces(std::string_view list) {
+        return finds(Document::list, "application/json", list, 1);
     }
 
  private:
@@ -72,6 +80,16 @@ TEST_CASE("managedFields are noticed in JSON, once in any object of a body") {
         CHECK(reader.finds(Document::watch, "application/json", json_events("Pod", json_fields)));
         CHECK_FALSE(reader.finds(Document::watch, "application/json", json_events("Pod", "")));
     }
+}
+
+TEST_CASE("managedFields may have any type, and are noticed in pieces") {
+    for (const char* value : {"null", "1", "1.5", "true", "\"x\"", "{\"a\":[{}]}"}) {
+        ManagedFieldsReader reader(schema_of(Kind::pod));
+        const std::string fields = R"(,"managedFields":)" + std::string(value);
+        reader.finds(Document::list, "application/json", json_list("Pod", fields));
+    }
+    ManagedFieldsReader reader(schema_of(Kind::pod));
+    CHECK(reader.finds_in_pieces(json_list("Pod", json_fields + R"(,"labels":{"a":"b"})")));
 }
 
 TEST_CASE("managedFields are noticed in JSON of any resource") {
