@@ -1,4 +1,4 @@
-// Snippets of docs/guide/configuration.md and docs/guide/sharing.md.
+// Snippets of docs/guide/configuration.md, docs/guide/labels.md and docs/guide/sharing.md.
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/config_yaml.hpp"
@@ -19,6 +19,13 @@ namespace snippets::configuration {
     auto same = k8s_sd::load_sd_config("sd.yaml", k8s_sd::LabelDialect::prometheus);
     //]
     return config == same;
+}
+
+[[maybe_unused]] static bool versions() {
+    //[versions
+    k8s_sd::DiscoveryConfig config{.prometheus_version = k8s_sd::PrometheusVersion::v3_14};
+    //]
+    return config == k8s_sd::DiscoveryConfig();
 }
 
 [[maybe_unused]] static bool shares(std::uint64_t replica) {

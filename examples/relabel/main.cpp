@@ -83,6 +83,7 @@ class Targets final : public Machine {
     static k8s_sd::ScrapeConfig find_job(const Options& options) {
         k8s_sd::ScrapeConfigOptions how;
         how.dialect = options.rules.dialect;
+        how.prometheus_version = options.prometheus_version;
         how.variables = support::process_variables();
         const auto file = k8s_sd::load_scrape_configs(options.config_file, how);
         std::string names;

@@ -1,11 +1,11 @@
 #include "options.hpp"
 
+#include "cli/dialect_option.hpp"
 #include "cli/option_values.hpp"
 
 namespace relabel {
 
 support::CommandLine command_line(Options& options) {
-    const auto dialects = support::dialects();
     const support::Choices<k8s_sd::NameValidation> validations{
         {"utf8", k8s_sd::NameValidation::utf8}, {"legacy", k8s_sd::NameValidation::legacy}};
     return {
@@ -21,27 +21,25 @@ With --rules, the rules alone are applied, to any label sets. With --config and 
 sets are targets: they get the job's defaults, go through its rules and become scrape targets, or
 null where they are dropped or cannot be scraped.
 )",
-        .sections =
-            {{"",
-              {{.name = "--rules",
-                .argument = "FILE",
-                .help = "relabel_configs in YAML: the list, or a mapping with that key",
-                .set = support::text(options.rules_file)},
-               {"--config", "FILE", "instead of --rules: a configuration of Prometheus or vmagent",
-                support::text(options.config_file)},
-               {"--job", "NAME", "the job in it whose targets the label sets are",
-                support::text(options.job)},
-               {"--explain", "",
-                "print what each rule compared and changed, and what came of a target, for "
-                "people",
-                support::flag(options.explain)},
-               {"--dialect", "DIALECT",
-                "hashes and templates of " +
-                    support::either(support::names_of(dialects), to_string(options.rules.dialect)),
-                support::choice(options.rules.dialect, dialects)},
-               {"--name-validation", "SCHEME",
-                "label names: utf8 (default) or legacy, [a-zA-Z_][a-zA-Z0-9_]*",
-                support::choice(options.rules.names, validations)}}}},
+        .sections = {{"",
+                      {{.name = "--rules",
+                        .argument = "FILE",
+                        .help = "relabel_configs in YAML: the list, or a mapping with that key",
+                        .set = support::text(options.rules_file)},
+                       {"--config", "FILE",
+                        "instead of --rules: a configuration of Prometheus or vmagent",
+                        support::text(options.config_file)},
+                       {"--job", "NAME", "the job in it whose targets the label sets are",
+                        support::text(options.job)},
+                       {"--explain", "",
+                        "print what each rule compared and changed, and what came of a target, for "
+                        "people",
+                        support::flag(options.explain)},
+                       support::dialect_option("hashes, templates and targets of",
+                                               options.rules.dialect, options.prometheus_version),
+                       {"--name-validation", "SCHEME",
+                        "label names: utf8 (default) or legacy, [a-zA-Z_][a-zA-Z0-9_]*",
+                        support::choice(options.rules.names, validations)}}}},
         .notes = "Exit status: 0 fine, 2 unusable arguments, rules or input, 1 anything else.\n",
         .on_signal = support::CommandLine::OnSignal::as_usual};
 }

@@ -13,6 +13,7 @@ struct Options {
     std::string config_file;  ///< configuration file of Prometheus or vmagent
     std::string job;          ///< a job of this file
     k8s_sd::RelabelOptions rules;
+    k8s_sd::PrometheusVersion prometheus_version = k8s_sd::PrometheusVersion::v3_5;
     bool explain = false;
 };
 

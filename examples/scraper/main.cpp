@@ -128,6 +128,7 @@ class Program {
 
     k8s_sd::ScrapeConfigOptions config_options() const {
         return {.dialect = options_.dialect,
+                .prometheus_version = options_.prometheus_version,
                 .strict = options_.strict,
                 .variables = support::process_variables()};
     }

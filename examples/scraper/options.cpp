@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "cli/dialect_option.hpp"
 #include "cli/option_values.hpp"
 #include "cli/server_options.hpp"
 #include "cli/warm_options.hpp"
@@ -41,10 +42,7 @@ support::Section config_options(Options& o) {
          {"--strict", "",
           "refuse the file for keys that do not matter here, and for a mistake in any job",
           flag(o.strict)},
-         {"--dialect", "DIALECT",
-          "read it as " +
-              support::either(support::names_of(support::dialects()), to_string(o.dialect)),
-          support::choice(o.dialect, support::dialects())},
+         support::dialect_option("read it as", o.dialect, o.prometheus_version),
          {"--check-interval", "DURATION", "how often to look for changes of the file (default 5s)",
           [&](Text v) { o.check_interval = duration(v); }}}};
 }

@@ -22,6 +22,7 @@ struct Options {
     std::string config_file;
     bool strict = false;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
+    k8s_sd::PrometheusVersion prometheus_version = k8s_sd::PrometheusVersion::v3_5;
     k8s_sd::ShardingOptions sharding;
     support::FleetOptions fleet;
     k8s_sd::WarmStart warm_start;

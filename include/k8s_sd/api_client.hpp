@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <memory>
@@ -21,8 +22,6 @@ class K8S_SD_EXPORT ApiClient {
     /// context's.
     /// \throws ConfigError for an invalid URL, and for an empty executor
     ApiClient(asio::any_io_executor strand, const ApiServerConfig& server, Environment = {});
-    /// For the library itself.
-    explicit ApiClient(std::unique_ptr<detail::ApiClientImpl>);
     ApiClient(const ApiClient&) = delete;
     ApiClient& operator=(const ApiClient&) = delete;
     ~ApiClient();
@@ -30,10 +29,11 @@ class K8S_SD_EXPORT ApiClient {
     /// The executor given at construction.
     asio::any_io_executor get_executor() const;
 
-    /// For the library itself.
-    detail::ApiClientImpl& impl() noexcept { return *impl_; }
-
  private:
+    friend struct detail::Access;
+
+    explicit ApiClient(std::unique_ptr<detail::ApiClientImpl>);
+
     std::unique_ptr<detail::ApiClientImpl> impl_;
 };
 

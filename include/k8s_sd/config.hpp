@@ -166,6 +166,10 @@ struct DiscoveryConfig {
     AttachMetadata attach_metadata{};
     /// The dialect of the labels and of the configuration's rules.
     LabelDialect dialect = LabelDialect::prometheus;
+    /// The version of Prometheus with these targets and labels; LabelDialect::victoriametrics has
+    /// no versions. It decides about targets and labels, not about options: those of later versions
+    /// are accepted with each.
+    PrometheusVersion prometheus_version = PrometheusVersion::v3_5;
     /// Minimum time between two calls of the callback; zero: deliver at once. Does not affect the
     /// sharing of watches and groups.
     Duration min_update_interval{0};
@@ -207,8 +211,10 @@ struct WatchScope {
 /// The presentation of watched objects: the settings with an effect on labels.
 struct GroupView {
     LabelDialect dialect = LabelDialect::prometheus;  ///< see DiscoveryConfig::dialect
-    AttachMetadata attach_metadata{};                 ///< see DiscoveryConfig::attach_metadata
-    Division division{};                              ///< see DiscoveryConfig::division
+    /// See DiscoveryConfig::prometheus_version.
+    PrometheusVersion prometheus_version = PrometheusVersion::v3_5;
+    AttachMetadata attach_metadata{};  ///< see DiscoveryConfig::attach_metadata
+    Division division{};               ///< see DiscoveryConfig::division
     auto operator<=>(const GroupView&) const = default;
 };
 

@@ -22,7 +22,8 @@ using VariableLookup = std::function<std::optional<std::string>(std::string_view
 /// Reads one entry of `kubernetes_sd_configs`, alone or as a list of one, with the keys and rules
 /// of Prometheus and vmagent, and validates it. Unknown keys are errors; for keys of these programs
 /// without support in k8s_sd the error says so. Relative paths are relative to the directory of
-/// `file_name`, which need not exist. docs/guide/configuration.md lists all keys. Thread-safe.
+/// `file_name`, which need not exist. docs/guide/configuration.md lists all keys. No key selects a
+/// version of Prometheus: set DiscoveryConfig::prometheus_version afterwards. Thread-safe.
 /// \param max_bytes  limit of the text after the expansion of variables
 /// \throws ConfigError with "file:line: key" of the first mistake as where(); the problem lists all
 ///         mistakes
@@ -37,6 +38,10 @@ K8S_SD_EXPORT DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialec
 K8S_SD_EXPORT DiscoveryConfig load_sd_config(const std::string& path, LabelDialect dialect,
                                              const VariableLookup& = {},
                                              std::size_t max_bytes = std::size_t{4} << 20);
+
+/// The version with this name, such as "3.14".
+/// \throws ConfigError with "prometheus_version" as where(); the problem lists the versions
+K8S_SD_EXPORT PrometheusVersion parse_prometheus_version(std::string_view name);
 
 /// The role with this name; "endpointslices" is an alias in vmagent's dialect only.
 /// \throws ConfigError with "role" as where(); the problem lists the roles

@@ -91,7 +91,7 @@ struct JobDiff {
     /// other threads never gets more diffs than they can process. The job's last diff holds back
     /// nothing: a job added again starts anew. A host that keeps a diff after processing it resets
     /// this. May be released on any thread, also after the manager and its context are destroyed.
-    std::shared_ptr<const void> turn{};
+    std::shared_ptr<const void> delivery{};
 };
 
 /// A configuration apply_config() could not use.
@@ -153,14 +153,14 @@ struct JobSnapshot {
 /// `void(JobDiff)`, or with a parameter `const JobDiff&`, called on the executor given at
 /// construction, as if by post: never from inside a member function, never concurrently with
 /// itself. A callback may hand the diff over to another executor; the next diff of this job waits
-/// until JobDiff::turn is released. The first diff of a job comes after the first of its
+/// until JobDiff::delivery is released. The first diff of a job comes after the first of its
 /// configurations has been listed, or at once if the job has no usable one; each other
 /// configuration follows with a `full` ProviderDiff. Later diffs have true changes only. While the
 /// callback runs, and until the job's minimum interval has passed, changes are coalesced: one entry
 /// for each group with its latest state, and a reverted change is dropped. The last diff of a job
-/// ignores the interval and waits only for the release of the previous one (JobDiff::turn); a job
-/// removed before its first diff has no last diff. After cancel() has returned, at most one call
-/// already begun is still running.
+/// ignores the interval and waits only for the release of the previous one (JobDiff::delivery); a
+/// job removed before its first diff has no last diff. After cancel() has returned, at most one
+/// call already begun is still running.
 /// Errors never remove targets: see status().
 /// An exception leaves through the function running the context, e.g. io_context::run(); the
 /// diff counts as delivered, and run() may be called again.

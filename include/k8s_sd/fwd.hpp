@@ -8,6 +8,7 @@ namespace k8s_sd::inline v0 {
 
 enum class Kind : std::uint16_t;
 enum class LabelDialect : std::uint8_t;
+enum class PrometheusVersion : std::uint8_t;
 enum class Role : std::uint8_t;
 
 class ApiClient;

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -12,7 +13,6 @@
 namespace k8s_sd::inline v0 {
 
 namespace detail {
-class GroupRegistry;
 class GroupWatcherImpl;
 }  // namespace detail
 
@@ -92,7 +92,7 @@ class K8S_SD_EXPORT GroupWatcher : public std::enable_shared_from_this<GroupWatc
     ~GroupWatcher();
 
  private:
-    friend class detail::GroupRegistry;
+    friend struct detail::Access;
     explicit GroupWatcher(std::shared_ptr<detail::GroupWatcherImpl>);
 
     const std::shared_ptr<detail::GroupWatcherImpl> impl_;

@@ -41,6 +41,7 @@
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "k8s_sd/target_source.hpp"
+#include "k8s_sd/tls_trust.hpp"
 #include "k8s_sd/url_watcher.hpp"
 #include "k8s_sd/version.hpp"
 #include "k8s_sd/warm_start.hpp"

@@ -38,6 +38,14 @@ namespace k8s_sd::inline v0 {
     ROW(secret, "Secret", "", "v1", "secrets", true)                                          \
     /** Data in a DataObject; reaches no label. */                                            \
     ROW(configmap, "ConfigMap", "", "v1", "configmaps", true)                                 \
+    /** Listeners for clients outside of the cluster, for routes to attach to. */             \
+    ROW(gateway, "Gateway", "gateway.networking.k8s.io", "v1", "gateways", true)              \
+    /** Hostnames and paths of HTTP requests. */                                              \
+    ROW(httproute, "HTTPRoute", "gateway.networking.k8s.io", "v1", "httproutes", true)        \
+    /** Hostnames and methods of gRPC requests. */                                            \
+    ROW(grpcroute, "GRPCRoute", "gateway.networking.k8s.io", "v1", "grpcroutes", true)        \
+    /** Hostnames of TLS connections. */                                                      \
+    ROW(tlsroute, "TLSRoute", "gateway.networking.k8s.io", "v1", "tlsroutes", true)           \
     /* A new one goes here, at the end. */
 // clang-format on
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/kind.hpp"
@@ -96,12 +97,6 @@ class Labels {
 
     /// An empty label set.
     Labels() = default;
-    /// For the library itself.
-    Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last) noexcept
-        : first_(first), last_(last) {}
-
-    /// For the library itself.
-    std::span<const detail::LabelBlockPtr> blocks() const noexcept { return {first_, last_}; }
 
     /// An input iterator over the labels.
     iterator begin() const noexcept { return {first_, last_}; }
@@ -149,6 +144,12 @@ class Labels {
     }
 
  private:
+    friend struct detail::Access;
+
+    Labels(const detail::LabelBlockPtr* first, const detail::LabelBlockPtr* last) noexcept
+        : first_(first), last_(last) {}
+    std::span<const detail::LabelBlockPtr> blocks() const noexcept { return {first_, last_}; }
+
     const detail::LabelBlockPtr* first_ = nullptr;
     const detail::LabelBlockPtr* last_ = nullptr;
 };
@@ -168,7 +169,9 @@ struct LabelOrigin {
 ///              the role
 /// \param dialect  dialect of the configuration: with role endpoints in Prometheus' dialect, the
 ///                 protocol of a container's port comes from the endpoint
+/// \param version  of the configuration: the IP of a load balancer comes from the status since 3.15
 K8S_SD_EXPORT std::optional<LabelOrigin> label_origin(
-    std::string_view name, Role role, LabelDialect dialect = LabelDialect::prometheus);
+    std::string_view name, Role role, LabelDialect dialect = LabelDialect::prometheus,
+    PrometheusVersion version = PrometheusVersion::v3_5);
 
 }  // namespace k8s_sd::inline v0

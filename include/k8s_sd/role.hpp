@@ -26,6 +26,15 @@ namespace k8s_sd::inline v0 {
     ROW(endpointslice, endpointslice, pod, service, endpointslice)                            \
     /** Each path of an ingress. */                                                           \
     ROW(ingress, ingress, ingress)                                                            \
+    /** Each listener of a gateway. Roles of Gateway API are an experiment: Prometheus has    \
+     *  not decided on their labels yet, and vmagent has no such roles. */                    \
+    ROW(gateway, gateway, gateway)                                                            \
+    /** Each hostname and path of an HTTPRoute, at each listener that it is attached to. */   \
+    ROW(httproute, httproute, httproute, gateway)                                             \
+    /** Each hostname and method of a GRPCRoute, likewise. An experiment, too. */             \
+    ROW(grpcroute, grpcroute, grpcroute, gateway)                                             \
+    /** Each hostname of a TLSRoute, likewise. An experiment, too. */                         \
+    ROW(tlsroute, tlsroute, tlsroute, gateway)                                                \
     /* A new one goes here, at the end. */
 // clang-format on
 
@@ -57,13 +66,49 @@ constexpr std::optional<Role> role_from_string(std::string_view name) noexcept {
 
 /// The program whose labels to produce, name for name and value for value.
 enum class LabelDialect : std::uint8_t {
-    prometheus,       ///< Prometheus 3.5 LTS
+    prometheus,       ///< Prometheus, of the PrometheusVersion of the configuration
     victoriametrics,  ///< vmagent 1.145
 };
 
 /// "prometheus" or "victoriametrics".
 constexpr std::string_view to_string(LabelDialect dialect) noexcept {
     return dialect == LabelDialect::prometheus ? "prometheus" : "victoriametrics";
+}
+
+/// The release of Prometheus with the targets and labels to produce; only LabelDialect::prometheus
+/// has versions. docs/guide/labels.md lists the differences. Options of a later version, such as
+/// entries of attach_metadata, are accepted with each version.
+enum class PrometheusVersion : std::uint8_t {
+    v3_5,  ///< the LTS release: that of the recorded targets in the tests
+    v3_6,
+    v3_7,
+    v3_8,
+    v3_9,
+    v3_10,
+    v3_11,
+    v3_12,
+    v3_13,
+    v3_14,
+    v3_15,  ///< as merged in August 2026, before its release
+};
+
+/// The names of the versions, indexed by PrometheusVersion.
+inline constexpr std::array<std::string_view, 11> prometheus_version_names{
+    "3.5", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15"};
+
+/// "3.5", "3.6" and so on.
+constexpr std::string_view to_string(PrometheusVersion version) noexcept {
+    return prometheus_version_names[static_cast<std::size_t>(version)];
+}
+
+/// The version with this name; nullopt if there is none. See parse_prometheus_version() in
+/// config_yaml.hpp for errors.
+constexpr std::optional<PrometheusVersion> prometheus_version_from_string(
+    std::string_view name) noexcept {
+    for (std::size_t i = 0; i < prometheus_version_names.size(); ++i) {
+        if (prometheus_version_names[i] == name) return static_cast<PrometheusVersion>(i);
+    }
+    return std::nullopt;
 }
 
 /// The dialect with this name; nullopt if there is none.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/target_part.hpp"
 #include "k8s_sd/labels.hpp"
 
@@ -34,14 +35,17 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     /// (DiscoveryConfig::division): selects the owner of all targets. 0: not divided.
     std::uint64_t share_key() const noexcept { return share_key_; }
     /// Labels common to all targets.
-    Labels labels() const noexcept { return {blocks(), blocks() + group_blocks()}; }
+    Labels labels() const noexcept {
+        return detail::Access::make<Labels>(blocks(), blocks() + group_blocks());
+    }
     /// Number of targets; a delivered group has at least one.
     std::size_t size() const noexcept { return targets_; }
     /// Labels of one target, including `__address__`. They override labels(). Takes time
     /// logarithmic in size() for an object with endpoints.
     Labels operator[](std::size_t target) const noexcept {
         if (in_parts_) return in_part(target);
-        return {blocks() + ends()[target], blocks() + ends()[target + 1]};
+        return detail::Access::make<Labels>(blocks() + ends()[target],
+                                            blocks() + ends()[target + 1]);
     }
     /// Group and target labels in one map, without empty values.
     LabelMap merged(std::size_t target) const {
@@ -57,41 +61,6 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
         return a.equals(b);
     }
 
-    /// For the library itself; hosts use TargetGroupMaker.
-    /// \param blocks  blocks of the group's labels, then of each target; moved from
-    /// \param ends    end of the group's blocks, then of each target's blocks
-    static boost::intrusive_ptr<const TargetGroup> make(std::string_view source,
-                                                        std::span<detail::LabelBlockPtr> blocks,
-                                                        std::span<const std::uint32_t> ends,
-                                                        std::uint64_t share_key = 0) {
-        const std::size_t bytes =
-            sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() + source.size();
-        return new (::operator new(bytes)) TargetGroup(source, blocks, ends, share_key);
-    }
-    /// For the library itself: a group with parts. Their extra targets follow the regular targets
-    /// of all parts.
-    /// \param blocks  blocks of the group's labels; moved from
-    /// \param parts   in the order of their first targets; moved from
-    K8S_SD_EXPORT static boost::intrusive_ptr<const TargetGroup> make(
-        std::string_view source, std::span<detail::LabelBlockPtr> blocks,
-        std::span<detail::PlacedPart> parts, std::uint64_t share_key = 0);
-    /// For the library itself: the parts given to make(); empty without parts.
-    std::span<const detail::PlacedPart> parts() const noexcept {
-        if (!in_parts_) return {};
-        return {placed(), count().regular};
-    }
-    /// For the library itself: whether all parts are identical, one by one. Equal groups can have
-    /// different parts.
-    K8S_SD_EXPORT bool has_parts_of(const TargetGroup&) const noexcept;
-    /// For the library itself: the blocks of labels().
-    std::span<const detail::LabelBlockPtr> label_blocks() const noexcept {
-        return {blocks(), group_blocks()};
-    }
-    /// For the library itself, without parts: the blocks of a target.
-    std::span<const detail::LabelBlockPtr> target_blocks(std::size_t target) const noexcept {
-        return {blocks() + ends()[target], blocks() + ends()[target + 1]};
-    }
-
     ~TargetGroup() {
         std::destroy_n(blocks(), blocks_);
         if (in_parts_) std::destroy_n(placed(), count().all);
@@ -102,6 +71,42 @@ class TargetGroup final : public boost::intrusive_ref_counter<TargetGroup> {
     static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
  private:
+    friend struct detail::Access;
+
+    /// \param blocks  blocks of the group's labels, then of each target; moved from
+    /// \param ends    end of the group's blocks, then of each target's blocks
+    static boost::intrusive_ptr<const TargetGroup> make(std::string_view source,
+                                                        std::span<detail::LabelBlockPtr> blocks,
+                                                        std::span<const std::uint32_t> ends,
+                                                        std::uint64_t share_key = 0) {
+        const std::size_t bytes =
+            sizeof(TargetGroup) + blocks.size_bytes() + ends.size_bytes() + source.size();
+        return new (::operator new(bytes)) TargetGroup(source, blocks, ends, share_key);
+    }
+    /// A group with parts. Their extra targets follow the regular targets
+    /// of all parts.
+    /// \param blocks  blocks of the group's labels; moved from
+    /// \param parts   in the order of their first targets; moved from
+    K8S_SD_EXPORT static boost::intrusive_ptr<const TargetGroup> make(
+        std::string_view source, std::span<detail::LabelBlockPtr> blocks,
+        std::span<detail::PlacedPart> parts, std::uint64_t share_key = 0);
+    /// The parts given to make(); empty without parts.
+    std::span<const detail::PlacedPart> parts() const noexcept {
+        if (!in_parts_) return {};
+        return {placed(), count().regular};
+    }
+    /// Whether all parts are identical, one by one. Equal groups can have
+    /// different parts.
+    K8S_SD_EXPORT bool has_parts_of(const TargetGroup&) const noexcept;
+    /// The blocks of labels().
+    std::span<const detail::LabelBlockPtr> label_blocks() const noexcept {
+        return {blocks(), group_blocks()};
+    }
+    /// Without parts: the blocks of a target.
+    std::span<const detail::LabelBlockPtr> target_blocks(std::size_t target) const noexcept {
+        return {blocks() + ends()[target], blocks() + ends()[target + 1]};
+    }
+
     /// Follows the blocks of a group with parts. A part with extra targets has a second entry after
     /// all regular ones; its `first` is the index of the first extra target.
     struct PartCount {

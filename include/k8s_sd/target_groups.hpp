@@ -45,9 +45,11 @@ class TargetGroups {
 
  private:
     void put(const TargetGroupPtr& group) {
-        remove(group->source());
-        groups_.insert(group);
+        const auto [it, is_new] = groups_.insert(group);
         targets_ += group->size();
+        if (is_new) return;
+        targets_ -= (*it)->size();
+        const_cast<TargetGroupPtr&>(*it) = group;  // the same source has the same hash
     }
     void remove(std::string_view source) {
         const auto it = groups_.find(source);

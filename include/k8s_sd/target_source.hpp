@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <compare>
@@ -53,18 +54,17 @@ class K8S_SD_EXPORT TargetSource {
 
     /// Equal for handles of the same source; otherwise the order has no meaning.
     friend std::strong_ordering operator<=>(const TargetSource& a, const TargetSource& b) noexcept {
-        return std::compare_three_way()(a.state_.get(), b.state_.get());
+        return std::compare_three_way()(a.impl_.get(), b.impl_.get());
     }
     /// Whether both are handles of the same source.
     friend bool operator==(const TargetSource& a, const TargetSource& b) noexcept {
-        return a.state_ == b.state_;
+        return a.impl_ == b.impl_;
     }
 
-    /// For the library itself.
-    const std::shared_ptr<detail::SourceState>& state() const noexcept { return state_; }
-
  private:
-    std::shared_ptr<detail::SourceState> state_;
+    friend struct detail::Access;
+
+    std::shared_ptr<detail::SourceState> impl_;
 };
 
 }  // namespace k8s_sd::inline v0

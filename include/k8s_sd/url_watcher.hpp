@@ -2,24 +2,21 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/objects/object.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/watch_query.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
 
 namespace detail {
-struct DecodedObject;
-struct ObjectForm;
-struct ObjectMaker;
 class URLWatcherImpl;
+struct WatchMaking;
 }  // namespace detail
 
 /// Receives the events of a URLWatcher. Called on its executor.
@@ -37,12 +34,6 @@ class WatchObserver {
     /// Whether to keep the object of this name. Any other object is dropped once decoded, as if the
     /// server did not have it.
     virtual bool wants(std::string_view /*ns*/, std::string_view /*name*/) { return true; }
-    /// An opaque tag stored with the object, see detail::ObjectTag; nullopt drops the object
-    /// in its present state. Called for objects wanted by name.
-    virtual std::optional<std::uint16_t> tag_of(const detail::DecodedObject&) { return 0; }
-    /// Called after the creation of an object for which tag_of() has just returned the tag of
-    /// objects kept apart.
-    virtual void keep_apart(const ObjectPtr&) {}
     /// Whether the observer compensates for a failure. If so, it has dropped the watcher in this
     /// call, and the failure is not reported anywhere.
     virtual bool makes_up_for(error_code /*failure*/) { return false; }
@@ -63,10 +54,6 @@ class K8S_SD_EXPORT URLWatcher {
     /// The observer must outlive the watcher. Does nothing before start().
     /// \throws ConfigError for an invalid namespace
     URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&);
-    /// For watchers with shared label blocks, see GroupWatcher.
-    URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
-               std::shared_ptr<detail::ObjectMaker>,
-               std::shared_ptr<const detail::ObjectForm> = nullptr);
     URLWatcher(const URLWatcher&) = delete;
     URLWatcher& operator=(const URLWatcher&) = delete;
     /// Stops; the observer is not called again.
@@ -99,6 +86,11 @@ class K8S_SD_EXPORT URLWatcher {
     void for_each_pending(const std::function<void(const ObjectPtr&)>&) const;
 
  private:
+    friend struct detail::Access;
+
+    URLWatcher(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
+               detail::WatchMaking);
+
     std::shared_ptr<detail::URLWatcherImpl> impl_;
 };
 

@@ -2,7 +2,8 @@
 
 #include "k8s_sd/config_yaml.hpp"
 #include "k8s_sd/detail/kinds/generate.hpp"
-#include "support/fake_file_calls.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
+#include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -66,7 +67,7 @@ Cluster::Cluster(const CorpusCase& c, const std::filesystem::path& state, LabelD
     service_account_.write("namespace", own_namespace_of(c));
     install(context_, {.clock = clock_,
                        .connector = server_.connector(faults),
-                       .file_calls = std::make_shared<FakeFileCalls>(),
+                       .file_calls = std::make_shared<sim::ManualFiles>(),
                        .metrics = metrics_,
                        .logger = {},
                        .seed = 1,

@@ -1,6 +1,7 @@
 // The checks of the conformance tests detect the differences they look for.
 
 #include "conformance/comparison.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "support/group_ledger.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -35,7 +36,8 @@ TEST_CASE("Comparison: every kind of difference is found") {
 TEST_CASE("DiscoveryLedger: diffs that are not minimal are complained about") {
     const auto make = [](std::string_view source) {
         const std::array<std::uint32_t, 2> one_target{0, 0};
-        return TargetGroup::make(source, {}, one_target);
+        return detail::Access::make_group<TargetGroup>(source, std::span<detail::LabelBlockPtr>(),
+                                                       one_target);
     };
     const TargetGroupPtr group = make("pod/default/a");
     const TargetGroupPtr same = make("pod/default/a");

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -35,9 +36,12 @@ struct Promise {
 };
 using Promises = std::set<Promise>;
 
-bool is_of(const LabelRow& row, LabelDialect dialect) {
-    return row.dialects == both ||
-           (row.dialects == prometheus) == (dialect == LabelDialect::prometheus);
+using Dialect = detail::VersionedDialect;
+
+bool is_of(const LabelRow& row, Dialect dialect) {
+    return row.since <= dialect.version &&
+           (row.dialects == both ||
+            (row.dialects == prometheus) == (dialect.labels == LabelDialect::prometheus));
 }
 
 std::string full_name(std::string_view name) {
@@ -77,10 +81,15 @@ LabelRow borrowed(LabelRow row, LabelRow::Place place) {
 
 bool is_metadata(const LabelRow& row) { return row.name.ends_with("_<key>"); }
 
+bool is_behind_service(Role role) { return role == Role::endpoints || role == Role::endpointslice; }
+bool is_route(Role role) {
+    return role == Role::httproute || role == Role::grpcroute || role == Role::tlsroute;
+}
+
 /// "Attached labels" of the page.
 void add_attached(Promises& promises, Role role, LabelDialect dialect) {
     if (role == Role::node) return;
-    const bool has_pods = role != Role::service && role != Role::ingress;
+    const bool has_pods = role == Role::pod || is_behind_service(role);
     const auto place = role == Role::pod ? group : target;
     for (const char* name : {"namespace_label_<key>", "namespace_annotation_<key>"}) {
         add_row(promises, {name, group, both, "", "sometimes"});
@@ -110,23 +119,31 @@ void add_behind_endpoints(Promises& promises, LabelDialect dialect) {
         add_row(promises, {"namespace", target, both, "", "sometimes"});
 }
 
-Promises promises_of(Role role, LabelDialect dialect) {
+/// "Labels of the gateway".
+void add_gateway(Promises& promises) {
+    for (LabelRow row : rows_of(Role::gateway)) {
+        row.place = target;
+        add_row(promises, row);
+    }
+}
+
+Promises promises_of(Role role, Dialect dialect) {
     Promises promises{{"__address__", target, true}};
     if (role == Role::node) promises.insert({"instance", target, true});
     if (role != Role::node) add_row(promises, {"namespace", group, both, "", ""});
     for (const LabelRow& row : rows_of(role)) {
         if (is_of(row, dialect)) add_row(promises, row);
     }
-    if (role == Role::endpoints || role == Role::endpointslice)
-        add_behind_endpoints(promises, dialect);
-    add_attached(promises, role, dialect);
+    if (is_behind_service(role)) add_behind_endpoints(promises, dialect.labels);
+    if (is_route(role)) add_gateway(promises);
+    add_attached(promises, role, dialect.labels);
     return promises;
 }
 
 /// Tracks the documented labels that were seen, and the labels without documentation.
 class LabelCheck {
  public:
-    LabelCheck(Role role, LabelDialect dialect) : promises_(promises_of(role, dialect)) {}
+    LabelCheck(Role role, Dialect dialect) : promises_(promises_of(role, dialect)) {}
 
     void see(const TargetGroup& found) {
         see(found.labels(), group);
@@ -182,14 +199,16 @@ class LabelCheck {
 using Checks = std::map<Role, LabelCheck>;
 
 /// All groups of the server's objects, with everything attached.
-void check_server(Simulation& sim, LabelDialect dialect, Checks& checks) {
+void check_server(Simulation& sim, Dialect dialect, Checks& checks) {
     std::list<Discoverer> discoverers;
-    for (const Role role : {Role::node, Role::pod, Role::service, Role::endpoints,
-                            Role::endpointslice, Role::ingress}) {
+    for (std::size_t i = 0; i < role_names.size(); ++i) {
+        const Role role = static_cast<Role>(i);
+        if (role >= Role::gateway && dialect.labels == LabelDialect::victoriametrics) continue;
         LabelCheck& check = checks.try_emplace(role, role, dialect).first->second;
         DiscoveryConfig config;
         config.role = role;
-        config.dialect = dialect;
+        config.dialect = dialect.labels;
+        config.prometheus_version = dialect.version;
         config.api_server.url = sim.server.url();
         config.attach_metadata = {true, true, true, true, true};
         auto& discoverer = discoverers.emplace_back(
@@ -201,10 +220,12 @@ void check_server(Simulation& sim, LabelDialect dialect, Checks& checks) {
     sim.settle();
 }
 
-/// Cases missing from all recorded clusters: services and pods of other kinds behind endpoints.
+/// Cases missing from all recorded clusters: services and pods of other kinds behind endpoints,
+/// and Gateway API.
 constexpr const char* unrecorded[] = {
     R"({"kind":"Namespace","apiVersion":"v1","metadata":{"name":"b","labels":{"team":"x"},
         "annotations":{"note":"y"}}})",
+    R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}})",
     R"({"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"name":"web-1","namespace":"b",
         "ownerReferences":[{"kind":"Deployment","name":"web","uid":"1","apiVersion":"apps/v1",
         "controller":true}]}})",
@@ -213,11 +234,11 @@ constexpr const char* unrecorded[] = {
         "controller":true}]}})",
     R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"b",
         "ownerReferences":[{"kind":"ReplicaSet","name":"web-1","uid":"3","apiVersion":"apps/v1",
-        "controller":true}]},"spec":{"containers":[{"name":"c","image":"i"}]},
+        "controller":true}]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]},
         "status":{"podIP":"10.0.0.1","phase":"Running"}})",
     R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"q","namespace":"b",
         "ownerReferences":[{"kind":"Job","name":"tidy-1","uid":"4","apiVersion":"batch/v1",
-        "controller":true}]},"spec":{"containers":[{"name":"c","image":"i"}]},
+        "controller":true}]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]},
         "status":{"podIP":"10.0.0.2","phase":"Running"}})",
     R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"s","namespace":"a"},
         "spec":{"type":"ExternalName","externalName":"example.org"}})",
@@ -232,10 +253,28 @@ constexpr const char* unrecorded[] = {
          "deprecatedTopology":{"rack":"r1"}},
         {"addresses":["10.0.0.2"],"targetRef":{"kind":"Pod","namespace":"b","name":"q"}}]})"};
 
-Checks check_all(LabelDialect dialect) {
+void add_gateway_objects(sim::ApiServer& server) {
+    sim::add_gateway_api(server);
+    server.apply(sim::gateway("b", "edge")
+                     .label("team", "net")
+                     .annotation("note", "x")
+                     .listener("http", "HTTP", 80)
+                     .listener("tls", "TLS", 443)
+                     .address("192.0.2.1"));
+    server.apply(sim::gateway("b", "bare").listener("http", "HTTP", 80, "a.example.com"));
+    const auto attached = [](sim::RouteBuilder route) {
+        return route.label("app", "x").annotation("note", "y").parent("edge").parent("bare");
+    };
+    server.apply(attached(sim::http_route("b", "r").path("/")));
+    server.apply(attached(sim::grpc_route("b", "r").method("s")));
+    server.apply(attached(sim::tls_route("b", "r")));
+}
+
+Checks check_all(Dialect dialect) {
     Checks checks;
     Simulation made;
     for (const char* object : unrecorded) made.server.apply(json::parse(object).as_object());
+    add_gateway_objects(made.server);
     check_server(made, dialect, checks);
     for (const std::string& name : corpus_cases()) {
         for (const auto& state : read_case(name).states) {
@@ -248,8 +287,8 @@ Checks check_all(LabelDialect dialect) {
 }
 
 /// Labels that no current server produces, see tests/unit/kinds.
-std::set<std::string> unseen_in(Role role, LabelDialect dialect) {
-    if (role != Role::endpointslice || dialect == LabelDialect::prometheus) return {};
+std::set<std::string> unseen_in(Role role, Dialect dialect) {
+    if (role != Role::endpointslice || dialect.labels == LabelDialect::prometheus) return {};
     return {"__meta_kubernetes_endpointslice_endpoint_topology_* of a target",
             "__meta_kubernetes_endpointslice_endpoint_topology_present_* of a target"};
 }
@@ -257,9 +296,12 @@ std::set<std::string> unseen_in(Role role, LabelDialect dialect) {
 }  // namespace
 
 TEST_CASE("Labels: recorded clusters have exactly the labels of docs/guide/labels.md") {
-    for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
+    const Dialect dialects[] = {{LabelDialect::prometheus, PrometheusVersion::v3_5},
+                                {LabelDialect::prometheus, PrometheusVersion::v3_15},
+                                {LabelDialect::victoriametrics, PrometheusVersion::v3_5}};
+    for (const Dialect& dialect : dialects) {
         for (const auto& [role, check] : check_all(dialect)) {
-            CAPTURE(to_string(dialect), to_string(role));
+            CAPTURE(to_string(dialect.labels), to_string(dialect.version), to_string(role));
             CHECK(check.problems == std::set<std::string>());
             CHECK(check.unseen() == unseen_in(role, dialect));
         }

@@ -123,7 +123,8 @@ class CommandLines(unittest.TestCase):
         text = " ".join(run("discover", "--help").stdout.split())
         self.assertIn("--role ROLE node, pod (default), service, endpoints, endpointslice or ingress ",
                       text)
-        self.assertIn("--dialect DIALECT labels as of prometheus (default) or victoriametrics ", text)
+        self.assertIn("--dialect DIALECT labels as of prometheus (default) or victoriametrics; with a "
+                      "version of Prometheus from 3.5 (default) to 3.15: prometheus@3.14 ", text)
 
 
 if __name__ == "__main__":

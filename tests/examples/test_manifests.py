@@ -202,7 +202,7 @@ class Manifests(unittest.TestCase):
             self.assertGreaterEqual(drain, hand_over)
             self.assertGreater(pod["terminationGracePeriodSeconds"], drain)
 
-    def test_containers_can_write_nothing_and_are_nobody(self):
+    def test_containers_are_read_only_and_unprivileged(self):
         for _, _, container in self.containers(*WORKLOADS):
             self.assertEqual(container["securityContext"], {
                 "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,

@@ -122,6 +122,17 @@ scrape_configs:
             self.assertEqual(result.returncode, 2)
             self.assertIn("there is no job none; there are web, other", result.stderr.decode())
 
+    def test_targets_are_those_of_a_version(self):
+        config = ("scrape_configs:\n- job_name: web\n  always_scrape_classic_histograms: true\n")
+        with file_with(config) as path:
+            for dialect, wanted in (("prometheus", None), ("prometheus@3.12", None),
+                                    ("prometheus@3.13", "true")):
+                result = run('{"__address__": "h:1"}\n', "--config", path, "--job", "web",
+                             "--dialect", dialect)
+                self.assertEqual(result.stderr, b"")
+                labels = json.loads(result.stdout)
+                self.assertEqual(labels.get("__always_scrape_classic_histograms__"), wanted)
+
     def test_a_line_is_answered_before_the_next_is_there(self):
         with file_with(RULES) as path:
             process = subprocess.Popen(command("relabel", ["--rules", path]), env=environment(),

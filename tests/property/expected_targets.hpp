@@ -26,6 +26,7 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
     ExpectedTargets(const sim::ApiServer& server, const DiscoveryConfig& config) : config_(config) {
         maker_.options = {&detail::rules_of(config.dialect), config.attach_metadata,
                           !config.namespaces.empty()};
+        maker_.options.version_rules = &detail::version_rules_of(detail::dialect_of(config));
         for (const Kind kind : detail::needed_kinds(config.role, config.attach_metadata)) {
             for (const auto& [ns, name] : RandomCluster::names(kind)) {
                 const auto object = server.get(to_string(kind), ns, name);
@@ -73,7 +74,8 @@ class ExpectedTargets final : private detail::Lookup, private detail::EventSink 
     }
 
     void decode(Kind kind, const boost::json::object& object) {
-        detail::ListWatchReader reader(detail::schema_of(kind), std::size_t{1} << 20, *this);
+        detail::ListWatchReader reader(detail::schema_of(kind, *maker_.options.version_rules),
+                                       std::size_t{1} << 20, *this);
         reader.expect(detail::Document::list);
         reader.choose_decoder("application/json");
         reader.feed(R"({"kind":")" + std::string(resource_of(kind).kind) +

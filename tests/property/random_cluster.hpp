@@ -3,6 +3,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "support/objects.hpp"
 
 #include <cstdint>
@@ -35,11 +36,16 @@ class Random {
 /// Objects with references to each other, from small sets of names, so that references often match.
 class RandomCluster {
  public:
-    RandomCluster(Random& random, sim::ApiServer& server) : random_(random), server_(server) {}
+    RandomCluster(Random& random, sim::ApiServer& server) : random_(random), server_(server) {
+        sim::add_gateway_api(server);
+    }
 
     /// Applies or removes one object of any kind.
     void change() {
-        const auto kind = static_cast<Kind>(random_.below(discovered_kinds));
+        const Kind kind =
+            random_.pick<Kind>({Kind::node, Kind::pod, Kind::service, Kind::endpoints,
+                                Kind::endpointslice, Kind::ingress, Kind::namespace_,
+                                Kind::replicaset, Kind::job, Kind::gateway, Kind::httproute});
         const boost::json::object object = make(kind);
         if (!random_.one_in(3)) {
             server_.apply(object);
@@ -69,7 +75,6 @@ class RandomCluster {
     }
 
  private:
-    static constexpr unsigned discovered_kinds = 9;
     struct Pool {
         std::string prefix;
         unsigned size;
@@ -82,6 +87,8 @@ class RandomCluster {
             case Kind::replicaset: return {"r", 2};
             case Kind::job: return {"j", 2};
             case Kind::ingress: return {"i", 2};
+            case Kind::gateway: return {"g", 2};
+            case Kind::httproute: return {"route", 3};
             default: return {"s", 3};
         }
     }
@@ -118,21 +125,83 @@ class RandomCluster {
         if (random_.one_in(2)) return with_controller(object, "Job", random_.numbered("j", 2));
         return object;
     }
+    boost::json::object make_node(const std::string& name) {
+        boost::json::object object = node(name, labels(), std::to_string(random_.below(100)));
+        object["status"].at("conditions").at(0).as_object()["status"] =
+            random_.pick<std::string>({"True", "False", "Unknown"});
+        return object;
+    }
+    boost::json::object make_service(const std::string& name) {
+        boost::json::object object = service(name, labels(), ns());
+        boost::json::object& spec = object["spec"].as_object();
+        if (random_.one_in(2)) {
+            spec["ipFamilyPolicy"] = random_.pick<std::string>({"SingleStack", "PreferDualStack"});
+            const bool v4 = random_.one_in(2);
+            spec["ipFamilies"] = boost::json::array{v4 ? "IPv4" : "IPv6", v4 ? "IPv6" : "IPv4"};
+        }
+        if (random_.one_in(2)) {
+            spec["type"] = "LoadBalancer";
+            object["status"] = boost::json::object{
+                {"loadBalancer",
+                 boost::json::object{
+                     {"ingress", boost::json::array{boost::json::object{{"ip", ip()}}}}}}};
+        }
+        return object;
+    }
+    boost::json::object make_slice(const std::string& name) {
+        boost::json::object object = slice(name, random_.numbered("s", 3), addresses(), ns());
+        if (random_.one_in(3)) object["addressType"] = "IPv6";
+        return object;
+    }
+    std::string hostname() {
+        return random_.pick<std::string>({"", "x.example.com", "y.example.com", "*.example.com"});
+    }
+    boost::json::object make_gateway(const std::string& name) {
+        sim::GatewayBuilder gateway(ns(), name);
+        for (const char* listener : {"http", "https"}) {
+            if (random_.one_in(4)) continue;
+            gateway.listener(listener, random_.pick<std::string>({"HTTP", "HTTPS", "TLS"}), 80,
+                             hostname());
+            if (random_.one_in(3)) gateway.routes_from("Same");
+        }
+        if (!random_.one_in(3)) gateway.address(ip());
+        if (random_.one_in(2)) gateway.label("app", "x");
+        return gateway;
+    }
+    boost::json::object make_route(const std::string& name) {
+        sim::RouteBuilder route("HTTPRoute", ns(), name);
+        for (unsigned i = random_.below(3); i > 0; --i) {
+            route
+                .parent(random_.numbered("g", 2), random_.pick<std::string>({"", "http", "https"}),
+                        random_.pick<std::string>({"", "a", "b"}))
+                .accepted(!random_.one_in(5));
+        }
+        for (unsigned i = random_.below(3); i > 0; --i) {
+            const std::string name_or_none = hostname();
+            if (!name_or_none.empty()) route.hostname(name_or_none);
+        }
+        if (random_.one_in(2)) route.path(random_.pick<std::string>({"/", "/x"}));
+        if (random_.one_in(2)) route.label("app", random_.pick<std::string>({"x", "y"}));
+        return route;
+    }
     boost::json::object make(Kind kind) {
         const Pool pool = pool_of(kind);
         const std::string name = random_.numbered(pool.prefix, pool.size);
         switch (kind) {
-            case Kind::node: return node(name, labels(), std::to_string(random_.below(100)));
+            case Kind::node: return make_node(name);
             case Kind::pod: return make_pod();
-            case Kind::service: return service(name, labels(), ns());
+            case Kind::service: return make_service(name);
             case Kind::endpoints: return endpoints(name, addresses(), ns());
-            case Kind::endpointslice:
-                return slice(name, random_.numbered("s", 3), addresses(), ns());
+            case Kind::endpointslice: return make_slice(name);
             case Kind::ingress: return ingress(name, random_.numbered("host", 3), ns());
             case Kind::namespace_: return namespace_object(ns(), labels());
             case Kind::replicaset:
                 return replica_set(name, random_.pick<std::string>({"", "d1", "d2"}), ns());
             case Kind::job: return job(name, random_.pick<std::string>({"", "c1", "c2"}), ns());
+            case Kind::gateway: return make_gateway(name);
+            case Kind::httproute: return make_route(name);
+            case Kind::grpcroute:
+            case Kind::tlsroute: break;  // as HTTPRoutes
             case Kind::secret:
             case Kind::configmap: break;  // no role uses them
         }

@@ -30,9 +30,15 @@ inline Selector random_selector(Random& random, Role role) {
 inline DiscoveryConfig random_config(Random& random, const std::string& url) {
     DiscoveryConfig config;
     config.api_server.url = url;
-    config.role = static_cast<Role>(random.below(6));
+    config.role = static_cast<Role>(random.below(8));
     config.dialect =
         random.pick<LabelDialect>({LabelDialect::prometheus, LabelDialect::victoriametrics});
+    const bool of_gateway_api = config.role == Role::gateway || config.role == Role::httproute;
+    if (of_gateway_api) config.dialect = LabelDialect::prometheus;
+    if (config.dialect == LabelDialect::prometheus) {
+        config.prometheus_version = random.pick<PrometheusVersion>(
+            {PrometheusVersion::v3_5, PrometheusVersion::v3_11, PrometheusVersion::v3_15});
+    }
     config.attach_metadata = {.node = random.one_in(2),
                               .namespace_ = random.one_in(2),
                               .deployment = random.one_in(2),
@@ -41,12 +47,17 @@ inline DiscoveryConfig random_config(Random& random, const std::string& url) {
     if (random.one_in(3)) config.namespaces = {"a"};
     if (random.one_in(6)) config.namespaces = {"b", "a"};
     if (random.one_in(2)) config.selectors.push_back(random_selector(random, config.role));
+    if (config.role == Role::pod && random.one_in(3)) {
+        config.selectors.push_back(random_selector(random, Role::node));
+    }
     const bool behind_service =
         config.role == Role::endpoints || config.role == Role::endpointslice;
     if (behind_service && random.one_in(3)) {
         config.selectors.push_back(
             random_selector(random, random.pick<Role>({Role::pod, Role::service})));
     }
+    if (config.role == Role::httproute && random.one_in(3))
+        config.selectors.push_back(random_selector(random, Role::gateway));
     config.watch.page_size = random.below(4);
     config.watch.watch_list = random.one_in(2);
     config.watch.protobuf = !random.one_in(3);

@@ -1,3 +1,4 @@
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
@@ -16,12 +17,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The ingresses and slices of a cluster whose server alternates between API versions: one, the
-/// other, both or none.
+/// The ingresses, slices, gateways and routes of a cluster whose server alternates between API
+/// versions: one, the other, both or none.
 class ChangingServer {
  public:
     explicit ChangingServer(std::uint64_t seed) : random_(seed) {
-        for (const Role role : {Role::ingress, Role::endpointslice}) {
+        sim::add_gateway_api(sim_.server);
+        sim_.server.apply(sim::gateway("default", "g").listener("http", "HTTP", 80));
+        sim_.server.apply(sim::http_route("default", "r").parent("g").hostname("a").path("/"));
+        for (const Role role : {Role::ingress, Role::endpointslice, Role::httproute}) {
             DiscoveryConfig config{.watch = plain_lists()};
             config.role = role;
             config.api_server.url = sim_.server.url();
@@ -39,12 +43,12 @@ class ChangingServer {
             if (random_.one_in(10)) sim_.server.compact();
             sim_.server.clear_requests();
             sim_.advance(std::chrono::seconds(random_.below(120)));
-            // Two kinds that move between versions, and two more that are only watched.
-            CHECK(sim_.server.requests().size() <= 140);
+            // Four kinds that move between versions, and two more that are only watched.
+            CHECK(sim_.server.requests().size() <= 220);
         }
     }
     void check() {
-        for (const char* plural : {"ingresses", "endpointslices"})
+        for (const char* plural : plurals)
             sim_.server.set_served(plural, random_.pick<Versions>({{"v1"}, {"v1beta1"}}));
         change();
         sim_.advance(16min);
@@ -58,14 +62,17 @@ class ChangingServer {
         std::set<std::string> real;
         for (const std::string& name : ingresses_) real.insert("ingress/default/" + name);
         CHECK(found == real);
+        CHECK(hosts_[2]->groups.size() == 1);
     }
 
  private:
     using Versions = std::vector<std::string>;
+    static constexpr const char* plurals[] = {"ingresses", "endpointslices", "gateways",
+                                              "httproutes"};
 
     void serve_otherwise() {
         sim_.server.set_served(
-            random_.one_in(2) ? "ingresses" : "endpointslices",
+            plurals[random_.below(4)],
             random_.pick<Versions>({{"v1"}, {"v1beta1"}, {"v1", "v1beta1"}, {}}));
     }
     void change() {

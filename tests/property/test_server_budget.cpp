@@ -137,7 +137,7 @@ class Crowd {
 
 }  // namespace
 
-TEST_CASE("Server budget: its bound holds, and nobody starves") {
+TEST_CASE("Server budget: its bound holds, and no watch starves") {
     const std::uint64_t first = number_from("K8S_SD_BUDGET_SEED", 1);
     const std::uint64_t runs = number_from("K8S_SD_BUDGET_RUNS", 100);
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {

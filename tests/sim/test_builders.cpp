@@ -1,6 +1,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/sim/builders.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "support/host.hpp"
 #include "support/simulation.hpp"
 
@@ -22,6 +23,7 @@ TargetsBySource discovered(Role role, const std::vector<boost::json::object>& ob
                            const AttachMetadata& attach = {}) {
     const auto discover = [&](const sim::ApiServerOptions& options) {
         Simulation sim(options);
+        sim::add_gateway_api(sim.server);
         for (const auto& object : objects) sim.server.apply(object);
         DiscoveryConfig config{.role = role, .api_server = {.url = sim.server.url()}};
         config.attach_metadata = attach;
@@ -243,6 +245,53 @@ TEST_CASE("builders: an ingress has a target for each path, with https where the
                           {"__meta_kubernetes_ingress_path", "/status"}});
 }
 
+TEST_CASE("builders: a gateway has a target for each listener, a route for each match there") {
+    const boost::json::object gateway = sim::gateway("infra", "edge")
+                                            .class_name("envoy")
+                                            .listener("web", "HTTPS", 443, "*.example.com")
+                                            .listener("own", "HTTP", 80)
+                                            .routes_from("Same")
+                                            .listener("rpc", "HTTP", 81)
+                                            .route_kind("GRPCRoute")
+                                            .listener("db", "TLS", 5432)
+                                            .address("192.0.2.1");
+    const auto listeners = discovered(Role::gateway, {gateway});
+    REQUIRE(listeners.size() == 1);
+    REQUIRE(listeners.at("gateway/infra/edge").size() == 4);
+    check_labels(listeners.at("gateway/infra/edge")[0],
+                 {{"__address__", "*.example.com:443"},
+                  {"__meta_kubernetes_gateway_class_name", "envoy"},
+                  {"__meta_kubernetes_gateway_addresses", "192.0.2.1"},
+                  {"__meta_kubernetes_gateway_listener_name", "web"}});
+    const auto routes = discovered(Role::httproute, {gateway, sim::http_route("shop", "web")
+                                                                  .parent("edge", "", "infra")
+                                                                  .hostname("a.example.com")
+                                                                  .path("/")
+                                                                  .path("/x", "Exact")
+                                                                  .parent("gone")
+                                                                  .accepted(false)});
+    REQUIRE(routes.size() == 1);
+    REQUIRE(routes.at("httproute/shop/web").size() == 2);
+    check_labels(routes.at("httproute/shop/web")[1],
+                 {{"__address__", "a.example.com:443"},
+                  {"__meta_kubernetes_httproute_scheme", "https"},
+                  {"__meta_kubernetes_httproute_path", "/x"},
+                  {"__meta_kubernetes_httproute_path_type", "Exact"}});
+    const auto calls = discovered(Role::grpcroute, {gateway, sim::grpc_route("shop", "api")
+                                                                 .parent("edge", "rpc", "infra")
+                                                                 .hostname("b")
+                                                                 .method("shop.Cart", "Add")});
+    check_labels(calls.at("grpcroute/shop/api").at(0),
+                 {{"__address__", "b:81"},
+                  {"__meta_kubernetes_grpcroute_service", "shop.Cart"},
+                  {"__meta_kubernetes_grpcroute_method", "Add"}});
+    const auto names = discovered(
+        Role::tlsroute, {gateway, sim::tls_route("shop", "db").parent("edge", "db", "infra")});
+    check_labels(names.at("tlsroute/shop/db").at(0), {{"__address__", "192.0.2.1:5432"}});
+    CHECK_THROWS_AS(sim::gateway("infra", "edge").routes_from("All"), std::logic_error);
+    CHECK_THROWS_AS(sim::http_route("shop", "web").accepted(true), std::logic_error);
+}
+
 TEST_CASE("builders: a watcher gets what reaches no label: hints, and the UID of the pod behind") {
     for (const bool protobuf : {true, false}) {
         CAPTURE(protobuf);
@@ -288,6 +337,35 @@ TEST_CASE("builders: a node has a target with its address and the port of its ku
                   {"__meta_kubernetes_node_address_Hostname", "n1.example.com"},
                   {"__meta_kubernetes_node_label_topology_kubernetes_io_zone", "a"}});
     check_labels(targets.at("node/n2").front(), {{"__address__", "192.168.0.2:1"}});
+}
+
+TEST_CASE("builders: ReplicaSets and Jobs lead from a pod to its Deployment or CronJob") {
+    const auto owned_pod = [](std::string_view name, std::string_view kind, std::string_view owner,
+                              std::string_view ip) {
+        return sim::pod("shop", name).ip(ip).controller(kind, owner).container("c", "c:1", 80);
+    };
+    const auto targets =
+        discovered(Role::pod,
+                   {owned_pod("web-1-a", "ReplicaSet", "web-1", "10.0.0.1"),
+                    owned_pod("nightly-1-a", "Job", "nightly-1", "10.0.0.2"),
+                    sim::replica_set("shop", "web-1").controller("Deployment", "web"),
+                    sim::job("shop", "nightly-1").controller("CronJob", "nightly")},
+                   {.deployment = true, .job = true, .cronjob = true});
+    REQUIRE(targets.size() == 2);
+    check_labels(targets.at("pod/shop/web-1-a").front(),
+                 {{"__meta_kubernetes_pod_deployment_name", "web"}});
+    check_labels(targets.at("pod/shop/nightly-1-a").front(),
+                 {{"__meta_kubernetes_pod_job_name", "nightly-1"},
+                  {"__meta_kubernetes_pod_cronjob_name", "nightly"}});
+    const boost::json::object job = sim::job("shop", "nightly-1").controller("CronJob", "nightly");
+    CHECK(job.at("metadata").at("ownerReferences").at(0).at("apiVersion") == "batch/v1");
+}
+
+TEST_CASE("builders: secrets and ConfigMaps can be immutable") {
+    const boost::json::object secret = sim::secret("shop", "db").immutable();
+    CHECK(secret.at("immutable") == true);
+    const boost::json::object map = sim::config_map("shop", "conf").immutable().immutable(false);
+    CHECK(map.at("immutable") == false);
 }
 
 TEST_CASE("builders: the data of a secret is in base64, that of a ConfigMap is plain") {

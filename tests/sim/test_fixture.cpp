@@ -120,6 +120,42 @@ TEST_CASE("Fixture: files of credentials are read before it has settled") {
     std::filesystem::remove(file);
 }
 
+TEST_CASE("Fixture: files of credentials hang until the test releases them") {
+    const auto file = std::filesystem::temp_directory_path() / "k8s_sd_fixture_held_token";
+    std::ofstream(file) << "s3cret";
+    sim::ApiServerOptions options;
+    options.token = "s3cret";
+    sim::Fixture cluster({.server = options});
+    cluster.files->hold();
+    ApiServerConfig server{.url = cluster.server.url()};
+    server.auth.bearer_token_file = file.string();
+    PodHost host(cluster, server);
+    cluster.settle();
+    CHECK(host.diffs == 0);
+    CHECK(cluster.files->held() == 1);
+    CHECK(cluster.files->calls() == 1);
+    cluster.files->release();
+    cluster.settle();
+    CHECK(host.diffs == 1);
+    CHECK(cluster.files->held() == 0);
+    std::filesystem::remove(file);
+}
+
+TEST_CASE("Fixture: the requests of a host, in short") {
+    sim::Fixture cluster;
+    cluster.server.apply(web("web-0", "10.0.0.1"));
+    const std::string version = cluster.server.resource_version();
+    DiscoveryConfig config{.role = Role::pod, .api_server = cluster.api_server()};
+    config.watch.watch_list = false;
+    Host host(cluster.context.get_executor(), config);
+    host.run();
+    cluster.settle();
+    CHECK(cluster.take_requests() ==
+          std::vector<std::string>{"LIST /api/v1/pods?limit=500",
+                                   "WATCH /api/v1/pods from " + version});
+    CHECK(cluster.take_requests().empty());
+}
+
 TEST_CASE("Fixture: the environment can be changed before it is installed") {
     const auto metrics = std::make_shared<Metrics>();
     sim::Fixture cluster({.faults = {.max_read = 1}, .environment = [&](Environment& environment) {

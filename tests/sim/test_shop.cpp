@@ -149,6 +149,10 @@ TEST_CASE("Shop: the cluster begins complete and consistent") {
     CHECK(f.server.count("pods") == 19);
     CHECK(f.server.count("services") == 8);
     CHECK(f.server.count("ingresses") == 2);
+    CHECK(f.server.count("gateways") == 1);
+    CHECK(items(client, "/apis/gateway.networking.k8s.io/v1/httproutes").size() == 2);
+    CHECK(f.server.count("grpcroutes") == 1);
+    CHECK(f.server.count("tlsroutes") == 1);
     CHECK(f.server.count("deployments") == 6);
     CHECK(f.server.count("statefulsets") == 1);
     CHECK(f.server.count("daemonsets") == 1);

@@ -1,31 +1,29 @@
 #pragma once
 
-#include "k8s_sd/detail/text/base64.hpp"
 #include "support/objects.hpp"
 
 #include <boost/json/object.hpp>
 #include <string>
 
-/// Secrets and ConfigMaps in the form of a server's input.
+/// Secrets and ConfigMaps of the test kit, with defaults.
 namespace k8s_sd::test {
+
+template <class Builder>
+boost::json::object with_data(Builder builder, const Strings& data) {
+    for (const auto& [key, value] : data) builder.data(key, value);
+    return builder;
+}
 
 inline boost::json::object secret(const std::string& name, const Strings& data,
                                   const std::string& ns = "shop", const std::string& uid = {}) {
-    Strings encoded;
-    for (const auto& [key, value] : data) encoded[key] = detail::encode_base64(value);
-    return {{"kind", "Secret"},
-            {"apiVersion", "v1"},
-            {"metadata", metadata(ns, name, {}, uid)},
-            {"type", "Opaque"},
-            {"data", to_json(encoded)}};
+    sim::SecretBuilder builder = sim::secret(ns, name);
+    if (!uid.empty()) builder.uid(uid);
+    return with_data(builder, data);
 }
 
 inline boost::json::object config_map(const std::string& name, const Strings& data,
                                       const std::string& ns = "shop") {
-    return {{"kind", "ConfigMap"},
-            {"apiVersion", "v1"},
-            {"metadata", metadata(ns, name)},
-            {"data", to_json(data)}};
+    return with_data(sim::config_map(ns, name), data);
 }
 
 inline boost::json::object immutable(boost::json::object object) {

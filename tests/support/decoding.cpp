@@ -73,7 +73,8 @@ class Recorder final : public EventSink {
 struct Reading {
     Reading(Kind kind, ObjectMaker& maker, const DecodeOptions& options)
         : recorder(maker),
-          reader(schema_of(kind), options.max_object_bytes, recorder, options.make) {}
+          reader(schema_of(kind, *maker.options.version_rules), options.max_object_bytes, recorder,
+                 options.make) {}
 
     void begin(Document document) {
         reader.expect(document);

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "support/boost_json_decoder.hpp"
 
 #include <algorithm>
@@ -106,6 +107,7 @@ bool is_not_json(const Decoded& decoded) {
 std::string json_disagreement(Document document, Kind kind, std::string_view body,
                               std::size_t piece, DecodeOptions options) {
     const Decoded ours = decode(document, kind, pieces(body, piece), options);
+    body = without_byte_order_mark(body);  // Boost.JSON refuses it
     DecodeOptions with_boost = options;
     with_boost.make = make_boost_json_decoder;
     const Decoded plain = decode(document, kind, {body}, with_boost);

@@ -1,41 +1,38 @@
 #pragma once
 
+#include "k8s_sd/sim/builders.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
-/// Small Kubernetes objects for tests, in the form of a server's input.
+/// The objects of most tests: those of the test kit, with defaults.
 namespace k8s_sd::test {
 
 using Strings = std::map<std::string, std::string>;
 
-inline boost::json::object to_json(const Strings& strings) {
-    boost::json::object object;
-    for (const auto& [key, value] : strings) object[key] = value;
-    return object;
+template <class Builder>
+boost::json::object with_labels(Builder builder, const Strings& labels) {
+    for (const auto& [key, value] : labels) builder.label(key, value);
+    return builder;
 }
 
-inline boost::json::object metadata(const std::string& ns, const std::string& name,
-                                    const Strings& labels = {}, const std::string& uid = {}) {
-    boost::json::object meta{{"name", name}};
-    if (!ns.empty()) meta["namespace"] = ns;
-    if (!labels.empty()) meta["labels"] = to_json(labels);
-    if (!uid.empty()) meta["uid"] = uid;
-    return meta;
-}
-
+/// Sets the controller of an object in JSON.
 inline boost::json::object with_controller(boost::json::object object, const std::string& kind,
                                            const std::string& name) {
+    const boost::json::object owned = sim::pod("default", "owned").controller(kind, name);
     object["metadata"].as_object()["ownerReferences"] =
-        boost::json::array{boost::json::object{{"apiVersion", "v1"},
-                                               {"kind", kind},
-                                               {"name", name},
-                                               {"uid", kind + name},
-                                               {"controller", true}}};
+        owned.at("metadata").as_object().at("ownerReferences");
     return object;
+}
+
+/// Sets a time in the only condition of an object, without effect on labels.
+inline void set_time(boost::json::object& object, const std::string& name,
+                     const std::string& time) {
+    object["status"].as_object()["conditions"].as_array()[0].as_object()[name] = time;
 }
 
 struct PodSpec {
@@ -49,56 +46,26 @@ struct PodSpec {
     std::string probe_time{};  ///< affects no label
 };
 inline boost::json::object pod(const PodSpec& spec) {
-    boost::json::object status{{"phase", spec.phase}, {"hostIP", "192.168.0.1"}};
-    if (!spec.ip.empty()) {
-        status["podIP"] = spec.ip;
-        status["podIPs"] = boost::json::array{boost::json::object{{"ip", spec.ip}}};
-    }
-    status["conditions"] = boost::json::array{boost::json::object{
-        {"type", "Ready"}, {"status", "True"}, {"lastProbeTime", spec.probe_time}}};
-    return {{"kind", "Pod"},
-            {"apiVersion", "v1"},
-            {"metadata", metadata(spec.ns, spec.name, spec.labels, spec.uid)},
-            {"spec",
-             boost::json::object{
-                 {"nodeName", spec.node},
-                 {"containers",
-                  boost::json::array{boost::json::object{
-                      {"name", "main"},
-                      {"image", "app:1"},
-                      {"ports",
-                       boost::json::array{boost::json::object{
-                           {"name", "http"}, {"containerPort", 8080}, {"protocol", "TCP"}}}}}}}}},
-            {"status", std::move(status)}};
+    sim::PodBuilder builder = sim::pod(spec.ns, spec.name);
+    builder.phase(spec.phase).host_ip("192.168.0.1").ready().node(spec.node);
+    if (!spec.ip.empty()) builder.ip(spec.ip);
+    if (!spec.uid.empty()) builder.uid(spec.uid);
+    builder.container("main", "app:1").port("http", 8080);
+    boost::json::object object = with_labels(std::move(builder), spec.labels);
+    if (!spec.probe_time.empty()) set_time(object, "lastProbeTime", spec.probe_time);
+    return object;
 }
 
 inline boost::json::object node(const std::string& name, const Strings& labels = {},
                                 const std::string& heartbeat = {}) {
-    return {
-        {"kind", "Node"},
-        {"apiVersion", "v1"},
-        {"metadata", metadata("", name, labels)},
-        {"status",
-         boost::json::object{
-             {"addresses", boost::json::array{boost::json::object{{"type", "InternalIP"},
-                                                                  {"address", "192.168.0.1"}}}},
-             {"conditions",
-              boost::json::array{boost::json::object{
-                  {"type", "Ready"}, {"status", "True"}, {"lastHeartbeatTime", heartbeat}}}},
-             {"daemonEndpoints",
-              boost::json::object{{"kubeletEndpoint", boost::json::object{{"Port", 10250}}}}}}}};
+    boost::json::object object = with_labels(sim::node(name).address("192.168.0.1"), labels);
+    if (!heartbeat.empty()) set_time(object, "lastHeartbeatTime", heartbeat);
+    return object;
 }
 
 inline boost::json::object service(const std::string& name, const Strings& labels = {},
                                    const std::string& ns = "default") {
-    return {{"kind", "Service"},
-            {"apiVersion", "v1"},
-            {"metadata", metadata(ns, name, labels)},
-            {"spec", boost::json::object{
-                         {"type", "ClusterIP"},
-                         {"clusterIP", "10.96.0.1"},
-                         {"ports", boost::json::array{boost::json::object{
-                                       {"name", "http"}, {"port", 80}, {"protocol", "TCP"}}}}}}};
+    return with_labels(sim::service(ns, name).port("http", 80), labels);
 }
 
 /// An address of a pod, or without a pod if `pod` is empty.
@@ -108,83 +75,49 @@ struct Address {
     std::string node = "n1";
 };
 
-inline boost::json::object target_ref(const Address& address, const std::string& ns) {
-    return {{"kind", "Pod"}, {"name", address.pod}, {"namespace", ns}};
-}
-
 inline boost::json::object slice(const std::string& name, const std::string& service,
                                  const std::vector<Address>& addresses,
                                  const std::string& ns = "default") {
-    boost::json::array endpoints;
+    sim::EndpointSliceBuilder builder = sim::endpoint_slice(ns, name, service).port("http", 8080);
     for (const Address& address : addresses) {
-        boost::json::object endpoint{{"addresses", boost::json::array{address.ip}},
-                                     {"conditions", boost::json::object{{"ready", true}}},
-                                     {"nodeName", address.node}};
-        if (!address.pod.empty()) endpoint["targetRef"] = target_ref(address, ns);
-        endpoints.push_back(std::move(endpoint));
+        builder.endpoint(address.ip).node(address.node);
+        if (!address.pod.empty()) builder.pod(address.pod);
     }
-    return {{"kind", "EndpointSlice"},
-            {"apiVersion", "discovery.k8s.io/v1"},
-            {"metadata", metadata(ns, name, {{"kubernetes.io/service-name", service}})},
-            {"addressType", "IPv4"},
-            {"endpoints", std::move(endpoints)},
-            {"ports", boost::json::array{boost::json::object{
-                          {"name", "http"}, {"port", 8080}, {"protocol", "TCP"}}}}};
+    return builder;
 }
 
 inline boost::json::object endpoints(const std::string& service,
                                      const std::vector<Address>& addresses,
                                      const std::string& ns = "default") {
-    boost::json::array ready;
+    sim::EndpointsBuilder builder = sim::endpoints(ns, service).port("http", 8080);
     for (const Address& address : addresses) {
-        boost::json::object entry{{"ip", address.ip}, {"nodeName", address.node}};
-        if (!address.pod.empty()) entry["targetRef"] = target_ref(address, ns);
-        ready.push_back(std::move(entry));
+        builder.address(address.ip).node(address.node);
+        if (!address.pod.empty()) builder.pod(address.pod);
     }
-    return {
-        {"kind", "Endpoints"},
-        {"apiVersion", "v1"},
-        {"metadata", metadata(ns, service)},
-        {"subsets", boost::json::array{boost::json::object{
-                        {"addresses", std::move(ready)},
-                        {"ports", boost::json::array{boost::json::object{
-                                      {"name", "http"}, {"port", 8080}, {"protocol", "TCP"}}}}}}}};
+    return builder;
 }
 
 inline boost::json::object ingress(const std::string& name, const std::string& host,
                                    const std::string& ns = "default") {
-    return {{"kind", "Ingress"},
-            {"apiVersion", "networking.k8s.io/v1"},
-            {"metadata", metadata(ns, name)},
-            {"spec",
-             boost::json::object{
-                 {"rules",
-                  boost::json::array{boost::json::object{
-                      {"host", host},
-                      {"http", boost::json::object{
-                                   {"paths", boost::json::array{boost::json::object{
-                                                 {"path", "/"}, {"pathType", "Prefix"}}}}}}}}}}}};
+    return sim::ingress(ns, name).path(host, "/", "web", 80);
 }
 
 inline boost::json::object namespace_object(const std::string& name, const Strings& labels = {}) {
-    return {{"kind", "Namespace"}, {"apiVersion", "v1"}, {"metadata", metadata("", name, labels)}};
+    return with_labels(sim::namespace_(name), labels);
 }
 
 /// \param deployment  the controller; empty: none
 inline boost::json::object replica_set(const std::string& name, const std::string& deployment,
                                        const std::string& ns = "default") {
-    boost::json::object object{
-        {"kind", "ReplicaSet"}, {"apiVersion", "apps/v1"}, {"metadata", metadata(ns, name)}};
-    return deployment.empty() ? object
-                              : with_controller(std::move(object), "Deployment", deployment);
+    sim::ReplicaSetBuilder builder = sim::replica_set(ns, name);
+    return deployment.empty() ? builder : builder.controller("Deployment", deployment);
 }
 
 /// \param cron_job  the controller; empty: none
 inline boost::json::object job(const std::string& name, const std::string& cron_job,
                                const std::string& ns = "default") {
-    boost::json::object object{
-        {"kind", "Job"}, {"apiVersion", "batch/v1"}, {"metadata", metadata(ns, name)}};
-    return cron_job.empty() ? object : with_controller(std::move(object), "CronJob", cron_job);
+    sim::JobBuilder builder = sim::job(ns, name);
+    return cron_job.empty() ? builder : builder.controller("CronJob", cron_job);
 }
 
 }  // namespace k8s_sd::test

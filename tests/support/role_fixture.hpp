@@ -45,13 +45,19 @@ inline std::vector<LabelMap> sorted(std::vector<LabelMap> maps) {
 }
 
 /// Some objects, and the targets generated from them.
-class World final : private detail::Lookup {
+class World : private detail::Lookup {
  public:
     using Key = std::tuple<Kind, std::string, std::string>;
 
     explicit World(LabelDialect dialect = LabelDialect::prometheus, AttachMetadata attach = {},
                    bool by_namespace = false)
         : maker_{{&detail::rules_of(dialect), attach, by_namespace}, {}} {}
+    /// Of Prometheus' dialect.
+    explicit World(PrometheusVersion version, AttachMetadata attach = {})
+        : World(LabelDialect::prometheus, attach) {
+        maker_.options.version_rules = &detail::version_rules_of({.version = version});
+    }
+    virtual ~World() = default;
 
     World& add(Kind kind, std::string_view json) {
         ObjectPtr object = decode_object(kind, maker_, json);

@@ -42,24 +42,24 @@ constexpr Duration fleet_start_jitter(std::size_t members) noexcept {
 
 /// The reason a view differs from the visible members of the fleet.
 enum class ViewHold : std::uint8_t {
-    none,           ///< the view is current
-    unknown,        ///< no view: the members have not been visible yet
-    nobody,         ///< no view: no member is active yet
-    wait_for_size,  ///< no view: see FleetRules::wait_for_size
-    away,           ///< the members are not visible now; the view stays as it is
-    debounce,       ///< see FleetRules::debounce
-    hold_down,      ///< see FleetRules::hold_down
-    empty,          ///< no member is left; see FleetRules::alarm_hold
-    self_missing,   ///< this member is missing; see FleetRules::alarm_hold
-    shrunken,       ///< more than half have vanished; see FleetRules::alarm_hold
+    none,              ///< the view is current
+    unknown,           ///< no view: the members have not been visible yet
+    no_active_member,  ///< no view: no member is active yet
+    wait_for_size,     ///< no view: see FleetRules::wait_for_size
+    away,              ///< the members are not visible now; the view stays as it is
+    debounce,          ///< see FleetRules::debounce
+    hold_down,         ///< see FleetRules::hold_down
+    empty,             ///< no member is left; see FleetRules::alarm_hold
+    self_missing,      ///< this member is missing; see FleetRules::alarm_hold
+    shrunken,          ///< more than half have vanished; see FleetRules::alarm_hold
 };
 inline constexpr std::size_t view_hold_count = 10;  ///< number of values of ViewHold
 
 /// The name of the enumerator.
 constexpr std::string_view to_string(ViewHold hold) noexcept {
     constexpr std::string_view names[view_hold_count] = {
-        "none",     "unknown",   "nobody", "wait_for_size", "away",
-        "debounce", "hold_down", "empty",  "self_missing",  "shrunken"};
+        "none",      "unknown", "no_active_member", "wait_for_size", "away", "debounce",
+        "hold_down", "empty",   "self_missing",     "shrunken"};
     return names[static_cast<std::size_t>(hold)];
 }
 /// Whether an operator should look: the view is held although the members are visible.

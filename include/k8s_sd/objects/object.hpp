@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/base/fnv1a.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/labels.hpp"
@@ -39,7 +40,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     LabelMap labels() const {
         std::vector<detail::LabelBlockPtr> blocks;
         collect(blocks);
-        return Labels(blocks.data(), blocks.data() + blocks.size()).to_map();
+        return detail::Access::make<Labels>(blocks.data(), blocks.data() + blocks.size()).to_map();
     }
     /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; empty
     /// for kinds with only their owner kept.
@@ -77,7 +78,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     }
 
  private:
-    friend struct detail::ObjectTag;
+    friend struct detail::Access;
 
     Kind kind_ : 14;
     Form form_ : 2;

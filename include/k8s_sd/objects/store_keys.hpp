@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/access.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <string_view>
@@ -42,14 +44,15 @@ class IndexKeys {
         if (!key.empty()) keys_.push_back(key);
     }
 
-    /// For the library itself: the sorted keys without duplicates.
+ private:
+    friend struct detail::Access;
+
     std::vector<std::string_view> sorted() && {
         std::sort(keys_.begin(), keys_.end());
         keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
         return std::move(keys_);
     }
 
- private:
     std::vector<std::string_view> keys_;
 };
 

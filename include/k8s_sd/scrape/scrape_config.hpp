@@ -27,10 +27,11 @@ struct ScrapeConfig {
     /// Above 0 and not longer than the interval; LabelDialect::victoriametrics: reduced to it.
     /// nullopt: ten seconds, or the interval if shorter.
     std::optional<std::chrono::milliseconds> scrape_timeout{};
-    bool convert_classic_histograms_to_nhcb = false;  ///< for the scraping host
-    bool always_scrape_classic_histograms = false;    ///< the same
-    bool scrape_native_histograms = false;            ///< the same
-    std::vector<RelabelRule> relabel_configs{};       ///< for targets
+    /// For the scraping host, which asks each target: see ScrapeTarget.
+    bool convert_classic_histograms_to_nhcb = false;
+    bool always_scrape_classic_histograms = false;  ///< the same
+    bool scrape_native_histograms = false;          ///< the same
+    std::vector<RelabelRule> relabel_configs{};     ///< for targets
     /// For scraped samples. Only validated here: the host applies them, with Relabeler.
     std::vector<RelabelRule> metric_relabel_configs{};
     std::size_t target_limit = 0;  ///< active targets above which all scrapes should fail; 0: none
@@ -39,6 +40,8 @@ struct ScrapeConfig {
     NameValidation metric_name_validation_scheme = NameValidation::utf8;
     /// The dialect of durations, addresses and hashes.
     LabelDialect dialect = LabelDialect::prometheus;
+    /// The version of Prometheus with these scrape targets, see DiscoveryConfig.
+    PrometheusVersion prometheus_version = PrometheusVersion::v3_5;
     auto operator<=>(const ScrapeConfig&) const = default;
 };
 

@@ -101,6 +101,9 @@ struct K8S_SD_EXPORT ScrapeConfigFile {
 /// How to read a configuration file.
 struct ScrapeConfigOptions {
     LabelDialect dialect = LabelDialect::prometheus;  ///< the dialect of the file
+    /// The version of Prometheus with the targets of all jobs, see DiscoveryConfig; a file cannot
+    /// state it.
+    PrometheusVersion prometheus_version = PrometheusVersion::v3_5;
     /// Treats every note as a mistake, and refuses the whole file for a mistake in one job.
     bool strict = false;
     /// Limit of the file together with those of `scrape_config_files`.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/detail/labels/label_template.hpp"
 #include "k8s_sd/labels.hpp"
@@ -67,10 +68,6 @@ class ScrapeLabels {
 
     /// An empty label set.
     ScrapeLabels() = default;
-    /// For the library itself.
-    ScrapeLabels(const detail::LabelTemplate& labels, const char* values) noexcept
-        : template_(&labels), values_(values) {}
-
     /// The label with the smallest name.
     iterator begin() const noexcept { return {template_ ? entries().data() : nullptr, values_}; }
     /// The end of the labels.
@@ -104,6 +101,10 @@ class ScrapeLabels {
     }
 
  private:
+    friend struct detail::Access;
+
+    ScrapeLabels(const detail::LabelTemplate& labels, const char* values) noexcept
+        : template_(&labels), values_(values) {}
     std::span<const detail::LabelTemplate::TemplateEntry> entries() const noexcept {
         return template_->entries();
     }

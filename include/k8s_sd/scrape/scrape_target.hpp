@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/labels.hpp"
 #include "k8s_sd/scrape/scrape_labels.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -17,8 +18,6 @@
 namespace k8s_sd::inline v0 {
 
 namespace detail {
-class EqualTargets;
-class TargetPacker;
 class TargetShape;
 }  // namespace detail
 
@@ -57,6 +56,16 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     std::chrono::milliseconds scrape_interval() const noexcept;
     /// Time for one scrape.
     std::chrono::milliseconds scrape_timeout() const noexcept;
+    /// Whether to convert classic histograms to native ones: the setting of the job. From
+    /// PrometheusVersion::v3_13 on, the label `__convert_classic_histograms_to_nhcb__`, if there is
+    /// one, as rules may set it.
+    bool convert_classic_histograms_to_nhcb() const noexcept;
+    /// Whether to scrape classic histograms beside native ones: the setting of the job, or the
+    /// label `__always_scrape_classic_histograms__`, as above.
+    bool always_scrape_classic_histograms() const noexcept;
+    /// Whether to scrape native histograms: the setting of the job, or the label
+    /// `__scrape_native_histograms__`, as above.
+    bool scrape_native_histograms() const noexcept;
     /// Whether two targets of one job are the same: with equal labels() and url().
     bool same_as(const ScrapeTarget& other) const noexcept {
         // With equal labels, only different parameters in two configurations of the job lead to
@@ -81,11 +90,18 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
  private:
-    friend class detail::EqualTargets;
-    friend class detail::TargetPacker;
+    friend struct detail::Access;
+
+    /// A place in the ring of equal targets of one pool; see detail::EqualTargets.
+    struct Links {
+        TargetId id = 0;
+        const ScrapeTarget* next = nullptr;
+        const ScrapeTarget* previous = nullptr;
+    };
 
     ScrapeTarget(boost::intrusive_ptr<const detail::TargetShape>, std::uint64_t hash,
                  TargetGroupPtr, std::size_t index) noexcept;
+    bool flag(std::string_view label, bool of_job) const noexcept;
     // The values follow the object in the same allocation.
     const char* values() const noexcept { return reinterpret_cast<const char*>(this + 1); }
 
@@ -93,11 +109,8 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     const std::uint64_t hash_;
     const boost::intrusive_ptr<const detail::TargetShape> shape_;
     const TargetGroupPtr group_;
-    // For the one pool that owns the target, the only user of these members. See
-    // detail::EqualTargets.
-    mutable TargetId id_ = 0;
-    mutable const ScrapeTarget* next_equal_ = this;
-    mutable const ScrapeTarget* previous_equal_ = this;
+    // Only the pool that owns the target uses them.
+    mutable Links links_{0, this, this};
 };
 
 /// Shared ownership of a scrape target.

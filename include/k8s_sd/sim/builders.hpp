@@ -31,6 +31,7 @@ class K8S_SD_EXPORT ObjectBuilder {
     /// A member of object type, created if missing.
     boost::json::object& part(std::string_view name);
     void set_metadata(std::string_view map, std::string_view key, std::string_view value);
+    void set_controller(std::string_view kind, std::string_view name);
 
  private:
     boost::json::object object_;
@@ -53,6 +54,11 @@ class MetadataBuilder : public ObjectBuilder {
         metadata()["uid"] = uid;
         return self();
     }
+    /// The controlling owner: a "ReplicaSet", "Deployment", "Job", "CronJob" and so on.
+    Self& controller(std::string_view kind, std::string_view name) {
+        set_controller(kind, name);
+        return self();
+    }
 
  protected:
     using ObjectBuilder::ObjectBuilder;
@@ -70,10 +76,8 @@ class K8S_SD_EXPORT PodBuilder : public MetadataBuilder<PodBuilder> {
     PodBuilder& host_ip(std::string_view);  ///< address of the node
     PodBuilder& node(std::string_view name);
     PodBuilder& phase(std::string_view);  ///< "Pending", "Succeeded" …
-    PodBuilder& ready(bool = true);       ///< the Ready condition
-    /// \param kind  "ReplicaSet", "Job" … of the controlling owner
-    PodBuilder& controller(std::string_view kind, std::string_view name);
-    /// Adds a container. \param port  0: without a declared port (yet)
+    PodBuilder& ready(
+        bool = true);  /// Adds a container. \param port  0: without a declared port (yet)
     PodBuilder& container(std::string_view name, std::string_view image, unsigned short port = 0);
     /// Adds an init container.
     PodBuilder& init_container(std::string_view name, std::string_view image,
@@ -196,6 +200,20 @@ class K8S_SD_EXPORT NamespaceBuilder : public MetadataBuilder<NamespaceBuilder> 
 /// An active namespace, with the label kubernetes.io/metadata.name. Other objects do not need one.
 K8S_SD_EXPORT NamespaceBuilder namespace_(std::string_view name);
 
+/// A ReplicaSet; discovery reads its controller.
+class K8S_SD_EXPORT ReplicaSetBuilder : public MetadataBuilder<ReplicaSetBuilder> {
+ public:
+    ReplicaSetBuilder(std::string_view ns, std::string_view name);
+};
+K8S_SD_EXPORT ReplicaSetBuilder replica_set(std::string_view ns, std::string_view name);
+
+/// A Job; discovery reads its controller.
+class K8S_SD_EXPORT JobBuilder : public MetadataBuilder<JobBuilder> {
+ public:
+    JobBuilder(std::string_view ns, std::string_view name);
+};
+K8S_SD_EXPORT JobBuilder job(std::string_view ns, std::string_view name);
+
 /// See secret().
 class K8S_SD_EXPORT SecretBuilder : public MetadataBuilder<SecretBuilder> {
  public:
@@ -204,6 +222,7 @@ class K8S_SD_EXPORT SecretBuilder : public MetadataBuilder<SecretBuilder> {
     SecretBuilder& type(std::string_view);  ///< "kubernetes.io/tls" …
     /// \param value  any bytes, not base64
     SecretBuilder& data(std::string_view key, std::string_view value);
+    SecretBuilder& immutable(bool = true);  ///< the field `immutable`
 };
 /// A secret of type Opaque without data.
 K8S_SD_EXPORT SecretBuilder secret(std::string_view ns, std::string_view name);
@@ -214,6 +233,7 @@ class K8S_SD_EXPORT ConfigMapBuilder : public MetadataBuilder<ConfigMapBuilder> 
     ConfigMapBuilder(std::string_view ns, std::string_view name);
 
     ConfigMapBuilder& data(std::string_view key, std::string_view value);  ///< UTF-8 text
+    ConfigMapBuilder& immutable(bool = true);  ///< the field `immutable`
 };
 /// A ConfigMap without data.
 K8S_SD_EXPORT ConfigMapBuilder config_map(std::string_view ns, std::string_view name);

@@ -5,6 +5,7 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "k8s_sd/sim/manual_clock.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
 #include "k8s_sd/sim/memory_connector.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -35,7 +36,8 @@ struct FixtureOptions {
 /// \endcode
 /// Everything happens in settle() and advance(), on the calling thread, including the host's
 /// callbacks. A test runs the same way each time: jitter has a fixed seed, and token and
-/// certificate files are read within settle(). Programs that print credentials are not waited for.
+/// certificate files are read within settle(), unless `files` holds them. Programs that print
+/// credentials are not waited for.
 ///
 /// For one thread. The host must be destroyed before the fixture.
 class K8S_SD_EXPORT Fixture {
@@ -61,10 +63,16 @@ class K8S_SD_EXPORT Fixture {
     /// The library's log lines since the last call: warnings and errors, unless
     /// FixtureOptions::environment has changed the level.
     std::vector<std::string> take_log();
+    /// The requests since the last call, in short: "WATCH /api/v1/pods from 7" with the resource
+    /// version, "LIST /api/v1/pods?limit=500" for any other GET, else method and target.
+    /// ApiServer::requests() has them in full.
+    std::vector<std::string> take_requests();
 
     asio::io_context context;                 ///< context of the host
     const std::shared_ptr<ManualClock> clock  ///< clock of the host and of the server
         = std::make_shared<ManualClock>();
+    /// Files of credentials, certificates, targets and snapshots.
+    const std::shared_ptr<ManualFiles> files = std::make_shared<ManualFiles>();
     ApiServer server;  ///< empty at first
 
  private:

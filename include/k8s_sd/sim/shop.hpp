@@ -19,8 +19,9 @@ struct ShopOptions {
 };
 
 /// A small, plausible cluster on a simulated server: an online shop, payments and monitoring on
-/// three nodes in two zones, with Deployments, a StatefulSet, a DaemonSet, a CronJob, and
-/// Services, Endpoints, EndpointSlices and Ingresses as consistent as controllers keep them.
+/// three nodes in two zones, with Deployments, a StatefulSet, a DaemonSet, a CronJob, a Gateway
+/// with routes, and Services, Endpoints, EndpointSlices and Ingresses as consistent as
+/// controllers keep them.
 ///
 /// The constructor creates it; step() then changes one thing at a time. Call step() from a timer:
 /// \code

@@ -101,16 +101,4 @@ std::chrono::nanoseconds seconds(const std::string& value) {
         std::chrono::duration<double>(result));
 }
 
-const Choices<k8s_sd::LabelDialect>& dialects() {
-    using k8s_sd::LabelDialect;
-    static const Choices<LabelDialect> all = [] {
-        Choices<LabelDialect> choices;
-        for (const auto dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
-            choices.emplace_back(to_string(dialect), dialect);
-        }
-        return choices;
-    }();
-    return all;
-}
-
 }  // namespace support

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "cli/command_line.hpp"
-#include "k8s_sd/role.hpp"
 
 #include <charconv>
 #include <chrono>
@@ -63,9 +62,6 @@ Number number(const std::string& value, Number least, Number greatest, const cha
 unsigned count(const std::string& value);
 /// A number of seconds from 0.001 to a million, such as "2.5". \throws UsageError
 std::chrono::nanoseconds seconds(const std::string& value);
-
-/// All dialects, by name.
-const Choices<k8s_sd::LabelDialect>& dialects();
 
 /// Setters for options that only set a member.
 inline Setter flag(bool& member) {

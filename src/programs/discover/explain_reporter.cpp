@@ -37,7 +37,7 @@ class Objects {
         const std::string_view source = group_.source();
         if (kind == main_kind(role_)) return std::string(source.substr(source.find('/') + 1));
         const std::string name = value(target, name_label(kind));
-        std::string ns = value(target, "namespace");
+        std::string ns = value(target, kind == Kind::gateway ? "gateway_namespace" : "namespace");
         if (kind == Kind::namespace_) return ns;
         return name.empty() || kind == Kind::node ? name : ns + "/" + name;
     }
@@ -49,6 +49,7 @@ class Objects {
             case Kind::node: return "node_name";
             case Kind::pod: return "pod_name";
             case Kind::service: return "service_name";
+            case Kind::gateway: return "gateway_name";
             case Kind::replicaset:
             case Kind::job: return "pod_controller_name";
             default: return "namespace";
@@ -106,8 +107,9 @@ class ExplainReporter final : public Reporter {
     std::optional<LabelOrigin> origin(const std::string& label, const LabelMap& labels) const {
         const bool of_port = label == "__address__" || label == port_protocol;
         const bool from_pod = of_port && is_further_port(labels);
-        auto from = k8s_sd::label_origin(label, from_pod ? k8s_sd::Role::pod : options_.config.role,
-                                         options_.config.dialect);
+        auto from =
+            k8s_sd::label_origin(label, from_pod ? k8s_sd::Role::pod : options_.config.role,
+                                 options_.config.dialect, options_.config.prometheus_version);
         const auto init = labels.find("__meta_kubernetes_pod_container_init");
         if (from && init != labels.end() && init->second == "true") {
             replace(from->field, "spec.containers", "spec.initContainers");

@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "cli/dialect_option.hpp"
 #include "cli/discovery_options.hpp"
 #include "cli/process_variables.hpp"
 #include "cli/server_options.hpp"
@@ -64,9 +65,7 @@ support::Section config_options(Options& o) {
         section.options.push_back(std::move(option));
     }
     section.options.push_back(
-        {"--dialect", "DIALECT",
-         "labels as of " + either(names_of(support::dialects()), to_string(o.config.dialect)),
-         support::choice(o.config.dialect, support::dialects())});
+        support::dialect_option("labels as of", o.config.dialect, o.config.prometheus_version));
     return section;
 }
 
@@ -161,8 +160,10 @@ void load_base(Options& options, const std::vector<support::GivenOption>& given)
         file = &item.value;
     }
     if (!file) return;
+    const k8s_sd::PrometheusVersion version = options.config.prometheus_version;
     options.config =
         k8s_sd::load_sd_config(*file, options.config.dialect, support::process_variables());
+    options.config.prometheus_version = version;
     options.sd_config = *file;
 }
 

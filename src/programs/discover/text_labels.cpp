@@ -30,6 +30,10 @@ std::vector<std::string_view> own_prefixes(Role role) {
             return {"endpointslice_endpoint_conditions_", "endpointslice_endpoint_",
                     "endpointslice_"};
         case Role::ingress: return {"ingress_"};
+        case Role::gateway: return {"gateway_"};
+        case Role::httproute: return {"httproute_"};
+        case Role::grpcroute: return {"grpcroute_"};
+        case Role::tlsroute: return {"tlsroute_"};
         default: return {};
     }
 }
@@ -73,6 +77,21 @@ std::vector<DistinctiveLabel> distinctive_labels_of(Role role) {
         case Role::ingress:
             return {
                 {"scheme", "ingress_scheme"}, {"host", "ingress_host"}, {"path", "ingress_path"}};
+        case Role::gateway:
+            return {{"listener", "gateway_listener_name"},
+                    {"protocol", "gateway_listener_protocol"}};
+        case Role::httproute:
+            return {{"scheme", "httproute_scheme"},
+                    {"path", "httproute_path"},
+                    {"gateway", "gateway_name"},
+                    {"listener", "gateway_listener_name"}};
+        case Role::grpcroute:
+            return {{"service", "grpcroute_service"},
+                    {"method", "grpcroute_method"},
+                    {"gateway", "gateway_name"},
+                    {"listener", "gateway_listener_name"}};
+        case Role::tlsroute:
+            return {{"gateway", "gateway_name"}, {"listener", "gateway_listener_name"}};
         default: return {};  // shown by its address
     }
 }

@@ -2,6 +2,7 @@
 
 #include "http/http_fields.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/tls_trust.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/verify_context.hpp>
@@ -178,7 +179,9 @@ bool does_for_clients(SSL_CTX* context) {
            X509_verify_cert(verification.get()) == 1;
 }
 
-std::shared_ptr<ssl::context> context_of(const TlsFiles& files, const TlsTexts& texts) {
+/// \param broken  receives a warning about broken certificates
+std::shared_ptr<ssl::context> context_of(const TlsFiles& files, const TlsTexts& texts,
+                                         std::string& broken) {
     using boost::system::error_code;
     const auto made = std::make_shared<ssl::context>(ssl::context::tls_server);
     ssl::context& context = *made;
@@ -207,11 +210,7 @@ std::shared_ptr<ssl::context> context_of(const TlsFiles& files, const TlsTexts& 
         throw std::runtime_error(files.key + " is not the key of " + files.cert);
     }
     if (!files.client_ca.empty()) {
-        step(files.client_ca + " holds no usable certificate", [&](error_code& ec) {
-            context.add_certificate_authority(asio::buffer(texts.client_ca), ec);
-            const auto* found = X509_STORE_get0_objects(SSL_CTX_get_cert_store(native));
-            if (!ec && sk_X509_OBJECT_num(found) == 0) ec = asio::error::not_found;
-        });
+        broken = k8s_sd::trust_certificates(native, texts.client_ca, files.client_ca);
         verify_clients(context, files.client_names);
     }
     return made;
@@ -227,7 +226,9 @@ void RenewedTls::load(std::vector<Digest>& seen) {
                             digest_of(texts.client_ca)};
     if (now == seen) return;
     seen = std::move(now);
-    context_ = context_of(files_, texts);
+    std::string broken;
+    context_ = context_of(files_, texts, broken);
+    broken_ = std::move(broken);
 }
 
 std::int64_t RenewedTls::valid_until() const {
@@ -241,6 +242,7 @@ std::vector<std::string> RenewedTls::notes(std::int64_t now) const {
         notes.push_back(note_on(validity_of_authorities(context()), now, files_.client_ca,
                                 "no certificate of a client is accepted"));
     }
+    notes.push_back(broken_);
     std::erase(notes, std::string());
     return notes;
 }

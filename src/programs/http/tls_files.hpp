@@ -31,7 +31,8 @@ class RenewedTls {
     /// Expiry of the certificate in use, in seconds since 1970.
     std::int64_t valid_until() const;
     /// Warnings about the validity of the certificates in use, in words: expired, or expiring
-    /// within 7 days or a quarter of their lifetime. \param now  seconds since 1970
+    /// within 7 days or a quarter of their lifetime; and about broken certificates of clients' CAs.
+    /// \param now  seconds since 1970
     std::vector<std::string> notes(std::int64_t now) const;
     /// Recommended improvements of the certificates in use, in words; empty: none.
     std::string advice() const;
@@ -45,6 +46,7 @@ class RenewedTls {
 
     const TlsFiles files_;
     std::shared_ptr<boost::asio::ssl::context> context_;
+    std::string broken_;        // a warning about broken certificates
     std::vector<Digest> seen_;  // including unusable content
     std::string problem_;       // the known problem
 };

@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "cli/dialect_option.hpp"
 #include "cli/discovery_options.hpp"
 #include "cli/listen_address.hpp"
 #include "cli/option_values.hpp"
@@ -36,10 +37,7 @@ support::Section config_options(Options& o) {
           "/readyz says 200 although a mistake leaves out jobs at the start; without it 503, so "
           "that a rolling update keeps the replicas that have these jobs",
           support::flag(o.ready_with_left_out_jobs)},
-         {"--dialect", "DIALECT",
-          "read it, and make labels, as " +
-              support::either(support::names_of(support::dialects()), to_string(o.dialect)),
-          support::choice(o.dialect, support::dialects())},
+         support::dialect_option("read it, and make labels, as", o.dialect, o.prometheus_version),
          {"--check-interval", "SECONDS", "how often to look for changes of the file (default 5)",
           [&](Text v) { o.check_interval = support::seconds(v); }}}};
 }
@@ -214,6 +212,7 @@ support::CommandLine command_line(Options& o) {
                                                      option.option->name) != names.end();
         }
         o.discovery.dialect = o.dialect;
+        o.discovery.prometheus_version = o.prometheus_version;
     };
     return {.program = "k8s-sd",
             .about = "Discovers the targets of a Kubernetes cluster, once for all agents, and "
@@ -235,7 +234,10 @@ support::CommandLine command_line(Options& o) {
 }
 
 k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {
-    return {.dialect = o.dialect, .strict = o.strict, .variables = support::process_variables()};
+    return {.dialect = o.dialect,
+            .prometheus_version = o.prometheus_version,
+            .strict = o.strict,
+            .variables = support::process_variables()};
 }
 
 void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& path) {

@@ -26,6 +26,7 @@ struct Options {
     bool ready_with_left_out_jobs = false;
     bool log_times = true;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
+    k8s_sd::PrometheusVersion prometheus_version = k8s_sd::PrometheusVersion::v3_5;
     std::chrono::nanoseconds check_interval = std::chrono::seconds(5);
     k8s_sd::DiscoveryConfig discovery;  ///< of the single job
     bool single_job = false;            ///< some option describes a single job

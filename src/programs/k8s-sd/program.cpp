@@ -67,6 +67,11 @@ ServeOptions serve_options(ServeOptions options, const EventLog& log) {
         log("job " + job + ": its list is complete, with " + plural(counts.active, "target") +
             " of " + std::to_string(counts.discovered) + " discovered");
     };
+    options.on_failed = [log](const std::string& job, const TargetCounts& counts,
+                              const std::string& example) {
+        log("job " + job + ": " + plural(counts.failed, "target") + " cannot be scraped, such as " +
+            example);
+    };
     return options;
 }
 
@@ -147,6 +152,7 @@ k8s_sd::ScrapeConfigFile Program::fixed_config() const {
                               ? std::string(to_string(options_.discovery.role))
                               : options_.job_name;
     job.scrape.dialect = options_.dialect;
+    job.scrape.prometheus_version = options_.prometheus_version;
     job.discovery.name = job.scrape.job_name;
     job.discovery.configs = {options_.discovery};
     k8s_sd::ScrapeConfigFile file;

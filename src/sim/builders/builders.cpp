@@ -1,6 +1,7 @@
 #include "k8s_sd/sim/builders.hpp"
 
 #include "k8s_sd/detail/text/base64.hpp"
+#include "sim/builders/json_members.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
@@ -12,26 +13,6 @@
 namespace k8s_sd::inline v0::sim {
 namespace json = boost::json;
 namespace {
-
-/// A member of object type, created if missing.
-json::object& object_in(json::object& parent, std::string_view name) {
-    json::value& value = parent[name];
-    if (!value.is_object()) value.emplace_object();
-    return value.get_object();
-}
-
-/// A member of array type, created if missing.
-json::array& array_in(json::object& parent, std::string_view name) {
-    json::value& value = parent[name];
-    if (!value.is_array()) value.emplace_array();
-    return value.get_array();
-}
-
-json::object& last_in(json::object& parent, std::string_view list, const char* missing) {
-    json::array& items = array_in(parent, list);
-    if (items.empty()) throw std::logic_error(missing);
-    return items.back().as_object();
-}
 
 void add_port(json::object& parent, std::string_view key, std::string_view name,
               unsigned short number, std::string_view protocol) {
@@ -78,6 +59,16 @@ void ObjectBuilder::set_metadata(std::string_view map, std::string_view key,
     object_in(metadata(), map)[key] = value;
 }
 
+void ObjectBuilder::set_controller(std::string_view kind, std::string_view name) {
+    const bool is_batch = kind == "Job" || kind == "CronJob";
+    metadata()["ownerReferences"] =
+        json::array{json::object{{"apiVersion", is_batch ? "batch/v1" : "apps/v1"},
+                                 {"kind", kind},
+                                 {"name", name},
+                                 {"uid", std::string(kind) + "-" + std::string(name)},
+                                 {"controller", true}}};
+}
+
 // ---- Pods -----------------------------------------------------------------------------------
 
 PodBuilder::PodBuilder(std::string_view ns, std::string_view name)
@@ -104,15 +95,6 @@ PodBuilder& PodBuilder::phase(std::string_view phase) {
 }
 PodBuilder& PodBuilder::ready(bool ready) {
     status()["conditions"] = ready_condition(ready);
-    return *this;
-}
-PodBuilder& PodBuilder::controller(std::string_view kind, std::string_view name) {
-    metadata()["ownerReferences"] =
-        json::array{json::object{{"apiVersion", kind == "Job" ? "batch/v1" : "apps/v1"},
-                                 {"kind", kind},
-                                 {"name", name},
-                                 {"uid", std::string(kind) + "-" + std::string(name)},
-                                 {"controller", true}}};
     return *this;
 }
 PodBuilder& PodBuilder::add_container(std::string_view list, std::string_view name,
@@ -347,6 +329,16 @@ NamespaceBuilder::NamespaceBuilder(std::string_view name)
 }
 NamespaceBuilder namespace_(std::string_view name) { return NamespaceBuilder(name); }
 
+// ---- ReplicaSets and Jobs -------------------------------------------------------------------
+
+ReplicaSetBuilder::ReplicaSetBuilder(std::string_view ns, std::string_view name)
+    : MetadataBuilder("apps/v1", "ReplicaSet", ns, name) {}
+ReplicaSetBuilder replica_set(std::string_view ns, std::string_view name) { return {ns, name}; }
+
+JobBuilder::JobBuilder(std::string_view ns, std::string_view name)
+    : MetadataBuilder("batch/v1", "Job", ns, name) {}
+JobBuilder job(std::string_view ns, std::string_view name) { return {ns, name}; }
+
 // ---- Secrets and ConfigMaps -----------------------------------------------------------------
 
 SecretBuilder::SecretBuilder(std::string_view ns, std::string_view name)
@@ -361,12 +353,20 @@ SecretBuilder& SecretBuilder::data(std::string_view key, std::string_view value)
     part("data")[key] = detail::encode_base64(value);
     return *this;
 }
+SecretBuilder& SecretBuilder::immutable(bool value) {
+    root()["immutable"] = value;
+    return *this;
+}
 SecretBuilder secret(std::string_view ns, std::string_view name) { return {ns, name}; }
 
 ConfigMapBuilder::ConfigMapBuilder(std::string_view ns, std::string_view name)
     : MetadataBuilder("v1", "ConfigMap", ns, name) {}
 ConfigMapBuilder& ConfigMapBuilder::data(std::string_view key, std::string_view value) {
     part("data")[key] = value;
+    return *this;
+}
+ConfigMapBuilder& ConfigMapBuilder::immutable(bool value) {
+    root()["immutable"] = value;
     return *this;
 }
 ConfigMapBuilder config_map(std::string_view ns, std::string_view name) { return {ns, name}; }

@@ -1,6 +1,7 @@
 #include "k8s_sd/sim/shop.hpp"
 
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "sim/shop/shop_impl.hpp"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ void Shop::Impl::create() {
     report_.name = "report";
     cron_job_uid_ = make_uid();
     server_.apply(shop::cron_job_object(cron_job_uid_, now()));
+    add_gateway();
 }
 
 Workload& Shop::Impl::add(std::string kind, std::string ns, std::string name, int replicas,
@@ -79,6 +81,35 @@ void Shop::Impl::add_ingresses() {
         now()));
     server_.apply(shop::ingress_object("payments", "checkout", "pay.example.com",
                                        {{"/", "api", "https"}}, now()));
+}
+
+/// The hosts of the Ingresses, and two more.
+void Shop::Impl::add_gateway() {
+    const auto apply = [this](boost::json::object object) {
+        object["metadata"].as_object()["creationTimestamp"] = now();
+        server_.apply(std::move(object));
+    };
+    add_gateway_api(server_);
+    apply(gateway("shop", "edge")
+              .listener("http", "HTTP", 80)
+              .listener("https", "HTTPS", 443, "*.example.com")
+              .listener("postgres", "TLS", 5432, "*.example.com")
+              .address("203.0.113.20"));
+    apply(http_route("shop", "storefront")
+              .parent("edge", "https")
+              .hostname("shop.example.com")
+              .path("/")
+              .path("/cart")
+              .path("/catalog"));
+    apply(http_route("payments", "checkout")
+              .parent("edge", "https", "shop")
+              .hostname("pay.example.com")
+              .path("/"));
+    apply(grpc_route("payments", "api")
+              .parent("edge", "https", "shop")
+              .hostname("pay-api.example.com")
+              .method("payments.Checkout"));
+    apply(tls_route("shop", "orders-db").parent("edge").hostname("orders-db.example.com"));
 }
 
 // ---- Helpers -----------------------------------------------------------------------------------

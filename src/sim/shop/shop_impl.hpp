@@ -39,6 +39,7 @@ class Shop::Impl {
     void add_workloads();
     void publish_all(Workload&);
     void add_ingresses();
+    void add_gateway();
 
     // ---- Changes -----------------------------------------------------------------------------
     std::string begin_change();

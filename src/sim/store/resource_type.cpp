@@ -42,7 +42,7 @@ struct Extras {
     std::span<const std::string_view> fields;
     std::string_view zero_value;
 };
-constexpr std::array<Extras, 11> extras{{
+constexpr std::array<Extras, 12> extras{{
     {Kind::node, "no", node_fields, node_zero},
     {Kind::pod, "po", pod_fields, R"(,"spec":{"containers":null},"status":{})"},
     {Kind::service, "svc", service_fields, R"(,"spec":{},"status":{"loadBalancer":{}})"},
@@ -56,6 +56,7 @@ constexpr std::array<Extras, 11> extras{{
      R"(,"spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{})"},
     {Kind::secret, "", secret_fields, ""},
     {Kind::configmap, "cm", {}, ""},
+    {Kind::gateway, "gtw", {}, ""},
 }};
 
 /// Further resources of clusters: the workloads of the shop, the Leases of fleet members, and
@@ -113,6 +114,7 @@ std::vector<ResourceType> make_table() {
         singulars[i] = lower_case(r.kind);
         table.push_back(
             {r.kind, r.group, r.version, r.plural, singulars[i], {}, r.namespaced, {}, {}});
+        table.back().custom = r.group == resource_of(Kind::gateway).group;
     }
     for (const Extras& e : extras) {
         ResourceType& type = table[static_cast<std::size_t>(e.kind)];

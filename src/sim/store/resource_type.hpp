@@ -19,8 +19,8 @@ struct ResourceType {
     std::span<const std::string_view> fields;
     /// Text after the metadata in a bookmark: Go writes zero values of fields not marked omitempty.
     std::string_view zero_value;
-    /// Whether it comes from a CustomResourceDefinition: present only if added to a server, in JSON
-    /// only.
+    /// Whether it comes from a CustomResourceDefinition: present only if added to a server, with
+    /// one entry for all its versions, in JSON only.
     bool custom = false;
     bool writable = false;  ///< through HTTP
 

@@ -120,6 +120,7 @@ GOOD = {
     "unknown-members": lists(unknown_members),
     "indented": lambda x: x.answer(200, json.dumps(x.list_object(), indent=4)),
     "escaped": lambda x: x.answer(200, json.dumps(x.list_object()).replace("pod", "\\u0070od")),
+    "byte-order-mark": lambda x: x.answer(200, "\ufeff" + json.dumps(x.list_object())),
     "charset": lambda x: x.answer(200, x.list_object(),
                                   content_type="application/json;charset=UTF-8"),
     "in-capitals": lambda x: x.answer(200, x.list_object(), content_type="Application/JSON"),
@@ -131,7 +132,7 @@ GOOD = {
 
 
 BY_HAND = ("http-1.0", "lower-case-headers", "without-a-reason", "new-line-at-the-end", "indented",
-           "escaped")
+           "escaped", "byte-order-mark")
 
 
 @scenario(variants=GOOD, but=dict.fromkeys(BY_HAND, LISTS_IN_JSON))
@@ -474,7 +475,7 @@ def an_event_of_another_kind(w):
 
 
 @scenario()
-def an_object_was_replaced_while_nobody_looked(w):
+def an_object_was_replaced_while_disconnected(w):
     """Another object of the same name is a different object."""
     w.start()
     w.server.end_watches(reset)

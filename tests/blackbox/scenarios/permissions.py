@@ -79,7 +79,7 @@ def one_of_three_kinds_is_forbidden(w):
 
 
 @scenario(factor=1)
-def nobody_grants_rights_to_anonymous(w):
+def anonymous_needs_a_token_and_no_rights(w):
     """403 for system:anonymous: the credentials are missing, not a permission."""
     w.server.on("probe watch", status(403, "Forbidden", 'pods is forbidden: User '
                                       '"system:anonymous" cannot list resource "pods"'))
@@ -110,7 +110,7 @@ def tls_is_fine(w):
 
 
 @scenario(factor=1)
-def nobody_listens(w):
+def the_port_has_no_listener(w):
     """A port without a listener: TCP fails, at once."""
     w.server.go_away()
     lines = checked(w, code=1)

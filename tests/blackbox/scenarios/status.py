@@ -67,7 +67,7 @@ def a_missing_permission_is_reported_once(w):
 
 
 @scenario(factor=20)
-def nobody_in_particular_is_forbidden(w):
+def anonymous_is_forbidden(w):
     """403 for system:anonymous: the log points to missing credentials, not to a permission."""
     w.server.on("list", status(403, "Forbidden", "pods is forbidden: User \"system:anonymous\" "
                                "cannot list resource \"pods\" in API group \"\""))

@@ -119,7 +119,7 @@ def a_server_that_ignores_the_parameter_is_sent_lists(w, ignoring):
 
 
 @scenario(factor=40, modes=STREAMS)
-def changes_do_not_put_off_the_end_for_ever(w):
+def changes_do_not_postpone_the_end(w):
     """The server ignores the parameter, and its objects change all the time: a LIST in time."""
     def busy(x):
         x.head()

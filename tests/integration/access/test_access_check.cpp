@@ -1,9 +1,10 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/api_server.hpp"
+#include "k8s_sd/sim/gateway_api.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -52,7 +53,7 @@ struct Check {
         environment.clock = clock;
         environment.connector = server.connector();
         environment.resolver = names;
-        environment.file_calls = std::make_shared<FakeFileCalls>();
+        environment.file_calls = std::make_shared<sim::ManualFiles>();
         environment.seed = 1;
         install(context, environment);
     }
@@ -164,7 +165,7 @@ TEST_CASE("Access check: an invalid configuration is reported as the first step"
     CHECK_FALSE(c.all_fine);
 }
 
-TEST_CASE("Access check: a name that is not found, and one that is looked up for ever") {
+TEST_CASE("Access check: an unknown name, and a lookup without an answer") {
     Check c;
     const bool silent = GENERATE(false, true);
     c.names->silent = silent;
@@ -298,6 +299,23 @@ TEST_CASE("Access check: the older version of an API is found as watches find it
     CHECK_FALSE(c.all_fine);
     CHECK(c.failed().size() == 2);
     CHECK(contains(c.lines.back().text, "no such API"));
+}
+
+TEST_CASE("Access check: it says whether Gateway API is missing, or there in an older version") {
+    Check c;
+    c.config.role = Role::httproute;
+    c.start();
+    CHECK_FALSE(c.all_fine);
+    REQUIRE(c.failed().size() == 4);
+    CHECK(contains(c.lines.back().text,
+                   "the server has no httproutes (API group gateway.networking.k8s.io) in version "
+                   "v1 or v1beta1: install the definitions (CRDs) of Gateway API there, or do "
+                   "without its roles"));
+    c.lines.clear();
+    sim::add_gateway_api(c.server, {"v1beta1"});
+    c.start();
+    CHECK(c.all_fine);
+    CHECK(c.lines.back().text == "allowed; the server has v1beta1");
 }
 
 TEST_CASE("Access check: one unlucky 404 is no reason to look for an older version") {

@@ -307,7 +307,7 @@ struct ActingCache {
             handle->async_get("shop", name,
                               [this](error_code, const ObjectPtr&) { acting.on_callback(); });
         }
-        handle->async_get("shop", "nobody",
+        handle->async_get("shop", "unknown",
                           [this](error_code, const ObjectPtr&) { acting.on_callback(); });
     }
     void act(HostAct act) {

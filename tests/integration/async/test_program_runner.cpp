@@ -165,7 +165,7 @@ TEST_CASE("ProgramRunner: a program that takes too long is killed, whatever it i
     CHECK_FALSE(is_running(number.substr(0, number.size() - 1)));
 }
 
-TEST_CASE("ProgramRunner: a child that keeps the output open delays nobody, and ends as well") {
+TEST_CASE("ProgramRunner: a child with the output still open delays no result, and is killed") {
     const Scripts scripts;
     const Stopwatch watch;
     const Result result = run(program(
@@ -184,7 +184,7 @@ TEST_CASE("ProgramRunner: one that prints too much is killed, and its output sta
     CHECK(run_script("head -c 1048576 /dev/zero").output.size() == 1 << 20);
 }
 
-TEST_CASE("ProgramRunner: nobody wants it any more: it is killed at once") {
+TEST_CASE("ProgramRunner: an unwanted program is killed at once") {
     const Scripts scripts;
     const auto before = open_descriptors();
     std::promise<Result> promise;
@@ -202,7 +202,7 @@ TEST_CASE("ProgramRunner: nobody wants it any more: it is killed at once") {
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("ProgramRunner: one that nobody wants before it began is not begun") {
+TEST_CASE("ProgramRunner: a program unwanted before its start is not started") {
     const Scripts scripts;
     const std::string path = scripts.script("echo > " + scripts.path("ran") + "; sleep 0.2");
     // More than may run at the same time.

@@ -446,7 +446,7 @@ TEST_CASE("ObjectCache: a collection that joins takes over from one that is forb
     CHECK(c.read("s9") == "token=s9");
 }
 
-TEST_CASE("ObjectCache: a collection of which nobody reads anything is stopped") {
+TEST_CASE("ObjectCache: a collection without reads is stopped") {
     Collected c;
     c.refer_more(0, 8);
     for (int i = 0; i < 10; ++i) {

@@ -105,7 +105,7 @@ TEST_CASE("ObjectCache: an immutable object whose content was refused is read ag
         c.advance(100ms);
     }
     CHECK(lists_in(c.take_requests()) <= 2);
-    c.cache->read_again("shop", "nobody");  // does nothing
+    c.cache->read_again("shop", "unknown");  // does nothing
     c.settle();
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("ObjectCache: a get that waits makes an immutable object read") {
     CHECK(c.server.open_connections() == 0);
 }
 
-TEST_CASE("ObjectCache: an object that nobody reads is no longer watched, the next read gets its "
+TEST_CASE("ObjectCache: an object without reads is no longer watched, and the next read gets its "
           "present state") {
     CachedCluster c;
     c.put("db", "1");
@@ -294,7 +294,7 @@ TEST_CASE("ObjectCache: a reference that comes does not wake an idle object") {
     CHECK(c.read("db") == "token=1");
 }
 
-TEST_CASE("ObjectCache: an idle object that nobody refers to any more is forgotten") {
+TEST_CASE("ObjectCache: an idle object without references is dropped") {
     CachedCluster c;
     auto reference = c.refer("db");
     c.advance(10min);

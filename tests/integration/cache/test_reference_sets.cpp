@@ -67,7 +67,7 @@ TEST_CASE("ReferenceSets: a key that is erased takes its references along, those
     r.set("pod-2", {"s1"});
     r.sets.erase("pod-1");
     r.sets.erase("pod-1");
-    r.sets.erase("nobody");
+    r.sets.erase("unknown");
     r.settle();
     CHECK(r.referred() == "s1:1");
     CHECK(r.sets.size() == 1);

@@ -2,6 +2,7 @@
 // frees, and all that it still holds at the end.
 
 #include "k8s_sd/api_client.hpp"
+#include "k8s_sd/detail/text/base64.hpp"
 #include "k8s_sd/objects/data_object.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/url_watcher.hpp"

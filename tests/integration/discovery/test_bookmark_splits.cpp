@@ -106,7 +106,7 @@ struct CutWatch : Simulation {
         take_requests();
     }
     void cut_after(std::size_t bytes) {
-        static_cast<CuttingConnector&>(*connector).cut_after(bytes);
+        static_cast<CuttingConnector&>(*environment().connector).cut_after(bytes);
     }
     bool has_all() const {
         const auto& groups = host->groups;

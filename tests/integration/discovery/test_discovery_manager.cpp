@@ -349,7 +349,7 @@ TEST_CASE("DiscoveryManager: a job's next diff comes when the host has let go of
         CHECK(ledger.take_diffs() == "slow(last): 1(last)[-p1 -p2]");
     }
     SECTION("a host that keeps diffs says that it is done with them") {
-        in_work.front().turn.reset();
+        in_work.front().delivery.reset();
         j.settle();
         CHECK(ledger.take_diffs() == "slow: 1[~p1]");
     }

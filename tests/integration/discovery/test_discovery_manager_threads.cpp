@@ -251,7 +251,7 @@ TEST_CASE("DiscoveryManager: a turn may end while the manager and its context go
             std::make_unique<DiscoveryManager>(context->get_executor(), [&](JobDiff diff) {
                 asio::post(workers, [go, diff = std::move(diff)]() mutable {
                     while (!*go) std::this_thread::yield();
-                    diff.turn.reset();
+                    diff.delivery.reset();
                 });
                 received = true;
             });

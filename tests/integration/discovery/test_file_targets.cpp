@@ -264,16 +264,16 @@ TEST_CASE(
     f.directory.write("t.json", listed("x:1"));
     f.settle_with({f.job({"*.json"})});
     f.host.take_diffs();
-    f.files->hangs = true;
+    f.files->hold();
     f.advance(5s + 9s);
     CHECK_FALSE(f.state().error);
     f.advance(1s);
     CHECK(f.state().error == errc::target_file_failed);
     CHECK(f.state().message == "reading the files takes longer than 10 s");
     f.advance(10min);
-    CHECK(f.files->stuck() == 1);
+    CHECK(f.files->held() == 1);
     f.directory.write("t.json", listed("y:1"));
-    f.files->answer();
+    f.files->release();
     CHECK(f.next() == "a: 1[~t.json:0]");
     CHECK(f.addresses() == "y:1");
     CHECK_FALSE(f.state().error);
@@ -281,15 +281,15 @@ TEST_CASE(
 
 TEST_CASE("file_sd: the result of a scan of more than 10 s is not lost") {
     FileJobs f;
-    f.files->hangs = true;  // each time
+    f.files->hold();  // each time
     f.settle_with({f.job({"*.json"})});
     for (const char* target : {"x:1", "y:1"}) {
         CAPTURE(target);
         f.directory.write("t.json", listed(target));
         f.advance(16s);
         CHECK(f.state().error == errc::target_file_failed);
-        f.files->answer();
-        f.files->hangs = true;
+        f.files->release();
+        f.files->hold();
         f.settle();
         CHECK(f.addresses() == target);
         CHECK_FALSE(f.state().error);
@@ -301,11 +301,11 @@ TEST_CASE("file_sd: the result of a scan of more than 10 s is not lost") {
 TEST_CASE("file_sd: nothing is left of a job removed during a hanging scan") {
     FileJobs f;
     f.directory.write("t.json", listed("x:1"));
-    f.files->hangs = true;
+    f.files->hold();
     f.settle_with({f.job({"*.json"})});
     f.settle_with({});
     CHECK(f.is_quiet());
-    f.files->answer();
+    f.files->release();
     CHECK(f.is_quiet());
     CHECK(f.host.take_diffs() == "");
 }

@@ -276,21 +276,21 @@ TEST_CASE("http_sd: redirects on the same server are followed, with an end") {
     }
 }
 
-TEST_CASE("http_sd: a long list is read elsewhere, and waited for by nobody who goes") {
+TEST_CASE("http_sd: a long list is parsed in a thread that delays no removal of the source") {
     ListJobs l;
-    l.files->hangs = true;
+    l.files->hold();
     l.lists->answers = {listed("x:1")};
     l.apply({ListJobs::config()});
     CHECK(l.host.take_diffs() == "");
-    l.files->answer();
+    l.files->release();
     l.settle();
     CHECK(l.host.take_diffs() == "a(full): 1(full)[~t:0]");
-    l.files->hangs = true;
+    l.files->hold();
     l.lists->answers = {listed("y:1")};
     l.advance(60s);
     l.apply({});
     l.settle();
-    l.files->answer();
+    l.files->release();
     l.settle();
     CHECK(l.metrics->providers == 0);
     CHECK(l.clock->next_expiry() == TimePoint::max());

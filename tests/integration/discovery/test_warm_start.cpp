@@ -251,7 +251,8 @@ TEST_CASE("WarmStart: another configuration has another file") {
     write_snapshot(w);
     w.down();
     DiscoveryConfig other = w.config();
-    other.namespaces = {"shop"};
+    SECTION("other namespaces") { other.namespaces = {"shop"}; }
+    SECTION("another version") { other.prometheus_version = PrometheusVersion::v3_11; }
     Received received;
     Discoverer discoverer(
         w.context.get_executor(), other,
@@ -341,13 +342,13 @@ TEST_CASE("WarmStart: annotations are not written, unless they are named") {
 TEST_CASE("WarmStart: a hanging disk delays nothing") {
     Warm w;
     w.server.apply(w.pod("a", "10.0.0.1"));
-    w.files->hangs = true;
+    w.files->hold();
     WarmHost host(w);
     w.advance(10min);
     CHECK(host.take() == Received{"full +pod/shop/a"});
     host.discoverer.cancel();
     w.settle();
-    w.files->answer();
+    w.files->release();
     w.settle();
 }
 
@@ -372,17 +373,17 @@ TEST_CASE("WarmStart: a disk that hangs at the end is waited for, but not long")
     w.server.apply(w.pod("a", "10.0.0.1"));
     WarmHost host(w);
     w.settle();
-    w.files->hangs = true;
+    w.files->hold();
     host.discoverer.cancel();
     w.settle();
     CHECK_FALSE(w.context.stopped());
     w.advance(2s);
-    CHECK(w.files->stuck() == 1);
+    CHECK(w.files->held() == 1);
     // No work is left for run() to wait for.
     w.context.restart();
     w.server.disconnect_all();
     w.settle();
-    w.files->answer();
+    w.files->release();
     w.settle();
     CHECK(w.metrics->snapshots_written == 0);
 }

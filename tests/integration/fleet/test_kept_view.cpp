@@ -188,7 +188,7 @@ TEST_CASE("Membership: the view is written at each change, and again at a quarte
 TEST_CASE("Membership: a view that changes while it is written is written once more") {
     KeptFleet s;
     s.put("agent-0", Pods::ready);
-    s.files->hangs = true;
+    s.files->hold();
     Agent agent(s, s.config());
     s.settle();
     s.put("agent-1", Pods::ready);
@@ -196,8 +196,8 @@ TEST_CASE("Membership: a view that changes while it is written is written once m
     s.put("agent-2", Pods::ready);
     s.advance(2s);
     CHECK(agent.take() == Views{"agent-0", "agent-0 agent-1", "agent-0 agent-1 agent-2"});
-    CHECK(s.files->stuck() == 2);  // the read, and one write
-    s.files->answer();
+    CHECK(s.files->held() == 2);  // the read, and one write
+    s.files->release();
     s.settle();
     CHECK(s.metrics->snapshots_written == 2);
     CHECK_THAT(s.content(), ContainsSubstring("agent-2"));
@@ -206,13 +206,13 @@ TEST_CASE("Membership: a view that changes while it is written is written once m
 TEST_CASE("Membership: a disk that hangs delays nothing, and what it brings late says nothing") {
     KeptPair s;
     s.remove("agent-1");
-    s.files->hangs = true;
+    s.files->hold();
     Agent agent(s, s.config());
     s.settle();
     CHECK(agent.take() == Views{"agent-0"});
     agent.membership.set_synced();
     CHECK(agent.membership.ready());
-    s.files->answer();
+    s.files->release();
     s.advance(1min);
     CHECK(agent.take().empty());
     CHECK(agent.membership.status().snapshot.empty());
@@ -296,7 +296,7 @@ TEST_CASE("Membership: a view that was written within the time is used") {
           "the view is that of before the restart, 3540 s old");
 }
 
-TEST_CASE("Membership: a view in which nobody is left is as good as none") {
+TEST_CASE("Membership: an empty stored view counts as none") {
     KeptPair s;
     s.put_content(s.forged(1s, ""));
     s.down();
@@ -388,22 +388,22 @@ TEST_CASE("Membership: a name that cannot be kept is no reason to end") {
 
 TEST_CASE("Membership: is cancelled and destroyed while a file is read or written") {
     auto s = std::make_unique<KeptPair>();
-    s->files->hangs = true;
+    s->files->hold();
     {
         Agent agent(*s, s->config());
         s->settle();
         agent.membership.cancel();
     }
     s->settle();
-    s->files->answer();
+    s->files->release();
     s->settle();
-    s->files->hangs = true;
+    s->files->hold();
     auto last = std::make_unique<Agent>(*s, s->config());
     s->settle();
     last.reset();
     const auto files = s->files;
     s.reset();
-    files->answer();
+    files->release();
 }
 
 TEST_CASE("Membership: keeps its view beside the targets of a warm start") {

@@ -128,7 +128,7 @@ TEST_CASE("lease_members: who does not renew any more is gone when its Lease has
     CHECK(s.view("a") == "a b c");
 }
 
-TEST_CASE("lease_members: while the API server is away nobody expires, and nobody after it") {
+TEST_CASE("lease_members: no member expires during or after an outage of the API server") {
     Leased s;
     s.begin("a");
     s.begin("b");

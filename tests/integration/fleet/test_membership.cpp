@@ -67,7 +67,7 @@ TEST_CASE("Membership: the slices of a Service divide the targets between two me
     CHECK(agent.membership.status().views == 3);
 }
 
-TEST_CASE("Membership: nobody is active only because its address is published") {
+TEST_CASE("Membership: a published address alone makes no member active") {
     Pods s;
     s.publish_not_ready = true;
     s.put("agent-0", Pods::ready);

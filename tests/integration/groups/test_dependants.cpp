@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "support/contains.hpp"
 #include "support/host.hpp"
@@ -273,7 +274,7 @@ TEST_CASE("Dependants: nothing of a replaced object's parts lives on") {
     const TargetGroupPtr now = d.host->groups.begin()->second;
     REQUIRE(now != before);
     CHECK(*now == *before);
-    CHECK(now->parts()[0].part != before->parts()[0].part);
+    CHECK(detail::Access::parts(*now)[0].part != detail::Access::parts(*before)[0].part);
 }
 
 TEST_CASE("Dependants: an object with too many targets is made anew until it has fewer") {

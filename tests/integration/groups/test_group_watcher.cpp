@@ -508,6 +508,7 @@ TEST_CASE("GroupWatcher: views of one scope are distinguished, equal ones share 
     CHECK(GroupWatcher::acquire(executor, config) == watcher);
     ResolvedConfig other = config;
     SECTION("the dialect") { other.view.dialect = LabelDialect::victoriametrics; }
+    SECTION("the version") { other.view.prometheus_version = PrometheusVersion::v3_12; }
     SECTION("attached metadata") { other.view.attach_metadata.node = true; }
     CHECK(GroupWatcher::acquire(executor, other) != watcher);
 }

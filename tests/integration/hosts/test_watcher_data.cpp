@@ -95,7 +95,7 @@ TEST_CASE("Watcher: a ConfigMap has its texts and its bytes, each in their map")
     }
 }
 
-TEST_CASE("Watcher: annotations of a Secret are kept for who names them, and for nobody else") {
+TEST_CASE("Watcher: annotations of a Secret are kept only for watchers that name them") {
     Simulation sim;
     sim.server.apply(secret_with_annotation("hunter2"));
     DataWatcher<api::Secret> by_default(sim);
@@ -113,7 +113,7 @@ TEST_CASE("Watcher: annotations of a Secret are kept for who names them, and for
     CHECK(with_them.changed.size() == 1);
 }
 
-TEST_CASE("Watcher: data of Secrets that nobody keeps is not sent") {
+TEST_CASE("Watcher: the server does not send data of Secrets that no watcher keeps") {
     for (const bool protobuf : {false, true}) {
         CAPTURE(protobuf);
         Simulation sim;
@@ -133,14 +133,11 @@ TEST_CASE("Watcher: data of Secrets that nobody keeps is not sent") {
     }
 }
 
-TEST_CASE("Watcher: selectors select by labels that nobody keeps") {
+TEST_CASE("Watcher: selectors use labels that no watcher keeps") {
     Simulation sim;
     for (const std::string app : {"web", "db"}) {
         sim.server.apply(labelled(secret(app, {{"k", "v"}}), app));
-        sim.server.apply(labelled({{"kind", "ReplicaSet"},
-                                   {"apiVersion", "apps/v1"},
-                                   {"metadata", metadata("shop", app)}},
-                                  app));
+        sim.server.apply(labelled(sim::replica_set("shop", app), app));
     }
     WatcherConfig of_web;
     of_web.label_selector = "app=web";

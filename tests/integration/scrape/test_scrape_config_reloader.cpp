@@ -439,15 +439,15 @@ TEST_CASE("ScrapeConfigReloader: a hanging file stops nothing, and is not read t
     f.reloader->start();
     f.settle();
     f.take();
-    f.files->hangs = true;
+    f.files->hold();
     f.advance(14s);
     CHECK(f.take().empty());
     f.advance(1s);
     CHECK(f.take() == Seen{f.path + ": has not been read in 10 s; it is still being waited for"});
     f.advance(1h);
     CHECK(f.take().empty());
-    CHECK(f.files->stuck() == 1);
-    f.files->answer();
+    CHECK(f.files->held() == 1);
+    f.files->release();
     f.settle();
     CHECK(f.take() == Seen{"a"});
     f.directory.write("p.yml", file_with("b"));
@@ -501,17 +501,17 @@ TEST_CASE("ScrapeConfigReloader: continuous checks do not hold back the result o
 
 TEST_CASE("ScrapeConfigReloader: check() during a scan starts another one") {
     Followed f;
-    f.files->hangs = true;
+    f.files->hold();
     f.reloader->start();
     f.settle();
     f.reloader->check();
     f.settle();
-    CHECK(f.files->stuck() == 1);
-    f.files->answer();
+    CHECK(f.files->held() == 1);
+    f.files->release();
     f.settle();
     // Each check completes: a check made meanwhile waits for the second read.
     CHECK(f.take() == Seen{"a", "a"});
-    CHECK(f.files->asked == 2);
+    CHECK(f.files->calls() == 2);
 }
 
 TEST_CASE("ScrapeConfigReloader: an update names the checks received before its scan") {
@@ -561,7 +561,7 @@ TEST_CASE("ScrapeConfigReloader: reads and parses on the executor that it is giv
     CHECK(seen.empty());
     f.settle();
     CHECK(seen == Seen{"a"});
-    CHECK(f.files->asked == 0);
+    CHECK(f.files->calls() == 0);
 }
 
 TEST_CASE("ScrapeConfigReloader: a scan that ends after cancel(), or after its context, delivers "

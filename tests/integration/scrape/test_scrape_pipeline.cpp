@@ -125,8 +125,10 @@ struct Scraper : Simulation {
 
     static boost::json::object annotated(const std::string& name,
                                          const objects::Strings& annotations) {
-        auto pod = objects::pod({.name = name, .labels = {{"app", "web"}}});
-        pod["metadata"].as_object()["annotations"] = objects::to_json(annotations);
+        sim::PodBuilder pod =
+            sim::pod("default", name).ip("10.0.0.1").node("n1").label("app", "web");
+        pod.container("main", "app:1").port("http", 8080);
+        for (const auto& [key, value] : annotations) pod.annotation(key, value);
         return pod;
     }
     void apply(const std::string& yaml) {

@@ -272,7 +272,7 @@ TEST_CASE("Cluster-wide: each kind by itself") {
     CHECK(host->discoverer->status().synced);
 }
 
-TEST_CASE("Cluster-wide: what was refused is asked for again after an hour, and disturbs nobody") {
+TEST_CASE("Cluster-wide: a refused request is repeated after an hour, without effect on hosts") {
     Namespaces n;
     n.refuse(403);
     const auto host = n.host(n.config());
@@ -310,7 +310,7 @@ TEST_CASE("Cluster-wide: what was refused is asked for again after an hour, and 
     CHECK(host->complaints.empty());
 }
 
-TEST_CASE("Cluster-wide: nothing is asked for again when nobody watches any more") {
+TEST_CASE("Cluster-wide: no request is repeated after the last subscriber has left") {
     Namespaces n;
     n.refuse(403);
     auto host = n.host(n.config());

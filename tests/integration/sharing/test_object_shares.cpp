@@ -464,10 +464,7 @@ TEST_CASE("Shares: nodes and services have shares, too") {
     Shares s;
     for (int i = 0; i < 20; ++i) {
         s.server.apply(service("s" + std::to_string(i)));
-        boost::json::object node{{"kind", "Node"}, {"apiVersion", "v1"}};
-        node["metadata"] = metadata("", "n" + std::to_string(i));
-        node["status"] = {{"addresses", {{{"type", "InternalIP"}, {"address", "10.0.0.1"}}}}};
-        s.server.apply(std::move(node));
+        s.server.apply(sim::node("n" + std::to_string(i)).address("10.0.0.1"));
     }
     DiscoveryConfig config = s.config(s.first);
     config.role = role;

@@ -114,7 +114,7 @@ TEST_CASE("Shared watches: a job alone leaves its selectors to the server") {
     CHECK(j.requests().empty());
 }
 
-TEST_CASE("Shared watches: a selector that joins costs one list, and nobody else notices") {
+TEST_CASE("Shared watches: another selector costs one list, without effect on the other views") {
     Jobs j;
     const auto x = j.host(j.config("app=x"));
     j.requests();
@@ -146,7 +146,7 @@ TEST_CASE("Shared watches: an object that begins or ceases to match comes and go
     j.settle();
     CHECK(x->take_diffs() == "[-pod/a/x]");
     CHECK(y->take_diffs() == "[~pod/a/x]");
-    j.server.apply(pod({.name = "x", .ns = "a", .labels = {{"app", "nobody's"}}}));
+    j.server.apply(pod({.name = "x", .ns = "a", .labels = {{"app", "other"}}}));
     j.settle();
     CHECK(x->take_diffs().empty());
     CHECK(y->take_diffs() == "[-pod/a/x]");
@@ -367,7 +367,7 @@ TEST_CASE("Shared watches: while a list is under way, the jobs that were there g
     CHECK(x->complaints + y->complaints == "");
 }
 
-TEST_CASE("Shared watches: an object whose labels change for ever is seen by whom it is for") {
+TEST_CASE("Shared watches: an object with ever changing labels reaches each view it matches") {
     constexpr std::size_t selectors = 17;  // have more subsets than the type has numbers
     constexpr std::size_t subsets = std::size_t{1} << selectors;
     Jobs j;

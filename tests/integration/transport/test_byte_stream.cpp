@@ -64,7 +64,7 @@ TEST_CASE("TCP stream: connects to an IPv6 literal without brackets") {
 TEST_CASE("TCP stream: a failed connect says whom it did not reach and why") {
     Loopback net;
     const std::string port = closed_port();
-    SECTION("nobody listens") {
+    SECTION("no listener") {
         net.client = make_client_stream(net.strand, {"127.0.0.1", port, {}}, net.dialing);
         net.client->async_connect(net.on_connect(net.connected));
         net.drain();

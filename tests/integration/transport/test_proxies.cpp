@@ -232,7 +232,7 @@ TEST_CASE("Proxy: a server other than a proxy, or none, is reported as such") {
                                   " does not speak SOCKS5; is it of another kind (http://, "
                                   "https://)?");
     }
-    SECTION("nobody listens") {
+    SECTION("no listener") {
         Behind net;
         net.proxy.stop();
         ProxyTarget gone = net.target(Protocol::http);

@@ -1,16 +1,20 @@
 #include "k8s_sd/detail/transport/byte_stream.hpp"
 #include "k8s_sd/detail/transport/tls/tls_contexts.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
+#include "k8s_sd/tls_trust.hpp"
 #include "support/certificates.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/fake_file_calls.hpp"
 #include "support/loopback.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +23,10 @@ namespace k8s_sd::detail {
 namespace {
 
 using namespace std::chrono_literals;
+using Catch::Matchers::StartsWith;
+using sim::ManualFiles;
 using test::CertificateAuthority;
 using test::contains;
-using test::FakeFileCalls;
 using test::Identity;
 using test::Loopback;
 using test::ManualClock;
@@ -50,7 +55,7 @@ struct Contexts {
 
     asio::io_context context;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FakeFileCalls> files = std::make_shared<FakeFileCalls>();
+    std::shared_ptr<ManualFiles> files = std::make_shared<ManualFiles>();
     std::shared_ptr<TlsContexts> contexts;
     TlsContexts::Context result;
     std::string problem;
@@ -142,6 +147,26 @@ TEST_CASE("TlsContexts: a broken certificate among others is skipped, and report
     }
 }
 
+TEST_CASE("trust_certificates: a broken certificate among others is skipped, and reported") {
+    const CertificateAuthority authority;
+    const std::string broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    const auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+    context->set_verify_mode(asio::ssl::verify_peer);
+    const auto trust = [&](const std::string& pem) {
+        return trust_certificates(context->native_handle(), pem, "the CA file ca.crt");
+    };
+    for (const std::string& text : {std::string(), std::string("garbage")})
+        CHECK_THROWS_WITH(trust(text), "the CA file ca.crt holds no certificate");
+    CHECK_THROWS_WITH(trust(broken), StartsWith("the CA file ca.crt holds a broken certificate: "));
+    CHECK(trust(broken + authority.certificate())
+              .starts_with("the CA file ca.crt: 1 of 2 certificates cannot be read"));
+    Loopback net;
+    CHECK(net.connect(net.make_client(ClientTls{context, "127.0.0.1"}),
+                      server_context(authority.server({"127.0.0.1"}))));
+    CHECK_FALSE(*net.connected.ec);
+    CHECK(trust(authority.certificate()).empty());
+}
+
 TEST_CASE("TlsContexts: a chain with a broken certificate is unusable") {
     const CertificateAuthority ca;
     const Identity user = ca.client("user");
@@ -204,7 +229,7 @@ TEST_CASE("TlsContexts: versions and trust make a difference") {
     CHECK(third != second);
 }
 
-TEST_CASE("TlsContexts: a context nobody asked for in an hour is dropped") {
+TEST_CASE("TlsContexts: a context is dropped an hour after its last use") {
     Contexts contexts;
     TlsConfig config;
     config.ca = CertificateAuthority().certificate();
@@ -321,7 +346,7 @@ TEST_CASE("TlsContexts: hanging files are reported after 10 s, and the previous 
     config.ca_file = directory.path("ca.crt");
     config.cert_file = directory.write("tls.crt", user.certificate);
     config.key_file = directory.write("tls.key", user.key);
-    contexts.files->hangs = true;
+    contexts.files->hold();
     CHECK_FALSE(contexts.get(config));
     CHECK(contexts.problem == "not called");
     contexts.clock->advance(10s);
@@ -332,20 +357,20 @@ TEST_CASE("TlsContexts: hanging files are reported after 10 s, and the previous 
     CHECK(log.empty());
 
     directory.write("ca.crt", ca.certificate());
-    contexts.files->answer();
+    contexts.files->release();
     const auto first = contexts.get(config);
     REQUIRE(first);
-    contexts.files->hangs = true;
-    contexts.files->asked = 0;
+    contexts.files->hold();
+    const std::size_t known = contexts.files->calls();
     CHECK_FALSE(contexts.get(config, 1s));
     CHECK(contexts.problem == "not called");
     CHECK(contexts.get(config) == first);  // a pending read does not block other callers
     contexts.clock->advance(10s);
     contexts.settle();
     for (int i = 0; i < 3; ++i) CHECK(contexts.get(config, 1min) == first);  // at once
-    CHECK(contexts.files->asked == 3);                                       // each file once
+    CHECK(contexts.files->calls() == known + 3);                             // each file once
     directory.write("ca.crt", CertificateAuthority("new").certificate());
-    contexts.files->answer();
+    contexts.files->release();
     const auto second = contexts.get(config, 1s);
     CHECK(second);
     CHECK(second != first);
@@ -359,7 +384,7 @@ TEST_CASE("TlsContexts: one read of the files serves all waits for the first con
     Contexts contexts;
     TlsConfig config;
     config.ca_file = directory.write("ca.crt", CertificateAuthority().certificate());
-    contexts.files->hangs = true;
+    contexts.files->hold();
     std::vector<TlsContexts::Context> got;
     for (int i = 0; i < 10; ++i) {
         contexts.contexts->async_get(contexts.context.get_executor(),
@@ -368,21 +393,21 @@ TEST_CASE("TlsContexts: one read of the files serves all waits for the first con
                                          got.push_back(context);
                                      });
     }
-    contexts.files->answer();
+    contexts.files->release();
     contexts.settle();
-    CHECK(contexts.files->asked == 1);
+    CHECK(contexts.files->calls() == 1);
     REQUIRE(got.size() == 10);
     CHECK(got.front());
     for (const auto& context : got) CHECK(context == got.front());
 }
 
-TEST_CASE("TlsContexts: a CA that nobody is to check is not read") {
+TEST_CASE("TlsContexts: a CA is not read without verification") {
     Contexts contexts;
     TlsConfig config;
     config.ca_file = "/no/such/file";
     config.insecure_skip_verify = true;
     CHECK(contexts.get(config));
-    CHECK(contexts.files->asked == 0);
+    CHECK(contexts.files->calls() == 0);
 }
 
 TEST_CASE("TlsContexts: after a rotation of the CA new connections work") {
@@ -431,8 +456,8 @@ TEST_CASE("system_connector: an unreadable file fails the connect, and only unti
 }
 
 TEST_CASE("system_connector: close ends a connect behind whose server's files a proxy's hang") {
-    const auto files = std::make_shared<FakeFileCalls>();
-    files->hangs = true;
+    const auto files = std::make_shared<ManualFiles>();
+    files->hold();
     Environment environment;
     environment.file_calls = files;
     Loopback net;
@@ -444,7 +469,7 @@ TEST_CASE("system_connector: close ends a connect behind whose server's files a 
     target.proxy->tls.ca_file = "/ca.crt";
     net.client = system_connector(environment)->make_stream(net.strand, target);
     net.client->async_connect(net.on_connect(net.connected));
-    CHECK(files->stuck() == 1);
+    CHECK(files->held() == 1);
     net.client->close();
     // No work is left for the context.
     CHECK(net.io.run_for(5s) > 0);
@@ -454,8 +479,8 @@ TEST_CASE("system_connector: close ends a connect behind whose server's files a 
 
 TEST_CASE("system_connector: close ends a connect whose files hang, and so does the end of the "
           "context") {
-    const auto files = std::make_shared<FakeFileCalls>();
-    files->hangs = true;
+    const auto files = std::make_shared<ManualFiles>();
+    files->hold();
     Environment environment;
     environment.file_calls = files;
     const auto connector = system_connector(environment);
@@ -484,10 +509,10 @@ TEST_CASE("system_connector: close ends a connect whose files hang, and so does 
             stream.reset();
             CHECK_FALSE(alive.expired());
         }
-        CHECK(files->asked == 1);
+        CHECK(files->calls() == 1);
     }
     CHECK(alive.expired());
-    files->answer();  // its context is destroyed
+    files->release();  // its context is destroyed
 }
 
 TEST_CASE("system_connector: without TLS it is plain TCP") {

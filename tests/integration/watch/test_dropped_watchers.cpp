@@ -1,4 +1,7 @@
 #include "integration/watch/url_watcher_faults.hpp"
+#include "k8s_sd/detail/base/access.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/watch/watch_making.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -16,7 +19,7 @@ namespace {
 enum class Call { change, synced, batch_end, status, wants, tag, makes_up };
 
 /// Destroys the watcher in the n-th call of one kind, and counts later calls.
-class Leaver final : public WatchObserver {
+class Leaver final : public detail::TaggingObserver {
  public:
     Leaver(Simulation& simulation, Call call, int after, const WatchOptions& options)
         : call_(call), left_(after) {
@@ -24,7 +27,9 @@ class Leaver final : public WatchObserver {
         server.url = simulation.server.url();
         client_ = std::make_shared<ApiClient>(simulation.context.get_executor(), server,
                                               simulation.environment());
-        watcher_ = std::make_unique<URLWatcher>(client_, WatchQuery{}, options, *this);
+        watcher_ = detail::Access::make_unique<URLWatcher>(
+            client_, WatchQuery{}, options, *this,
+            detail::WatchMaking{std::make_shared<detail::ObjectMaker>(), nullptr, this});
     }
     void start() { watcher_->start(); }
     void drop() { watcher_.reset(); }
@@ -44,6 +49,7 @@ class Leaver final : public WatchObserver {
         called(Call::tag);
         return 0;
     }
+    void keep_apart(const ObjectPtr&) override {}
     bool makes_up_for(error_code) override {
         return called(Call::makes_up);  // true only if the watcher was destroyed
     }

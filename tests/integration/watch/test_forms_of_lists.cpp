@@ -72,6 +72,11 @@ Response busy(unsigned status, const std::string& seconds) {
     return response;
 }
 
+/// Whether the server says that it is overloaded.
+bool is_busy(const Response& response) {
+    return response.status == 429 || !response.headers.empty();
+}
+
 std::vector<Response> failures() {
     std::vector<Response> found{Response::disconnect(), Response::never(), busy(503, "5"),
                                 body("", "text/html")};
@@ -96,8 +101,8 @@ TEST_CASE("Forms of lists: a gateway that lets no streamed list through delays t
         CHECK_FALSE(probe.status().error);
         CHECK(f.count(is_streamed) <= 2);
         f.server.clear_requests();
-        if (!failure.headers.empty()) continue;  // a single refusal with Retry-After
-        f.watch(Kind::service);                  // the client remembers it
+        if (is_busy(failure)) continue;
+        f.watch(Kind::service);  // the client remembers it
         CHECK(f.count(is_streamed) == 0);
     }
 }
@@ -137,7 +142,7 @@ TEST_CASE("Forms of lists: what is not served in one piece comes in pages, and t
 
 TEST_CASE("Forms of lists: what refuses protobuf is asked for JSON, whatever it says") {
     for (const Response& failure : failures()) {
-        if (failure.status == 404) continue;
+        if (failure.status == 404 || is_busy(failure)) continue;
         CAPTURE(failure.status, failure.hang, failure.drop, failure.body);
         Forms f;
         f.answer(asks_for_protobuf, failure);
@@ -154,6 +159,33 @@ TEST_CASE("Forms of lists: what refuses protobuf is asked for JSON, whatever it 
         f.settle();
         CHECK(probe.names() == Names{"a", "b", "c"});
     }
+}
+
+TEST_CASE("Forms of lists: a server that is overloaded is asked in the same forms afterwards") {
+    const std::string retry_after = GENERATE("", "1", "7");
+    const unsigned status = GENERATE(429U, 503U);
+    if (status == 503 && retry_after.empty()) return;  // a proxy without a server
+    Response failure = Response::failure(status, "TooManyRequests", "later");
+    if (!retry_after.empty()) failure = busy(status, retry_after);
+    CAPTURE(status, retry_after);
+    Forms f;
+    WatchOptions options;
+    options.gzip = GENERATE(Compression::automatic, Compression::always);
+    int refused = 0;
+    f.server.set_intercept(
+        [&](const Request&) { return ++refused > 3 ? std::nullopt : std::optional(failure); });
+    const WatchProbe& probe = f.watch(Kind::pod, options);
+    f.advance(70s);
+    CHECK(probe.synced == 1);
+    CHECK(f.metrics->of(Kind::pod).json_fallbacks == 0);
+    f.expire();
+    f.advance(5s);
+    CHECK(probe.names() == Names{"a", "b", "c"});
+    const Request list = f.server.requests().at(1).request;  // after the watch that expired
+    CHECK(asks_for_protobuf(list));
+    const bool compressed = options.gzip == Compression::always;
+    CHECK(is_streamed(list) != compressed);
+    CHECK((list.header("Accept-Encoding").value_or("") == "gzip") == compressed);
 }
 
 TEST_CASE("Forms of lists: a server without watch-lists is asked once, not by each watch") {

@@ -52,7 +52,7 @@ TEST_CASE("Hanging files: an open watch is undisturbed, the next one has the tok
     sim.start();
     CHECK(sim.all_follow("b"));
     sim.advance(61s);  // the token has to be read again
-    sim.files->hangs = true;
+    sim.files->hold();
     CHECK(sim.all_follow("c"));
     sim.take_requests();
 
@@ -71,12 +71,12 @@ TEST_CASE("Hanging files: an open watch is undisturbed, the next one has the tok
         sim.advance(1min);
         CHECK(sim.all_follow("e" + std::to_string(i)));
     }
-    CHECK(sim.files->stuck() == 1);
+    CHECK(sim.files->held() == 1);
     CHECK(sim.take_log().empty());
 
     sim.directory.write("token", "two");
     sim.server.set_token("two");
-    sim.files->answer();
+    sim.files->release();
     sim.server.end_watches();
     sim.advance(2s);
     CHECK(sim.all_follow("f"));
@@ -86,7 +86,7 @@ TEST_CASE("Hanging files: an open watch is undisturbed, the next one has the tok
 
 TEST_CASE("Hanging files: a token that was never read is an error after 10 s, until it comes") {
     HangingToken sim;
-    sim.files->hangs = true;
+    sim.files->hold();
     sim.start();
     sim.advance(9s);
     CHECK_FALSE(sim.watch().status().error);
@@ -94,8 +94,8 @@ TEST_CASE("Hanging files: a token that was never read is an error after 10 s, un
     CHECK(sim.watch().status().error == errc::credentials_unavailable);
     CHECK(contains(sim.watch().status().message, sim.problem));
     sim.advance(1h);
-    CHECK(sim.files->asked == 1);
-    sim.files->answer();
+    CHECK(sim.files->calls() == 1);
+    sim.files->release();
     sim.advance(1min);
     CHECK(sim.all_follow("b"));
     CHECK(sim.server.open_watches() == 1);
@@ -103,30 +103,30 @@ TEST_CASE("Hanging files: a token that was never read is an error after 10 s, un
 
 TEST_CASE("Hanging files: a file is read once for all watches of a context") {
     HangingToken sim(10);  // each with credentials of its own
-    sim.files->hangs = true;
+    sim.files->hold();
     sim.start();
-    CHECK(sim.files->asked == 1);
+    CHECK(sim.files->calls() == 1);
     sim.advance(5min);
-    CHECK(sim.files->asked == 1);
-    sim.files->answer();
+    CHECK(sim.files->calls() == 1);
+    sim.files->release();
     sim.advance(1min);
     CHECK(sim.all_follow("b"));
 }
 
 TEST_CASE("Hanging files: a watch that is dropped does not wait for its token") {
     HangingToken sim(2);
-    sim.files->hangs = true;
+    sim.files->hold();
     sim.start();
     SECTION("one of two") {
         sim.watches.pop_front();
-        sim.files->answer();
+        sim.files->release();
         sim.settle();
         CHECK(sim.all_follow("b"));
         CHECK(sim.server.open_watches() == 1);
     }
-    SECTION("all of them, and the answer finds nobody") {
+    SECTION("all of them, before the answer") {
         sim.watches.clear();
-        sim.files->answer();
+        sim.files->release();
         sim.settle();
         CHECK(sim.server.requests().empty());
     }

@@ -180,9 +180,24 @@ TEST_CASE("Discoverer: an object that asks for too many targets keeps those that
     const auto log = sim.take_log();
     REQUIRE(log.size() == 1);
     CHECK(contains(log.front(), "max_targets_per_object"));
+    const DiscovererStatus status = host.discoverer->status();
+    CHECK(status.synced);
+    CHECK(status.error == errc::too_many_targets);
+    CHECK(contains(status.message, "endpoints n/e has more than 10 targets"));
+    sim.server.apply(endpoints(3, 6));
+    sim.settle();
+    CHECK(sim.take_log().empty());
     sim.server.apply(endpoints(1, 6));
     sim.settle();
     CHECK(host.groups.at("endpoints/n/e")->size() == 6);
+    CHECK_FALSE(host.discoverer->status().error);
+    sim.server.apply(endpoints(2, 6));
+    sim.settle();
+    CHECK(host.discoverer->status().error == errc::too_many_targets);
+    sim.server.remove("endpoints", "n", "e");
+    sim.settle();
+    CHECK(host.groups.empty());
+    CHECK_FALSE(host.discoverer->status().error);
 }
 
 TEST_CASE("Discoverer: a change of a label whose name is hidden by another one is no change") {

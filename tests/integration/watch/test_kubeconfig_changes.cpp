@@ -208,9 +208,9 @@ TEST_CASE("A changed kubeconfig: it is not checked when nothing is watched") {
     TwoClusters sim;
     sim.advance(59s);
     sim.watch->destroy();
-    const int asked = sim.files->asked;
+    const std::size_t asked = sim.files->calls();
     sim.advance(10min);
-    CHECK(sim.files->asked == asked);
+    CHECK(sim.files->calls() == asked);
     CHECK(sim.clock->next_expiry() == TimePoint::max());
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("A changed kubeconfig: another CA at the same address may be another c
     CHECK(sim.lists(ListReason::other_server) == 1);
 }
 
-TEST_CASE("A changed kubeconfig: a file that is gone or broken disturbs nobody") {
+TEST_CASE("A changed kubeconfig: a missing or broken file disturbs no watch") {
     TwoClusters sim;
     for (const char* content : {"", "users: [", "sesame"}) {
         sim.directory.write("kc", content);
@@ -267,7 +267,7 @@ TEST_CASE("A changed kubeconfig: a file that is gone or broken disturbs nobody")
 
 TEST_CASE("A changed kubeconfig: a file that hangs delays one request by 10 s") {
     TwoClusters sim;
-    sim.files->hangs = true;
+    sim.files->hold();
     sim.advance(60s);
     sim.server.end_watches();
     sim.advance(9s);

@@ -1,4 +1,5 @@
 #include "support/host.hpp"
+#include "support/manual_clock.hpp"
 #include "support/simulation.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -59,7 +59,7 @@ TEST_CASE("Recovery: what waits for a server wakes up when another watch finds t
     CHECK(f.metrics->of(Kind::pod).lists == 30);  // no watch had to list
 }
 
-TEST_CASE("Recovery: news of a server that works makes nobody who fails for himself retry faster") {
+TEST_CASE("Recovery: a recovered server does not speed up watches with other failures") {
     Fleet f;
     f.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
         if (request.path.find("/n0/") == std::string::npos) return std::nullopt;

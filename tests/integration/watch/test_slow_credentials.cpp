@@ -41,7 +41,7 @@ struct SlowCredentials : Simulation {
     explicit SlowCredentials(int count) {
         server.set_token("one");
         server.apply(pod({.name = "a"}));
-        client = std::make_shared<ApiClient>(std::make_unique<detail::ApiClientImpl>(
+        client = detail::Access::make_unique<ApiClient>(std::make_unique<detail::ApiClientImpl>(
             context.get_executor(), ApiServerConfig{.url = server.url()}, environment(),
             std::make_unique<SlowSource>(control)));
         for (int i = 0; i < count; ++i) watches.emplace_back(client);

@@ -1,5 +1,6 @@
 #include "support/contains.hpp"
 #include "support/host.hpp"
+#include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/watch_probe.hpp"
@@ -206,9 +207,8 @@ TEST_CASE("Timing: bookmarks far apart do not make it more patient than the watc
 }
 
 TEST_CASE("Timing: connecting has its own limit") {
-    Simulation sim;
-    auto silent = std::make_shared<SilentConnector>();
-    sim.connector = silent;
+    const auto silent = std::make_shared<SilentConnector>();
+    Simulation sim({}, {}, {}, [&](const auto&) { return silent; });
     WatchOptions options = plain_lists();
     options.connect_timeout = 7s;
     WatchProbe probe(sim, {}, options);

@@ -71,7 +71,7 @@ TEST_CASE(
         s.settle();
         CHECK(s.probe.take_changes() == "-b");
     }
-    SECTION("it is deleted while nobody watches") {
+    SECTION("it is deleted while no watch is open") {
         s.server.remove("pods", "default", "b");
         s.list_again();
         CHECK(s.probe.take_changes() == "-b");
@@ -122,7 +122,7 @@ TEST_CASE("URLWatcher: an event of another object of a name shows that, however 
     f.probe.destroy();
 }
 
-TEST_CASE("URLWatcher: of a list with an object without a name nobody is removed") {
+TEST_CASE("URLWatcher: a list with a nameless object removes no object") {
     Faults f;
     f.start();
     const std::string pod_a = boost::json::serialize(f.server.get("pods", "default", "a").value());

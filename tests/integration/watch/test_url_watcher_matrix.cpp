@@ -57,15 +57,20 @@ class CountingConnector final : public Connector {
     std::shared_ptr<Connector> inner_;
 };
 
-struct Counted : Simulation {
+/// Constructed before the simulation, which sets it.
+struct WithConnections {
+    std::shared_ptr<CountingConnector> connections;
+};
+
+struct Counted : WithConnections, Simulation {
     explicit Counted(sim::ApiServerOptions server_options = {},
                      WatchOptions options = plain_lists())
-        : Simulation(std::move(server_options)) {
-        connector = connections;
+        : Simulation(std::move(server_options), {}, {}, [this](std::shared_ptr<Connector> inner) {
+              return connections = std::make_shared<CountingConnector>(std::move(inner));
+          }) {
         server.apply(pod({.name = "a"}));
         probe.emplace(*this, WatchQuery{}, options);
     }
-    std::shared_ptr<CountingConnector> connections = std::make_shared<CountingConnector>(connector);
     std::optional<WatchProbe> probe;
 };
 
@@ -422,10 +427,10 @@ TEST_CASE("URLWatcher: each watch after a pause has a connection of its own") {
 }
 
 TEST_CASE("URLWatcher: proxies of the environment are not used") {
-    const char* const nobody = "http://127.0.0.1:1";
-    const EnvironmentVariable proxies[] = {{"HTTP_PROXY", nobody},  {"http_proxy", nobody},
-                                           {"HTTPS_PROXY", nobody}, {"https_proxy", nobody},
-                                           {"ALL_PROXY", nobody},   {"all_proxy", nobody}};
+    const char* const closed_port = "http://127.0.0.1:1";
+    const EnvironmentVariable proxies[] = {
+        {"HTTP_PROXY", closed_port},  {"http_proxy", closed_port}, {"HTTPS_PROXY", closed_port},
+        {"https_proxy", closed_port}, {"ALL_PROXY", closed_port},  {"all_proxy", closed_port}};
     const bool tls = GENERATE(false, true);
     sim::ApiServerOptions options;
     ApiServerConfig config;

@@ -1,3 +1,4 @@
+#include "k8s_sd/sim/gateway_api.hpp"
 #include "support/objects.hpp"
 #include "support/watch_probe.hpp"
 
@@ -134,6 +135,7 @@ TEST_CASE("Watch-lists: of every kind, in both encodings") {
         for (const bool protobuf : {true, false}) {
             CAPTURE(i, protobuf);
             Simulation sim;
+            sim::add_gateway_api(sim.server);
             WatchOptions options;
             options.protobuf = protobuf;
             WatchProbe probe(sim, {static_cast<Kind>(i), {}, {}, {}}, options);

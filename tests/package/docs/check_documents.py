@@ -16,7 +16,8 @@ REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 # A file or folder of the project in backticks; "<role>" stands for any name.
 PATH = re.compile(r"`((?:\.github|bench|cmake|docs|examples|include|scripts|src|tests)/[^`\s]*)`")
 COLUMNS = 100
-WIDE_TABLES = {"failures.md"}  # names of tests cannot be broken
+# Names of tests, and rows of tables in the code, cannot be broken.
+WIDE_TABLES = {"failures.md", "labels.md"}
 README_LINES = 120
 # Code and output in these documents may be wider.
 WIDE = ("docs/programs/k8s-sd/*.md",)
@@ -52,7 +53,7 @@ WHERE_IS = {
          "watch/watch_permits.ipp": "void WatchPermits::async_list_permit("},
     "choice of the proxy":
         {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
-    "differences between the dialects":
+    "differences between the dialects, and between versions":
         {"base/dialect_rules.hpp": "struct DialectRules {"},
     "dependencies of target groups":
         {"groups/dependency_graph.hpp": "void set_dependencies("},
@@ -87,7 +88,7 @@ TEN_PLACES = {
     "Which servers does `NO_PROXY` exclude?":
         {"config/proxy_choice.ipp": "bool is_reached_directly("},
     "When does the delivery of a job's diff end?":
-        {"discovery/discovery_manager.ipp": "void end_turn("},
+        {"discovery/discovery_manager.ipp": "void end_delivery("},
     "How long does a vanished member of a fleet count?":
         {"fleet/view_machine.ipp": "rules_.hold_down"},
     "Which of two keys with one label name wins?":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that docs/guide/labels.md names exactly the labels of the roles, and that its lists equal
-RoleTraits<role>::labels and label_origin() in the code. With --write writes these lists into the
-page, between the comments there.
+RoleTraits<role>::labels, label_origin() and the table of versions in the code. With --write writes
+these lists into the page, between the comments there.
 
 usage: check_labels.py [--write] PROJECT_DIRECTORY
 """
@@ -23,8 +23,11 @@ TRAITS = re.compile(r"RoleTraits<Role::(\w+)> \{.*?LabelRow labels\[\] = \{(.*?)
 # A text may consist of several literals.
 TEXT = r'((?:"[^"\\]*"\s*)+)'
 ROW = re.compile(r'\{"([a-z_<>]+)", (group|target), (both|prometheus|victoriametrics),\s*'
-                 + TEXT + r",\s*" + TEXT + r"\}")
-DIALECT = {"prometheus": "Prometheus' dialect only.", "victoriametrics": "vmagent's dialect only."}
+                 + TEXT + r",\s*" + TEXT + r"(?:,\s*PrometheusVersion::v(\w+))?\}")
+DIALECT = {"prometheus": "Prometheus' dialect only", "victoriametrics": "vmagent's dialect only"}
+# A rule of a version: its comment; and its row.
+VERSION_RULE = re.compile(r"((?:^ *///.*\n)+)^ *bool (\w+);$", re.M)
+VERSION_ROW = re.compile(r"\{&VersionRules::(\w+), PrometheusVersion::v(\w+)\}")
 LIST = re.compile(r"^(<!-- ([a-z ]+), written by scripts/labels -->\n)(.*?)^(<!-- end -->)$", re.S | re.M)
 
 
@@ -50,9 +53,11 @@ def names_of(row_name):
     return [PREFIX + name for name in names]
 
 
-def entry(name, dialects, says, absent):
+def entry(name, dialects, says, absent, since):
     sentences = [says + "."] if says else []
-    sentences += [DIALECT[dialects]] if dialects in DIALECT else []
+    if dialects in DIALECT:
+        version = f", since {since.replace('_', '.')}" if since else ""
+        sentences.append(DIALECT[dialects] + version + ".")
     if absent:
         sentences.append(f"{'Absent' if sentences else 'absent'} {absent}.")
     names = ", ".join(f"`{name}`" for name in names_of(name))
@@ -66,8 +71,8 @@ def lists_of_roles(root):
             found = ROW.findall(rows)
             if len(found) != len(re.findall(r"^ {8}\{", rows, re.M)):
                 raise ValueError(f"{header}: a row that is none")
-            for name, place, dialects, says, absent in found:
-                line = entry(name, dialects, joined(says), joined(absent))
+            for name, place, dialects, says, absent, since in found:
+                line = entry(name, dialects, joined(says), joined(absent), since)
                 key = f"{role} {place}"
                 lists[key] = lists.get(key, "") + line
     return lists
@@ -87,15 +92,29 @@ def origins_in_code(root):
 def list_of_origins(origins):
     lines = []
     for name, (kind, field) in sorted(origins.items()):
-        placeholder = "<type>" if name.endswith("node_address_") else "<key>"
+        placeholder = "<type>" if name.endswith(("node_address_", "node_condition_")) else "<key>"
         head = f"* `{name}{placeholder if name.endswith('_') else ''}`:"
         line = f"{head} {kind} `{field}`\n"
         lines.append(line if len(line) <= 101 else f"{head}\n  {kind} `{field}`\n")
     return "".join(lines)
 
 
+def table_of_versions(root):
+    """The rules of versions as a table, in the order of their versions."""
+    code = read(root, "include/k8s_sd/detail/base/dialect_rules.hpp")
+    struct = code.partition("struct VersionRules {")[2].partition("};")[0]
+    texts = {rule: " ".join(line.strip().removeprefix("///").strip()
+                            for line in comment.strip().splitlines())
+             for comment, rule in VERSION_RULE.findall(struct)}
+    lines = "| since | difference |\n|---|---|\n"
+    for rule, since in VERSION_ROW.findall(code):
+        lines += f"| {since.replace('_', '.')} | {texts[rule]} |\n"
+    return lines
+
+
 def lists_in_code(root):
-    return {**lists_of_roles(root), "origins": list_of_origins(origins_in_code(root))}
+    return {**lists_of_roles(root), "origins": list_of_origins(origins_in_code(root)),
+            "versions": table_of_versions(root)}
 
 
 def complaints(root):

@@ -86,6 +86,7 @@ class LabelsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         for path in ("include/k8s_sd/kind.hpp", "include/k8s_sd/detail/labels/label_origin.ipp",
+                     "include/k8s_sd/detail/base/dialect_rules.hpp",
                      "include/k8s_sd/detail/kinds", "docs/guide/labels.md"):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             source = PROJECT / path
@@ -109,6 +110,21 @@ class LabelsTest(unittest.TestCase):
     def test_a_row_that_differs_is_found_and_mended(self):
         self.change("include/k8s_sd/detail/kinds/pod.hpp", "empty until the pod is on a node", "hm")
         self.expect("the list 'pod group' of docs/guide/labels.md is not what the code says")
+        check_labels.write(self.root)
+        self.expect()
+
+    def test_another_first_version_of_a_label_is_found_and_mended(self):
+        self.change("include/k8s_sd/detail/kinds/node.hpp", "PrometheusVersion::v3_12}",
+                    "PrometheusVersion::v3_14}")
+        self.expect("the list 'node group' of docs/guide/labels.md is not what the code says")
+        check_labels.write(self.root)
+        self.expect()
+
+    def test_another_row_of_the_table_of_versions_is_found_and_mended(self):
+        self.change("include/k8s_sd/detail/base/dialect_rules.hpp",
+                    "{&VersionRules::needs_known_node, PrometheusVersion::v3_11}",
+                    "{&VersionRules::needs_known_node, PrometheusVersion::v3_10}")
+        self.expect("the list 'versions' of docs/guide/labels.md is not what the code says")
         check_labels.write(self.root)
         self.expect()
 

@@ -23,8 +23,8 @@ DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml)(?=[/.])")
 # Pure layers, and the pure files of other layers.
 PURE = re.compile(
     r"k8s_sd/detail/((labels|objects|codec|kinds)/"
-    r"|base/(backoff|random|fnv1a)\."
-    r"|fleet/(view_machine|lease_plan|lease_sights|hold_words|fleet_view|group_share)\."
+    r"|base/(backoff|coalesced_changes|random|fnv1a)\."
+    r"|fleet/(view_machine|lease_plan|lease_sights|fleet_view|group_share)\."
     r"|watch/(watch_machine|outcome|watch_request|watch_idle_timeout|encoding_choice"
     r"|failure|watch_report|resource_version|api_absence|known_versions|list_(forms|pacing|plan)"
     r"|probe_plan|retry_pacing|selection|share_choice|stream_record|unread_objects"

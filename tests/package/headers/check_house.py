@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the layout of the library by reading its files; see `layers.txt` and CONTRIBUTING.md.
 
-1. Path and namespace agree: include/k8s_sd/detail/ is k8s_sd::detail, the rest is k8s_sd.
+1. Path and namespace agree: include/k8s_sd/detail/ is k8s_sd::detail, the rest is k8s_sd, and each
+   folder of src/ has the namespace in `SOURCES`.
 2. A layer includes only the layers named in `layers.txt`, and no two files include each other.
 3. Every .ipp is in the list of its layer, detail/<layer>/<layer>.ipp, once. Every list is in
    src.hpp (or scrape/src.hpp), and in one translation unit of src/lib/ once.
@@ -16,10 +17,18 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#include "(k8s_sd/[^"]+)"', re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace (k8s_sd[\w:]*(?: v0[\w:]*)?) \{", re.MULTILINE)
+NAMED = re.compile(r"^(?:inline )?namespace ([\w:]+(?: v0[\w:]*)?) \{", re.MULTILINE)
 USING = re.compile(r"^using namespace ", re.MULTILINE)
 # Headers that only include others.
 UMBRELLAS = {"k8s_sd/k8s_sd.hpp", "k8s_sd/fwd.hpp", "k8s_sd/src.hpp", "k8s_sd/scrape/scrape.hpp",
              "k8s_sd/scrape/fwd.hpp", "k8s_sd/scrape/src.hpp"}
+
+# Folders below src/ and their namespaces. The files of lib/ only include lists of bodies.
+SOURCES = {"lib": None, "sim": "k8s_sd::inline v0::sim", "programs/http": "support",
+           "programs/cli": "support", "programs/discover": "discover",
+           "programs/k8s-sd": "k8s_sd_program"}
+# A forward declaration of the library's own classes.
+FORWARD = {"k8s_sd::inline v0", "k8s_sd::inline v0::detail"}
 
 
 class House:
@@ -31,6 +40,10 @@ class House:
         self.texts = {
             str(path.relative_to(self.include)): path.read_text(encoding="utf-8")
             for path in sorted(self.include.rglob("*.[hi]pp"))
+        }
+        self.sources = {
+            str(path.relative_to(self.root / "src")): path.read_text(encoding="utf-8")
+            for path in sorted((self.root / "src").rglob("*.[hc]pp"))
         }
 
     def _read_table(self, table):
@@ -86,6 +99,21 @@ def namespace_problems(house):
                 yield f"{file}: a header in detail/ belongs to k8s_sd::detail, not to {namespace}"
             elif not private and re.search(r"v0::detail\b", namespace):
                 yield f"{file}: a public header does not belong to {namespace}"
+
+
+def source_problems(house):
+    for file, text in house.sources.items():
+        folder = next((name for name in SOURCES if file.startswith(name + "/")), None)
+        if folder is None:
+            yield f"src/{file}: check_house.py names no namespace for its folder"
+            continue
+        own = SOURCES[folder]
+        found = [name for name in NAMED.findall(text) if name not in FORWARD]
+        # A namespace inside another one, such as a table's, is not at the top of its file.
+        if found and (own is None or not (found[0] == own or found[0].startswith(own + "::"))):
+            yield f"src/{file}: belongs to {own or 'no namespace'}, not to {found[0]}"
+        if not found and own is not None and not file.endswith("/main.cpp"):
+            yield f"src/{file}: belongs to namespace {own}, but declares nothing there"
 
 
 def layer_problems(house):
@@ -157,8 +185,8 @@ def list_problems(house):
         yield f"{other}: files of src/lib/ include only lists of bodies"
 
 
-CHECKS = (table_problems, permission_problems, namespace_problems, layer_problems, circle_problems,
-          body_problems, list_problems)
+CHECKS = (table_problems, permission_problems, namespace_problems, source_problems,
+          layer_problems, circle_problems, body_problems, list_problems)
 
 
 def draw(house):

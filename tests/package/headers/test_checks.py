@@ -67,7 +67,25 @@ class HouseTest(unittest.TestCase):
         self.house.allowed["base"].add("watch")
         self.expect("base names watch, but watch is not above it")
 
-    def test_a_permission_that_nobody_uses_is_found(self):
+    def test_a_source_in_the_namespace_of_another_folder_is_found(self):
+        file = "programs/discover/session.cpp"
+        self.house.sources[file] = self.house.sources[file].replace(
+            "namespace discover {", "namespace support {")
+        self.expect(f"src/{file}: belongs to discover, not to support")
+
+    def test_a_source_without_a_namespace_is_found(self):
+        self.house.sources["sim/time/new.cpp"] = "int f() { return 1; }\n"
+        self.expect("src/sim/time/new.cpp: belongs to namespace k8s_sd::inline v0::sim, but")
+
+    def test_a_source_folder_without_a_namespace_is_found(self):
+        self.house.sources["tools/new.cpp"] = "namespace tools {\n}\n"
+        self.expect("src/tools/new.cpp: check_house.py names no namespace for its folder")
+
+    def test_a_body_in_a_translation_unit_of_the_library_is_found(self):
+        self.house.sources["lib/base.cpp"] += "namespace k8s_sd::inline v0::sim {\n}\n"
+        self.expect("src/lib/base.cpp: belongs to no namespace, not to k8s_sd::inline v0::sim")
+
+    def test_an_unused_permission_is_found(self):
         self.house.allowed["cache"].add("codec")
         self.expect("cache may include codec, but does not")
 
@@ -185,6 +203,17 @@ class TextTest(unittest.TestCase):
         status, said = self.run_check(check_dialects, "if (d == LabelDialect::prometheus) {}")
         self.assertEqual(status, 1)
         self.assertIn("added.hpp:1: asks for a dialect", said)
+
+    def test_a_question_for_a_version_is_found(self):
+        for question in ("if (v < PrometheusVersion::v3_11) {}", "v >= PrometheusVersion::v3_11;",
+                         "if (k8s_sd::PrometheusVersion::v3_12 == v) {}",
+                         "case PrometheusVersion::v3_5: break;", "using enum PrometheusVersion;"):
+            status, said = self.run_check(check_dialects, question)
+            self.assertEqual(status, 1, question)
+            self.assertIn("added.hpp:1: asks for a dialect or version", said)
+        for use in ("PrometheusVersion version = PrometheusVersion::v3_5;",
+                    "std::vector<PrometheusVersion> all;", "f(PrometheusVersion::v3_5);"):
+            self.assertEqual(self.run_check(check_dialects, use), (0, unittest.mock.ANY), use)
 
     def test_a_label_name_on_a_second_line_is_found(self):
         status, said = self.run_check(check_label_names, 'f("__meta_kubernetes_pod_phase");')

@@ -2,7 +2,7 @@
 """Checks the language of comments, docstrings and documents: words of the field only, and few
 relative pronouns, because a sentence of subject, verb and object needs none. Covers the library,
 src/, examples/, tests/, bench/, scripts/, the CMake files and the documents. Names and messages in
-the library and in src/ have words of the field, too.
+the library and in src/, and names of tests, have words of the field, too.
 
 usage: check_language.py PROJECT
 """
@@ -21,6 +21,11 @@ REFUSED = re.compile(
     r"|(?<!third )part(?:y|ies)|flights|kept objects?|newest (?:state )?wins)\b", re.IGNORECASE)
 # The same in messages of the library and of src/, and the words of names.
 REFUSED_IN_MESSAGE = re.compile(r"\b(?:nobody|for ever|tells|told)\b", re.IGNORECASE)
+REFUSED_IN_TEST_NAME = re.compile(r"(?<![a-z])(?:nobody|for[ _]ever|tells|told)(?![a-z])",
+                                  re.IGNORECASE)
+TEST_CASE = re.compile(r'\b(?:TEST_CASE|SECTION)\(\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
+# A test of unittest, or a scenario.
+TEST_FUNCTION = re.compile(r"^ *def (test_\w+|\w+(?=\(w\):))", re.MULTILINE)
 REFUSED_IN_NAME = re.compile(
     r"storeys?|barren|audiences?|seats?|patience|party|parties|flights|told|tells")
 # The word of Kubernetes is "most recent"; a bound is `max_…` or `min_…`.
@@ -119,6 +124,20 @@ def code_problems(texts):
         yield from (f'{file}: refused message: "{text}"' for text in refused_messages(code))
 
 
+def test_names(file, text):
+    if file.suffix == ".py":
+        return TEST_FUNCTION.findall(text)
+    return ["".join(LITERAL.findall(case)) for case in TEST_CASE.findall(text)]
+
+
+def test_name_problems(texts):
+    """\\param texts: code of C++ or Python by file"""
+    for file, text in texts.items():
+        for name in test_names(file, text):
+            if REFUSED_IN_TEST_NAME.search(name):
+                yield f"{file}: refused name of a test: {name}"
+
+
 def problems_of(part, texts):
     """\\param texts: blocks by file"""
     count = pronouns = 0
@@ -167,6 +186,9 @@ def problems(root):
     code = [file for pattern in ("*.hpp", "*.cpp", "*.js")
             for file in (root / "src").rglob(pattern)]
     yield from code_problems(read([*headers, *code]))
+    tests = [file for pattern in ("*.hpp", "*.cpp", "*.py")
+             for file in (root / "tests").rglob(pattern)]
+    yield from test_name_problems(read(tests))
     yield from problems_of("comments of programs, tests and benchmarks", sources)
     yield from problems_of("comments of Python, shell, CMake and YAML", scripts)
     yield from problems_of("documents", {f: paragraphs(t) for f, t in read(documents).items()})

@@ -69,6 +69,21 @@ class CheckSourcesTest(unittest.TestCase):
                                  [f'a: refused message: "{text}"'])
         self.assertEqual(list(language.code_problems({"a": 'to_string("nobody");'})), [])
 
+    def test_a_refused_name_of_a_test_is_found(self):
+        cpp, python = pathlib.Path("a.cpp"), pathlib.Path("a.py")
+        for file, code, name in (
+                (cpp, 'TEST_CASE("Trie: nobody reads") {', "Trie: nobody reads"),
+                (cpp, 'TEST_CASE("Trie: it "\n    "waits for ever") {', "Trie: it waits for ever"),
+                (cpp, '    SECTION("the host is told") {', "the host is told"),
+                (python, "    def test_nobody_reads(self):", "test_nobody_reads"),
+                (python, "def it_waits_for_ever(w):", "it_waits_for_ever")):
+            with self.subTest(name):
+                self.assertEqual(list(language.test_name_problems({file: code})),
+                                 [f"{file}: refused name of a test: {name}"])
+        for file, code in ((cpp, 'TEST_CASE("Trie: for every key") {\nf("nobody");'),
+                           (python, "def test_for_every(self):\n    f('test_nobody')")):
+            self.assertEqual(list(language.test_name_problems({file: code})), [])
+
     def test_names_of_the_library_and_of_src_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)

@@ -121,7 +121,7 @@ class NotSynced(unittest.TestCase):
                 self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
                 self.assertRegex(result.stderr, f"\n  pods: .*: HTTP {status}: pods: no")
 
-    def test_once_does_not_wait_for_ever_for_credentials_and_proxies(self):
+    def test_once_has_a_limit_for_credentials_and_proxies(self):
         with file_with(KUBECONFIG_WITH_PLUGIN, "kc") as path:
             result = run("discover", "--once", "--kubeconfig", path)
             self.assertEqual(result.returncode, 3, result.stderr)
@@ -172,6 +172,14 @@ class Unusable(unittest.TestCase):
             (["--sim=yes"], "--sim takes no value"),
             (["--role", "pods"], "--role: "),
             (["--dialect", "vm"], '--dialect: "vm" is not allowed; allowed are prometheus, '),
+            (["--dialect", "prometheus@3.16"], '--dialect: "prometheus@3.16" is not allowed; the '
+             "versions of prometheus are 3.5, 3.6, 3.7, 3.8, 3.9, 3.10, 3.11, 3.12, 3.13, 3.14, "
+             "3.15"),
+            (["--dialect", "prometheus@"], '--dialect: "prometheus@" is not allowed; the versions'),
+            (["--dialect", "vmagent@1.145"], '--dialect: "vmagent@1.145" is not allowed; only '
+             "prometheus has versions, and the dialect of vmagent is victoriametrics"),
+            (["--dialect", "victoriametrics@3.5"], '--dialect: "victoriametrics@3.5" is not '
+             "allowed; only prometheus has versions"),
             (["--output", "xml"], "--output: "),
             (["--log-level", "loud"], "--log-level: "),
             (["--jobs", "0"], "--jobs: "),

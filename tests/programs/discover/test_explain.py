@@ -42,8 +42,10 @@ class Explain(unittest.TestCase):
 
     def test_every_label_of_every_role_is_explained(self):
         attach = ["--attach", "node,namespace,deployment,job,cronjob"]
-        for dialect in ("prometheus", "victoriametrics"):
-            for role in ("node", "pod", "service", "endpoints", "endpointslice", "ingress"):
+        for dialect in ("prometheus", "prometheus@3.15", "victoriametrics"):
+            of_gateway_api = ("gateway", "httproute", "grpcroute", "tlsroute")
+            for role in ("node", "pod", "service", "endpoints", "endpointslice", "ingress",
+                         *(of_gateway_api if dialect != "victoriametrics" else ())):
                 options = ["--role", role, "--dialect", dialect]
                 if role in ("pod", "endpoints", "endpointslice"):
                     options += attach
@@ -57,6 +59,15 @@ class Explain(unittest.TestCase):
                             self.assertEqual(set(explanation), {"value", "kind", "object", "field"},
                                              label)
                             self.assertTrue(explanation["object"], label)
+
+    def test_labels_of_a_route_name_its_gateway(self):
+        result = explain("httproute/payments/checkout", "--role", "httproute")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for line in (r'__meta_kubernetes_gateway_listener_port = "443" +Gateway shop/edge  '
+                     r"spec\.listeners\[\*\]\.port$",
+                     r'__meta_kubernetes_httproute_hostname = "pay\.example\.com" +'
+                     r"HTTPRoute payments/checkout  spec\.hostnames\[\*\]$"):
+            self.assertRegex(result.stdout, "(?m)" + line)
 
     def test_json_has_the_values_that_targets_has(self):
         source = pod_of_shop()

@@ -30,7 +30,8 @@ class Once(unittest.TestCase):
         self.assertEqual(len(self.targets("--jobs", 3)), 3 * len(self.targets()))
 
     def test_every_role_has_targets(self):
-        for role in ("node", "pod", "service", "endpoints", "endpointslice", "ingress"):
+        for role in ("node", "pod", "service", "endpoints", "endpointslice", "ingress",
+                     "gateway", "httproute", "grpcroute", "tlsroute"):
             with self.subTest(role=role):
                 self.assertTrue(self.targets("--role", role))
 
@@ -71,6 +72,18 @@ class Once(unittest.TestCase):
                 self.assertTrue(self.targets(*arguments))
             result = run("discover", "--sim", "--once", "--sd-config", path)
         self.assertEqual(result.returncode, 2)
+
+    def test_the_dialect_may_have_a_version(self):
+        condition = "__meta_kubernetes_node_condition_ready"
+        with file_with("role: node\n") as path:
+            for options in (["--role", "node"], ["--sd-config", path]):
+                def values(version):
+                    targets = self.targets("--dialect", "prometheus" + version, *options)
+                    return {target.get(condition) for target in targets}
+                self.assertEqual(values(""), {None})
+                self.assertEqual(values("@3.5"), {None})
+                self.assertEqual(values("@3.11"), {None})
+                self.assertEqual(values("@3.12"), {"true"})
 
     def test_quiet_counts_all_jobs(self):
         one = run("discover", "--sim", "--once", "--output", "quiet").stdout
@@ -166,7 +179,7 @@ class Ending(unittest.TestCase):
             program.error_line()
             self.assertEqual(program.signal(signal.SIGTERM), 0)
 
-    def test_a_signal_ends_it_while_nobody_reads(self):
+    def test_a_signal_ends_it_without_a_reader(self):
         with running("discover", "--sim", "--output", "json", "--jobs", 20) as program:
             program.process.stdout.read(1)
             self.assertEqual(program.signal(signal.SIGTERM), 0)

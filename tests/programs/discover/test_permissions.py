@@ -60,6 +60,18 @@ class PrintRbac(unittest.TestCase):
         self.assertIn('resources: ["ingresses"]', text)
         self.assertIn('namespace: "shop"', text)
 
+    def test_routes_need_their_gateways(self):
+        text = self.printed("--role", "httproute")
+        self.assertIn('- {apiGroups: ["gateway.networking.k8s.io"], '
+                      'resources: ["gateways", "httproutes"], verbs: ["list", "watch"]}', text)
+
+    def test_vmagent_has_no_gateway_api(self):
+        result = run("discover", "--print-rbac", "--role", "gateway", "--dialect",
+                     "victoriametrics")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("vmagent has no role gateway: it does not discover Gateway API",
+                      result.stderr)
+
     def test_what_is_optional_is_a_comment(self):
         names = [word for i in range(20) for word in ("--namespace", f"n{i}")]
         text = self.printed(*names)

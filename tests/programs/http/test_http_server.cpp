@@ -338,7 +338,7 @@ TEST_CASE("HttpServer: it is known that a client is gone before its answer") {
     CHECK_FALSE(*gone);
     client.leave();
     while (!*gone) std::this_thread::yield();
-    std::exchange(respond, nullptr)(text_reply(200, "nobody reads this"));
+    std::exchange(respond, nullptr)(text_reply(200, "without a reader"));
 }
 
 TEST_CASE("HttpRoutes: paths are matched as they were sent and decoded once") {

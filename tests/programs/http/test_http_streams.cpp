@@ -168,7 +168,7 @@ TEST_CASE("HttpServer: a stream ends when its client is gone, also while it wait
         client.leave();
         tap.await_end();
     }
-    late(piece_of("nobody reads this"));
+    late(piece_of("without a reader"));
     late = nullptr;
     server.stop();
 }
@@ -278,7 +278,7 @@ TEST_CASE("HttpServer: a client that leaves before its answer makes room") {
         next.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         answer = next.rest();
     }
-    respond(text_reply(200, "nobody reads this"));
+    respond(text_reply(200, "without a reader"));
 }
 
 TEST_CASE("HttpServer: requests that come while an answer is waited for are answered in turn") {

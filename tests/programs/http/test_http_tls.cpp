@@ -277,6 +277,28 @@ TEST_CASE("RenewedTls: the shortest of a chain counts, and the longest of those 
     CHECK(support::RenewedTls(files).notes(end + 93 * day).size() == 2);
 }
 
+TEST_CASE("RenewedTls: a broken certificate among those of clients' CAs is skipped and reported") {
+    const Certificate certificate;
+    const std::string broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    support::TlsFiles files = certificate.files();
+    std::ostringstream good;
+    good << std::ifstream(files.cert).rdbuf();
+    files.client_ca = files.cert + ".ca";
+    std::ofstream(files.client_ca) << "\xEF\xBB\xBF# comment\n" << broken << good.str() << broken;
+    support::RenewedTls tls(files);
+    const std::int64_t now = tls.valid_until() - 86'400;
+    const auto notes = tls.notes(now);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].starts_with(files.client_ca + ": 2 of 3 certificates cannot be read"));
+    std::ofstream(files.client_ca) << good.str();
+    CHECK_FALSE(tls.refresh().empty());
+    CHECK(tls.notes(now).empty());
+    std::ofstream(files.client_ca) << broken;
+    CHECK(tls.refresh().starts_with("the certificates in use stay: " + files.client_ca +
+                                    " holds a broken certificate"));
+    CHECK(tls.notes(now).empty());
+}
+
 TEST_CASE("RenewedTls: an unusable file is reported once for each content, and changes nothing") {
     const Certificate certificate;
     const Certificate other;

@@ -65,7 +65,7 @@ AllocationMetrics unassigned(std::map<std::string, std::size_t> jobs) {
 
 }  // namespace
 
-TEST_CASE("count_allocation: targets that nobody gets are counted, as the others") {
+TEST_CASE("count_allocation: targets without a collector are counted, too") {
     Job job({"a", "a", "b", "c", "", ""});
     REQUIRE(job.targets.complete());
     const auto counts = job.count(per_node({{"on-a", "a"}, {"on-b", "b"}, {"on-d", "d"}}));

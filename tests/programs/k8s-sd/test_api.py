@@ -294,7 +294,7 @@ class Page(unittest.TestCase):
             self.assertEqual(len(found["in"][0]["owners"]), 1)
             api.get("/api/ui/object", 400, q="x", replicas=2)
 
-    def test_collectors_and_what_nobody_has(self):
+    def test_collectors_and_targets_without_one(self):
         with serving("--sim", "--collectors", "3") as server:
             api = Api(server)
             api.wait_until_complete()
@@ -329,12 +329,12 @@ class Page(unittest.TestCase):
             self.assertEqual(jobs["nodes"]["text"], "In job nodes: 1 target")
             self.assertGreater(jobs["pods"]["not_total"], 0)
             self.assertTrue(jobs["pods"]["not"][0]["reason"])
-            nothing = api.get("/api/ui/object", q="nobody")
+            nothing = api.get("/api/ui/object", q="missing")
             self.assertFalse(nothing["found"])
             nodes = len(api.rows(job="nodes"))
             self.assertEqual(nothing["jobs"][0]["text"],
                              f"Not in job nodes: looks at nodes; none of its {nodes} targets has "
-                             "this name or address (nobody* finds all names that begin so)")
+                             "this name or address (missing* finds all names that begin so)")
             self.assertIn("Not in job pods: looks at pods in all namespaces; none of its ",
                           nothing["jobs"][1]["text"])
             begin = api.get("/api/ui/object", q="node/node-*")

@@ -96,7 +96,7 @@ TEST_CASE("ConsistentHashing: the order of members does not matter, and there ma
     CHECK(used.size() == 1061);
 }
 
-TEST_CASE("Collectors: per node, others have nobody unless there is a fallback") {
+TEST_CASE("Collectors: per node, targets without a collector on their node need a fallback") {
     const std::vector<Collector> members{{"b", "node-2"}, {"a", "node-1"}, {"c", "node-1"}};
     const Collectors strict(members, {Allocation::per_node, false});
     CHECK(strict.owner(target_at("x:1", "node-2"))->name == "b");

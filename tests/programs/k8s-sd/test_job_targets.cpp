@@ -148,6 +148,23 @@ TEST_CASE("JobTargets: relabelled targets have what a reader without rules needs
                 R"("__param_module":"http","__scheme__":"http","job":"web","pod":"a"}})"}));
 }
 
+TEST_CASE("JobTargets: labels about histograms are in a list where they differ from the job") {
+    ScrapeConfig config = web_job({copy("__meta_native", "__scrape_native_histograms__")});
+    config.always_scrape_classic_histograms = true;
+    const auto text_in = [&](k8s_sd::PrometheusVersion version) {
+        config.prometheus_version = version;
+        Web web(config);
+        web.put("pod/a", {at("10.0.0.1:80", {{"__meta_native", "true"}})});
+        return web.text(ListForm::relabelled);
+    };
+    CHECK(text_in(k8s_sd::PrometheusVersion::v3_13) ==
+          list({R"({"targets":["10.0.0.1:80"],"labels":{"__metrics_path__":"/metrics",)"
+                R"("__scheme__":"http","__scrape_native_histograms__":"true","job":"web"}})"}));
+    CHECK(text_in(k8s_sd::PrometheusVersion::v3_12) ==
+          list({R"({"targets":["10.0.0.1:80"],"labels":{"__metrics_path__":"/metrics",)"
+                R"("__scheme__":"http","job":"web"}})"}));
+}
+
 TEST_CASE("JobTargets: a reader chooses the labels of discovery that a list has") {
     Web web(web_job({copy("__meta_kubernetes_pod_name", "pod")}));
     web.put("pod/a", {at("10.0.0.1:80", {{"__meta_kubernetes_pod_name", "a"},
@@ -590,7 +607,7 @@ TEST_CASE("JobTargets: hostile texts of labels come through as they are") {
     }
 }
 
-TEST_CASE("JobTargets: lists that nobody asks for are forgotten and made again") {
+TEST_CASE("JobTargets: lists without requests are dropped, and made again on request") {
     Web web;
     web.put("pod/a", {at("x:1")});
     const std::string text = web.text(ListForm::relabelled);

@@ -129,7 +129,7 @@ TEST_CASE("walk: ends where nothing of the other jobs is needed") {
     CHECK(jobs.done == 1);
 }
 
-TEST_CASE("walk: a job that has ended, or ends meanwhile, holds nobody up") {
+TEST_CASE("walk: a job that has ended, or ends meanwhile, does not delay the others") {
     WalkedJobs jobs({"a", "b", "c", "d"});
     jobs.jobs[1].second->stop("gone");
     CHECK(jobs.walk_all([&](const std::string& job) {
@@ -161,7 +161,7 @@ TEST_CASE("walk: a walk that has visited all jobs is complete, however late") {
     CHECK(jobs.was_complete);
 }
 
-TEST_CASE("ServedJob: forgets a table that nobody asks for, also if the job does not change") {
+TEST_CASE("ServedJob: drops a table without requests, even if the job does not change") {
     boost::asio::io_context io;
     ListMetrics metrics;
     ServeOptions options;

@@ -2,6 +2,7 @@
 #include "lists/listing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+using Catch::Matchers::Message;
 using k8s_sd_program::LimitReached;
 using k8s_sd_program::ListedTarget;
 using k8s_sd_program::Listing;
@@ -65,6 +67,38 @@ TEST_CASE("Listing: targets with equal labels are one group, a group is a line")
                          "\n"
                          R"({"targets":["10.0.0.3:80"],"labels":{"a":"2"}})"
                          "\n]\n");
+}
+
+TEST_CASE("Listing: a division that would take too long is refused, with the possible shards") {
+    List list({.division_cost = 1'000});
+    std::vector<ListedTarget> targets;
+    for (int i = 0; i < 100; ++i) targets.push_back(target("10.0.0.1:" + std::to_string(i)));
+    list.put("a", targets);
+    CHECK(list.text(shard(0, 10)) != "[]\n");
+    CHECK_THROWS_MATCHES(list.text(shard(0, 11)), LimitReached,
+                         Message("the list has too many targets for 11 shards; at most 10 are "
+                                 "possible"));
+    CHECK_THROWS_AS(list->count(shard(0, 11), start), LimitReached);
+    CHECK_FALSE(list.text().empty());
+    // A division in use stays.
+    targets.push_back(target("10.0.0.2:1"));
+    list.put("a", targets);
+    CHECK(list.text(shard(0, 10)) != "[]\n");
+    // A target of every shard is stored once for each.
+    ListedTarget everywhere = target("10.0.0.3:1");
+    everywhere.share_key.reset();
+    List few({.division_cost = 1'000});
+    few.put("a", {everywhere});
+    CHECK(few.text(shard(0, 15)) != "[]\n");
+    CHECK_THROWS_AS(few.text(shard(0, 16)), LimitReached);
+    // Targets with a node are in no shard.
+    few.put("a", {everywhere});
+    std::vector<ListedTarget> on_nodes;
+    for (int i = 0; i < 1'000; ++i)
+        on_nodes.push_back(target("10.0.1.1:" + std::to_string(i), "{}", "n"));
+    few.put("b", on_nodes);
+    CHECK(few.text({{15, 1, true}, 0, "n"}).size() > 1'000);
+    CHECK_THROWS_AS(few.text({{15, 2, false}, 0, ""}), LimitReached);
 }
 
 TEST_CASE("Listing: equal targets of several keys are listed once") {
@@ -237,7 +271,7 @@ TEST_CASE("Listing: a division that only unused selections have makes room for a
     CHECK_NOTHROW(list.body(shard(0, 3), start + std::chrono::minutes(10)));
 }
 
-TEST_CASE("Listing: what nobody asks for is forgotten") {
+TEST_CASE("Listing: lists without requests are dropped") {
     List list;
     CHECK_FALSE(list->forget_unused(start));
     list.body({}, start);

@@ -300,7 +300,7 @@ class Manifests(unittest.TestCase):
         budget = one(self.all, "PodDisruptionBudget")["spec"]
         self.assertLess(budget["minAvailable"], item["spec"]["replicas"])
 
-    def test_containers_can_write_nothing_and_are_nobody(self):
+    def test_containers_are_read_only_and_unprivileged(self):
         _, pod, containers = self.sidecar()
         for pod, container in [*((pod, container) for _, pod, container in self.deployments()),
                                *((pod, container) for container in containers.values())]:

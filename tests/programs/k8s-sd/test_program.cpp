@@ -346,6 +346,28 @@ TEST_CASE("Program: is not ready where no job can be used") {
     CHECK(has(ready.body, "job bad cannot be discovered"));
 }
 
+TEST_CASE("Program: targets beyond a limit of relabelling are in /readyz and in the metrics") {
+    std::string text = whole;
+    text += "  - targets: [10.0.0.5:80]\n    labels: {x: xx}\n";
+    std::string rules;
+    for (int i = 0; i < 24; ++i) {
+        rules += "  - {source_labels: [x], regex: (.+), target_label: x, replacement: $1$1}\n";
+    }
+    text.insert(text.find("  - source_labels: [__address__]"), rules);
+    const Disk disk;
+    disk.configure(text);
+    Running f(disk);
+    f.advance(5s);
+    CHECK_FALSE(has(f.ask("/sd/b/targets").body, "10.0.0.5"));
+    CHECK(has(f.ask("/sd/b/targets").body, "10.0.0.4"));
+    CHECK(f.ask("/readyz").body == "ok\njob b: 1 target cannot be scraped; "
+                                   "/api/ui/targets?state=failed has the reasons\n");
+    CHECK(has(f.ask("/metrics").body, "k8s_sd_bridge_targets{job=\"b\",state=\"failed\"} 1"));
+    disk.configure(whole);
+    f.advance(1min);
+    CHECK(f.ask("/readyz").body == "ok\n");
+}
+
 TEST_CASE("Program: a failed write of a file is reported in /readyz and Health while it lasts") {
     const Disk disk;
     disk.configure(whole);

@@ -308,7 +308,7 @@ class Watch(unittest.TestCase):
             with watching(second, "job=one&after=" + version) as stream:
                 self.assertEqual(stream.event(), {"type": "heartbeat", "version": version})
 
-    def test_a_version_that_nobody_knows_gets_all(self):
+    def test_an_unknown_version_gets_all_targets(self):
         with serving_file(STATIC) as (server, _):
             for after in ("0" * 32, "x", '"', "%22%0a", "9" * 8000):
                 with watching(server, "job=one&after=" + after) as stream:
@@ -695,6 +695,25 @@ class Follow(unittest.TestCase):
                               (url.replace("127.0.0.1", "localhost"), "--ca-file", cert, *ours)):
                 with following(self.folder, *arguments) as program:
                     self.assertIn("certificate verify failed", program.error_line())
+
+    def test_a_broken_certificate_of_the_bundle_does_not_affect_the_others(self):
+        key, cert = self.certificate()
+        with open(cert, encoding="ascii") as file:
+            good = file.read()
+        broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        put(self.folder, "bundle.pem", broken + good + broken)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        with lying(context) as liar:
+            url = f"https://127.0.0.1:{liar.port}/sd/one"
+            with following(self.folder, url, "--ca-file",
+                           os.path.join(self.folder, "bundle.pem")) as program:
+                self.assertIn("bundle.pem: 2 of 3 certificates cannot be read, so they are not "
+                              "trusted (", program.error_line())
+                for _ in range(2):
+                    liar.asked.get(timeout=TIMEOUT)
+                    liar.answers.put((200, ONE))
+                    self.wait_for(ONE)
 
     def test_unusable_arguments(self):
         url = "http://127.0.0.1:1/sd/one"

@@ -1,4 +1,6 @@
 #include "jobs/served_job.hpp"
+#include "k8s_sd/target_group.hpp"
+#include "support/manual_clock.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
@@ -34,4 +36,62 @@ TEST_CASE(
     CHECK(reasons == 1);
     CHECK(received.size() == 101);
     CHECK(received.back() == "the end");
+}
+
+TEST_CASE("ServedJob: targets that fail are reported with an example, and not too often") {
+    using namespace std::chrono_literals;
+    using k8s_sd::LabelMap;
+    boost::asio::io_context io;
+    k8s_sd_program::ListMetrics metrics;
+    const auto clock = std::make_shared<k8s_sd::sim::ManualClock>();
+    std::vector<std::string> reports;
+    k8s_sd_program::ServeOptions options;
+    options.clock = clock;
+    options.on_failed = [&](const std::string& job, const auto& counts,
+                            const std::string& example) {
+        reports.push_back(job + " " + std::to_string(counts.failed) + " " + example);
+    };
+    k8s_sd::ScrapeConfig config;
+    config.job_name = "web";
+    k8s_sd::RelabelRule twice;
+    twice.source_labels = {"x"};
+    twice.target_label = "x";
+    twice.replacement = "$1$1";
+    config.relabel_configs.assign(24, twice);
+    const auto job = std::make_shared<ServedJob>(
+        io.get_executor(), config, options, [] { return std::string(); }, metrics);
+    k8s_sd::TargetGroupMaker maker;
+    const auto put = [&](const std::string& source, const std::vector<LabelMap>& targets) {
+        k8s_sd::JobDiff diff;
+        diff.job = "web";
+        diff.full = true;
+        diff.providers.emplace_back().provider = 1;
+        diff.providers.back().diff.full = true;
+        diff.providers.back().diff.updated.push_back(
+            {maker.make(source, {}, targets), nullptr, false});
+        job->apply(std::move(diff));
+        io.restart();
+        io.poll();
+    };
+    const auto target = [](const std::string& address, const std::string& x) {
+        return LabelMap{{"__address__", address}, {"x", x}};
+    };
+    put("pod/a", {target("a:1", "")});
+    CHECK(reports.empty());
+    put("pod/a", {target("a:1", "xx")});
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].starts_with("web 1 a:1: relabel_configs["));
+    put("pod/a", {target("a:1", "")});
+    put("pod/a", {target("a:1", "xx")});
+    put("pod/a", {target("a:1", "xx"), target("a:2", "xx")});
+    CHECK(reports.size() == 1);
+    clock->advance(10min);
+    put("pod/a", {target("a:1", "xx"), target("a:2", "xx"), target("a:3", "")});
+    CHECK(reports.size() == 2);
+    clock->advance(10min);
+    put("pod/a", {target("a:1", "xx"), target("a:2", "xx"), target("a:4", "")});
+    CHECK(reports.size() == 2);
+    job->stop("the end");
+    io.restart();
+    io.run();
 }

@@ -112,6 +112,22 @@ class Lists(unittest.TestCase):
                 self.assertEqual(labels["job"], "pods")
             self.assertEqual(server.program.signal(signal.SIGTERM), 0)
 
+    def test_the_dialect_may_have_a_version(self):
+        condition = "__meta_kubernetes_node_condition_ready"
+        for dialect, wanted in (("prometheus", None), ("prometheus@3.11", None),
+                                ("prometheus@3.12", "true")):
+            with self.subTest(dialect):
+                with serving("--sim", "--role", "node", "--dialect", dialect) as server:
+                    self.assertEqual({labels.get(condition)
+                                      for _, labels in server.targets("/sd/node")}, {wanted})
+                jobs = JOBS.replace("role: pod", "role: node")
+                with serving_file(jobs, "--sim", "--dialect", dialect) as (server, _):
+                    self.assertEqual({labels.get(condition)
+                                      for _, labels in server.targets("/sd/pods")}, {wanted})
+        result = run("k8s-sd", "--sim", "--dialect", "victoriametrics@1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("only prometheus has versions", result.stderr)
+
     def test_the_bytes_are_the_same_in_every_process(self):
         texts, tags = set(), set()
         for threads in (1, 3):
@@ -306,7 +322,7 @@ class Completeness(unittest.TestCase):
             self.assertEqual(server.metric('job_synced{job="pods"}'), 0)
             self.assertEqual(server.metric('job_superseded_configs{job="pods"}'), 1)
 
-    def test_a_job_that_cannot_be_used_is_named_and_holds_nobody_else_up(self):
+    def test_an_unusable_job_is_named_and_delays_no_other(self):
         bad = JOBS.replace("role: pod", "role: pod, kubeconfig_file: /nonexistent/kubeconfig")
         with serving_file(bad, "--sim", "--hold", 0.05) as (server, _):
             self.assertTrue(server.targets("/sd/serviceMonitor%2Fshop%2Fa%20b%2F0"))

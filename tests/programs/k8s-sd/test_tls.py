@@ -488,7 +488,7 @@ class CommandLine(unittest.TestCase):
                 ("--tls-cert", cert, "--tls-key", other_key): "or not that of",
                 ("--tls-cert", key, "--tls-key", key): "holds no usable certificate",
                 ("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", key):
-                    "server.key holds no usable certificate",
+                    "server.key holds no certificate",
                 ("--list-token-file", empty): "has no token",
                 ("--listen", "no such host:1"): "--listen: there is no address of no such host",
                 ("--listen", "::1:8080"): "--listen: must be ADDRESS:PORT",
@@ -499,7 +499,7 @@ class CommandLine(unittest.TestCase):
                     self.assertEqual(result.returncode, 2)
                     self.assertIn(message, result.stderr)
 
-    def test_a_key_with_a_password_asks_nobody(self):
+    def test_a_key_with_a_password_prompts_for_none(self):
         with authority() as ca:
             cert, key = ca.certificate("server")
             locked = ca.path("locked.key")

@@ -117,7 +117,7 @@ TEST_CASE("WaitingReaders: when nothing changes in time the known list is the an
     CHECK(job.received(reader) == "a");
 }
 
-TEST_CASE("WaitingReaders: a change that changes back wakes nobody") {
+TEST_CASE("WaitingReaders: a reverted change wakes no reader") {
     Waiters job;
     job.put("a");
     const auto reader = job.ask(job.list->tag(), 10s);
@@ -174,7 +174,7 @@ TEST_CASE("WaitingReaders: a change that a reader has seen does not make it wait
     CHECK(job.received(reader) == "b");
 }
 
-TEST_CASE("WaitingReaders: above the limit nobody waits") {
+TEST_CASE("WaitingReaders: no reader waits above the limit") {
     Waiters job(1);
     job.put("a");
     const auto first = job.ask(job.list->tag(), 10s);
@@ -215,7 +215,7 @@ TEST_CASE("WaitingReaders: who is gone is forgotten within a second, without an 
     CHECK(job.received(stays) == "b");
 }
 
-TEST_CASE("WaitingReaders: nobody is refused for those who are gone") {
+TEST_CASE("WaitingReaders: readers that have left do not count towards the limit") {
     Waiters job(1);
     const auto gone = std::make_shared<std::atomic<bool>>(false);
     const auto leaves = job.ask("", 0s, 100s, gone);

@@ -55,6 +55,11 @@ TEST_CASE("Required access: what each role reads") {
                 "endpointslices (API group discovery.k8s.io) in all namespaces"});
     CHECK(words(config_of(Role::ingress)) ==
           Texts{"ingresses (API group networking.k8s.io) in all namespaces"});
+    CHECK(words(config_of(Role::gateway)) ==
+          Texts{"gateways (API group gateway.networking.k8s.io) in all namespaces"});
+    CHECK(words(config_of(Role::httproute)) ==
+          Texts{"gateways (API group gateway.networking.k8s.io) in all namespaces",
+                "httproutes (API group gateway.networking.k8s.io) in all namespaces"});
 }
 
 TEST_CASE("Required access: it is what the watches of a role are started for") {

@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/async/file_reader.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
-#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -18,7 +18,7 @@ namespace k8s_sd::detail {
 namespace {
 
 using namespace std::chrono_literals;
-using test::FakeFileCalls;
+using sim::ManualFiles;
 using test::ManualClock;
 using test::TemporaryDirectory;
 using Texts = std::vector<std::string>;
@@ -42,7 +42,7 @@ struct Readers {
     }
 
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FakeFileCalls> fake = std::make_shared<FakeFileCalls>();
+    std::shared_ptr<ManualFiles> fake = std::make_shared<ManualFiles>();
     std::shared_ptr<FileCalls> calls = fake;
     TemporaryDirectory directory;
     std::string path = directory.write("token", "one");
@@ -63,54 +63,54 @@ TEST_CASE("FileReader: gives the content or the reason why there is none, and ne
 TEST_CASE("FileReader: a hanging file is reported after 10 s") {
     Readers r;
     const auto reader = r.make();
-    r.fake->hangs = true;
+    r.fake->hold();
     r.read(*reader, r.path);
     r.clock->advance(9999ms);
     CHECK(r.take().empty());
     r.clock->advance(1ms);
     CHECK(r.take() == Texts{"problem: " + too_slow});
-    r.fake->answer();
+    r.fake->release();
     CHECK(r.take().empty());
 }
 
 TEST_CASE("FileReader: one file is read once at a time, whoever waits, and however long it hangs") {
     Readers r;
     const auto a = r.make(), b = r.make(), c = r.make(), other = r.make();
-    r.fake->hangs = true;
+    r.fake->hold();
     r.read(*a, r.path);
     r.clock->advance(6s);
     r.read(*b, r.path);
     r.read(*other, r.directory.write("other", "two"));
-    CHECK(r.fake->asked == 2);
+    CHECK(r.fake->calls() == 2);
     r.clock->advance(4s);
     CHECK(r.take() == Texts(2, "problem: " + too_slow));  // ten seconds after the start of the read
     r.read(*c, r.path);
     CHECK(r.take() == Texts{"problem: " + too_slow});  // at once
-    CHECK(r.fake->asked == 2);
+    CHECK(r.fake->calls() == 2);
 
     r.directory.write("token", "new");
-    r.fake->answer();
+    r.fake->release();
     CHECK(r.take() == Texts{"two"});
     r.directory.write("token", "newer");
     r.read(*a, r.path);
     CHECK(r.take() == Texts{"newer"});
-    CHECK(r.fake->asked == 3);
+    CHECK(r.fake->calls() == 3);
 }
 
 TEST_CASE("FileReader: all waiting handlers are called, except cancelled and destroyed ones") {
     Readers r;
     auto a = r.make(), b = r.make(), c = r.make();
-    r.fake->hangs = true;
+    r.fake->hold();
     for (const auto* reader : {&a, &b, &c}) r.read(**reader, r.path);
-    CHECK(r.fake->asked == 1);
+    CHECK(r.fake->calls() == 1);
     a->cancel();
     b.reset();
     SECTION("before the answer") {
-        r.fake->answer();
+        r.fake->release();
         CHECK(r.take() == Texts{"one"});
     }
     SECTION("after the answer, which is on its way") {
-        r.fake->answer();
+        r.fake->release();
         c->cancel();
         CHECK(r.take().empty());
     }
@@ -119,17 +119,17 @@ TEST_CASE("FileReader: all waiting handlers are called, except cancelled and des
 TEST_CASE("FileReader: an answer counts although the executor was busy for longer than 10 s") {
     Readers r;
     const auto reader = r.make();
-    r.fake->hangs = true;
+    r.fake->hold();
     r.read(*reader, r.path);
     r.clock->advance(20s);
-    r.fake->answer();
+    r.fake->release();
     CHECK(r.take() == Texts{"one"});
 }
 
 TEST_CASE("FileReader: a wait is work of the context until it is cancelled or completes") {
     Readers r;
     auto reader = r.make();
-    r.fake->hangs = true;
+    r.fake->hold();
     r.read(*reader, r.path);
     CHECK(r.context->run_for(20ms) == 0);
     CHECK_FALSE(r.context->stopped());
@@ -138,7 +138,7 @@ TEST_CASE("FileReader: a wait is work of the context until it is cancelled or co
     SECTION("completed") { r.clock->advance(10s); }
     r.context->restart();
     r.context->run();
-    CHECK(r.fake->stuck() == 1);
+    CHECK(r.fake->held() == 1);
 }
 
 TEST_CASE("FileReader: a file that hangs does not hold up the end of the context") {
@@ -148,13 +148,13 @@ TEST_CASE("FileReader: a file that hangs does not hold up the end of the context
         const auto reader = r.make();
         reader->async_read(r.path, [&r, alive](const FileContent&) { r.received.emplace_back(); });
         r.take();
-        r.fake->hangs = true;
+        r.fake->hold();
         reader->async_read(r.path, [&r, alive](const FileContent&) { r.received.emplace_back(); });
         CHECK(alive.use_count() == 2);
         r.context.reset();
         CHECK(alive.use_count() == 1);
     }
-    r.fake->answer();
+    r.fake->release();
     CHECK(r.take().empty());
 }
 

@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
-#include "support/fake_file_calls.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
 #include "support/fake_program_runner.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
@@ -68,7 +68,7 @@ struct Issuers {
     boost::asio::io_context context;
     ApiServerConfig config;
     std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
-    std::shared_ptr<FakeFileCalls> files = std::make_shared<FakeFileCalls>();
+    std::shared_ptr<sim::ManualFiles> files = std::make_shared<sim::ManualFiles>();
     std::shared_ptr<FakeProgramRunner> programs = std::make_shared<FakeProgramRunner>();
     std::shared_ptr<TextServer> service = std::make_shared<TextServer>();
     std::vector<std::string> log;

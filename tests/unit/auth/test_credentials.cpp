@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/auth/configured_credentials.hpp"
 #include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
-#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -59,7 +59,7 @@ struct Fixture {
     void settle() { test::settle(context); }
 
     asio::io_context context;
-    std::shared_ptr<test::FakeFileCalls> files = std::make_shared<test::FakeFileCalls>();
+    std::shared_ptr<sim::ManualFiles> files = std::make_shared<sim::ManualFiles>();
     std::vector<std::string> log;
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::unique_ptr<Credentials> credentials;
@@ -216,7 +216,7 @@ TEST_CASE("Credentials: a hanging file is reported after 10 s, and the previous 
     Fixture f{token_file(path)};
     CHECK(f.get() == "Bearer one");
     f.clock->advance(60s);
-    f.files->hangs = true;
+    f.files->hold();
     f.answers = 0;
     f.get();
     f.get();
@@ -234,9 +234,9 @@ TEST_CASE("Credentials: a hanging file is reported after 10 s, and the previous 
         f.clock->advance(1h);
         CHECK(f.get() == "Bearer one");  // no caller waits for it again
     }
-    CHECK(f.files->asked == 2);
+    CHECK(f.files->calls() == 2);
     directory.write("token", "two");
-    f.files->answer();
+    f.files->release();
     CHECK(f.get() == "Bearer two");
     CHECK(f.problem.empty());
     CHECK(f.log == std::vector<std::string>{problem + "; going on with the value read before",
@@ -247,7 +247,7 @@ TEST_CASE("Credentials: without an older value a file that hangs is an error aft
     const TemporaryDirectory directory;
     const std::string path = directory.write("token", "one");
     Fixture f{token_file(path)};
-    f.files->hangs = true;
+    f.files->hold();
     f.get();
     CHECK(f.answers == 0);
     f.clock->advance(10s);
@@ -256,19 +256,19 @@ TEST_CASE("Credentials: without an older value a file that hangs is an error aft
     CHECK(f.ec == errc::credentials_unavailable);
     CHECK(f.problem == "bearer_token_file " + path + ": reading it takes longer than 10 s");
     CHECK(f.log.empty());
-    f.files->answer();
+    f.files->release();
     CHECK(f.get() == "Bearer one");
 }
 
 TEST_CASE("Credentials: a hanging file is not reported once they are destroyed") {
     const TemporaryDirectory directory;
     std::optional<Fixture> f(std::in_place, token_file(directory.write("token", "one")));
-    f->files->hangs = true;
+    f->files->hold();
     f->get();
     f->credentials.reset();
     f->context.restart();
     f->context.run();  // and the context has nothing to wait for
-    f->files->answer();
+    f->files->release();
     f->settle();
     CHECK(f->answers == 0);
 }
@@ -287,7 +287,7 @@ TEST_CASE("Credentials: without a good value an unusable file is an error that n
         std::filesystem::create_directory(path);
         reason = "it is not a regular file";
     }
-    SECTION("a FIFO, which nobody writes to") {
+    SECTION("a FIFO without a writer") {
         REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
         reason = "it is not a regular file";
     }

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/auth/exec_issuer.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
+#include "support/manual_clock.hpp"
 #include "unit/auth/issuer_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -199,23 +200,23 @@ TEST_CASE("Exec: a missing program is reported with its hint, and tried ten time
 
 TEST_CASE("Exec: each way to fail says what to do") {
     ProgramRunner::Result result;
-    result.errors = "cannot log in\nas nobody\n";
+    result.errors = "cannot log in\nas a guest\n";
     SECTION("an exit status") {
         result.code = 3;
         CHECK(error_of(result) ==
-              "error: exec login: it ended with exit status 3: cannot log in as nobody");
+              "error: exec login: it ended with exit status 3: cannot log in as a guest");
     }
     SECTION("a signal") {
         result.end = End::killed;
         result.code = 11;
         CHECK(error_of(result) ==
-              "error: exec login: it was killed by signal 11: cannot log in as nobody");
+              "error: exec login: it was killed by signal 11: cannot log in as a guest");
     }
     SECTION("no end") {
         result.end = End::timed_out;
         CHECK(error_of(result) ==
               "error: exec login: it did not end in 30 s; it may wait for somebody at a terminal: "
-              "run it by hand: cannot log in as nobody");
+              "run it by hand: cannot log in as a guest");
     }
     SECTION("too much") {
         result.end = End::too_much_output;
@@ -316,7 +317,7 @@ TEST_CASE("Exec: the program is killed when the last client goes, and no handler
     CHECK(f.received->empty());
 }
 
-TEST_CASE("Exec: an answer that was posted before its issuer went finds nobody") {
+TEST_CASE("Exec: an answer posted before the end of its issuer calls no handler") {
     boost::asio::io_context context;
     const auto programs = std::make_shared<FakeProgramRunner>();
     Environment environment;
@@ -343,7 +344,7 @@ TEST_CASE("Exec: a certificate that does not belong to its key is a failure of t
     CHECK(f.programs->runs() == 2);  // the program runs again
 }
 
-TEST_CASE("Exec: the end of a context kills the program, and a late answer finds nobody") {
+TEST_CASE("Exec: the end of a context kills the program, and a late answer calls no handler") {
     const auto programs = std::make_shared<FakeProgramRunner>();
     {
         Issuers f(with_exec());

@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
+#include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
-#include "support/fake_file_calls.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -72,7 +72,7 @@ struct Fixture {
 
     test::TemporaryDirectory directory;
     asio::io_context context;
-    std::shared_ptr<test::FakeFileCalls> files = std::make_shared<test::FakeFileCalls>();
+    std::shared_ptr<sim::ManualFiles> files = std::make_shared<sim::ManualFiles>();
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     Lines log, changes;
     ApiServerConfig present;
@@ -88,14 +88,14 @@ TEST_CASE("KubeconfigReload: files are read when a minute has passed, and not be
     f.directory.write("kc", text_of("two"));
     f.check(59s);
     CHECK(f.checks == 1);
-    CHECK(f.files->asked == 0);
+    CHECK(f.files->calls() == 0);
     f.check(1s);
     CHECK(f.checks == 2);
-    CHECK(f.files->asked == 1);
+    CHECK(f.files->calls() == 1);
     CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
     CHECK(f.take_log() == Lines{f.said("it has changed")});
     f.check(59s);
-    CHECK(f.files->asked == 1);
+    CHECK(f.files->calls() == 1);
 }
 
 TEST_CASE("KubeconfigReload: what says the same, in other words too, is no change") {
@@ -103,7 +103,7 @@ TEST_CASE("KubeconfigReload: what says the same, in other words too, is no chang
     f.check();
     f.directory.write("kc", "# a comment\nfuture: 1\n" + text_of("one"));
     f.check();
-    CHECK(f.files->asked == 2);
+    CHECK(f.files->calls() == 2);
     CHECK(f.changes.empty());
     CHECK(f.log.empty());
 }
@@ -148,76 +148,76 @@ TEST_CASE("KubeconfigReload: a wrong file that comes back after it was gone is s
 
 TEST_CASE("KubeconfigReload: after a refusal it checks at once, once for all waiting calls") {
     Fixture f;
-    f.files->hangs = true;
+    f.files->hold();
     f.directory.write("kc", text_of("two"));
     f.check_now();
     f.check_now();
     f.check(1s);
     CHECK(f.checks == 0);
-    f.files->answer();
+    f.files->release();
     f.settle();
     CHECK(f.checks == 3);
-    CHECK(f.files->asked == 1);
+    CHECK(f.files->calls() == 1);
     CHECK(f.take_changes().size() == 1);
     f.check_now();
-    CHECK(f.files->asked == 2);
+    CHECK(f.files->calls() == 2);
 }
 
 TEST_CASE("KubeconfigReload: while the server is not reached it checks every 5 s") {
     Fixture f;
     f.reload->doubt();
     f.check(4s);
-    CHECK(f.files->asked == 0);
+    CHECK(f.files->calls() == 0);
     f.directory.write("kc", text_of("one", "https://other"));
     f.check(1s);
     CHECK(f.take_changes() == Lines{"onehttps://h -> onehttps://other"});
     CHECK(f.take_log() == Lines{f.said("it has changed; the server is https://other")});
     f.check(5s);
-    CHECK(f.files->asked == 1);
+    CHECK(f.files->calls() == 1);
     f.reload->doubt();
     f.check(0s);
-    CHECK(f.files->asked == 2);
+    CHECK(f.files->calls() == 2);
 }
 
 TEST_CASE("KubeconfigReload: keep_checking() checks every minute") {
     Fixture f;
     f.clock->advance(10min);
     f.settle();
-    CHECK(f.files->asked == 0);
+    CHECK(f.files->calls() == 0);
     CHECK(f.clock->next_expiry() == TimePoint::max());
     f.reload->keep_checking();
     f.reload->keep_checking();
     f.settle();
-    CHECK(f.files->asked == 1);
+    CHECK(f.files->calls() == 1);
     f.directory.write("kc", text_of("two"));
     f.clock->advance(59s);
     f.settle();
-    CHECK(f.files->asked == 1);
+    CHECK(f.files->calls() == 1);
     f.check(0s);  // calls in between do not read the file more often
     f.clock->advance(1s);
     f.settle();
     CHECK(f.take_changes() == Lines{"onehttps://h -> twohttps://h"});
     f.clock->advance(60s);
     f.settle();
-    CHECK(f.files->asked == 3);
+    CHECK(f.files->calls() == 3);
     f.reload->rest();
     CHECK(f.clock->next_expiry() == TimePoint::max());
     f.clock->advance(10min);
     f.settle();
-    CHECK(f.files->asked == 3);
+    CHECK(f.files->calls() == 3);
 }
 
 TEST_CASE("KubeconfigReload: a hanging file is not read twice, and the checks go on") {
     Fixture f;
     f.reload->keep_checking();
-    f.files->hangs = true;
+    f.files->hold();
     for (int i = 0; i < 70; ++i) {
         f.clock->advance(1s);
         f.settle();
     }
-    CHECK(f.files->asked == 1);
+    CHECK(f.files->calls() == 1);
     CHECK(f.take_log().size() == 1);
-    f.files->answer();
+    f.files->release();
     f.settle();
     f.directory.write("kc", text_of("two"));
     f.clock->advance(60s);
@@ -254,7 +254,7 @@ TEST_CASE("KubeconfigReload: of several files each counts, but for those that we
     Fixture f("none:first:kc", [](auto& directory) { directory.write("first", "{}"); });
     f.directory.write("none", "users: [{name: u, user: {token: three}}]");
     f.check();
-    CHECK(f.files->asked == 2);
+    CHECK(f.files->calls() == 2);
     CHECK(f.changes.empty());
     f.directory.write("first", "users: [{name: u, user: {token: two}}]");
     f.check();
@@ -301,10 +301,10 @@ TEST_CASE("KubeconfigReload: who waits may destroy it") {
     CHECK(after == 0);
 
     Fixture g;
-    g.files->hangs = true;
+    g.files->hold();
     g.reload->async_check_now([&] { ++after; });
     g.reload.reset();
-    g.files->answer();
+    g.files->release();
     g.settle();
     CHECK(after == 0);
 }

@@ -118,7 +118,7 @@ TEST_CASE("RenewedCredentials: issued once for all who ask, and kept until they 
     CHECK(r.log.empty());
 }
 
-TEST_CASE("RenewedCredentials: a refusal of older ones asks nobody") {
+TEST_CASE("RenewedCredentials: a refusal of older credentials starts no request") {
     Renewed r;
     r.get();
     r.issue("one");

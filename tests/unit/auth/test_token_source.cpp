@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/auth/host_token_issuer.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
+#include "support/manual_clock.hpp"
 #include "unit/auth/issuer_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -180,7 +181,7 @@ TEST_CASE(
     CHECK(*f.received == "Bearer late");
 }
 
-TEST_CASE("TokenSource: an answer that was posted before its issuer went finds nobody") {
+TEST_CASE("TokenSource: an answer posted before the end of its issuer calls no handler") {
     boost::asio::io_context context;
     const auto tokens = std::make_shared<HostTokens>();
     auto issuer = std::make_unique<detail::HostTokenIssuer>(tokens, context.get_executor(),
@@ -263,14 +264,14 @@ TEST_CASE("TokenSource: a 401 asks for another token, also with headers from fil
     CHECK(tokens.asked == std::vector<bool>{false, true});
 }
 
-TEST_CASE("TokenSource: answers that nobody waits for do no harm") {
+TEST_CASE("TokenSource: answers without a waiting request are harmless") {
     const auto tokens = std::make_shared<HostTokens>();
     {
         Hosted f(tokens);
         f.get();
         f.clients.clear();
         f.settle();
-        tokens->answer("nobody's");
+        tokens->answer("unwanted");
         f.settle();
         CHECK(f.received->empty());
         f.add_client();

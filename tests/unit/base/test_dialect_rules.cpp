@@ -20,6 +20,7 @@ constexpr LabelDialect vmagent = LabelDialect::victoriametrics;
 using R = DialectRules;
 
 const Statement statements[] = {
+    {prometheus, "has versions", &R::has_versions},
     {prometheus, "refuses own_namespace with a URL", &R::refuses_own_namespace_outside_a_pod},
     {prometheus, "watches names and own_namespace", &R::adds_own_namespace_to_listed_ones},
     {prometheus, "takes one selector a kind", &R::refuses_repeated_selectors},
@@ -32,6 +33,7 @@ const Statement statements[] = {
     {vmagent, "has rules in global", &R::has_global_rules},
     {vmagent, "reads lists of jobs from files", &R::job_files_are_lists},
     {vmagent, "knows the role endpointslices", &R::has_role_endpointslices},
+    {prometheus, "has the roles of Gateway API", &R::has_roles_of_gateway_api},
 
     {prometheus, "reads null as an empty text", &R::reads_null_as_empty_text},
     {vmagent, "reads an empty action as replace", &R::empty_action_is_default},

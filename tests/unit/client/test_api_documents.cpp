@@ -18,6 +18,11 @@ TEST_CASE("API documents: which resources a version of a group has") {
     CHECK(lists_resource(R"({"kind":"APIResourceList","resources":[]})", "ingresses") == false);
 }
 
+TEST_CASE("API documents: a byte order mark before one is skipped") {
+    CHECK(lists_resource("\xEF\xBB\xBF{\"kind\":\"APIResourceList\",\"resources\":[]}", "pods") ==
+          false);
+}
+
 TEST_CASE("API documents: what is no list of resources says nothing") {
     for (const std::string& text :
          {std::string(), std::string("{"), std::string("[]"), std::string("null"),

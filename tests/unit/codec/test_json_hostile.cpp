@@ -269,7 +269,7 @@ TEST_CASE("JsonDecoder: a stream that ends in an event applies nothing of it") {
 TEST_CASE("JsonDecoder: HTML and other bytes that are no JSON are malformed") {
     for (const std::string& body :
          {std::string("<html><body>502 Bad Gateway</body></html>"),
-          std::string("upstream connect error"), std::string("\xEF\xBB\xBF{}"),
+          std::string("upstream connect error"), std::string("\xEF\xBB\xBF\xEF\xBB\xBF{}"),
           std::string("\0\0\0\0", 4), std::string("k8s\0\x0a\x0b", 6), std::string("\x1f\x8b\x08"),
           std::string("{'a':1}"), std::string("{a:1}"), std::string("{\"a\":1,}"),
           std::string("{\"a\" 1}"), std::string("[1 2]"), std::string("{\"a\":01}"),
@@ -386,6 +386,32 @@ TEST_CASE("JsonDecoder: after half a surrogate pair the next body is read with r
     CHECK(all[2].ec == errc::truncated_response);
     CHECK(all[3].ec == errc::malformed_response);
     CHECK(all[4].ec == errc::malformed_response);
+}
+
+TEST_CASE("JsonDecoder: a byte order mark before a body is skipped, however it is cut") {
+    const std::string mark = "\xEF\xBB\xBF";
+    const std::string plain_list = list(pod("a"));
+    const std::string plain_watch = event("ADDED", pod("a")) + event("DELETED", pod("a"));
+    for (const Document document : {Document::list, Document::watch}) {
+        const std::string& plain = document == Document::list ? plain_list : plain_watch;
+        const std::string marked = mark + plain;
+        const Decoded expected = decode(document, Kind::pod, {plain});
+        CHECK_FALSE(expected.ec);
+        for (std::size_t cut = 0; cut <= mark.size(); ++cut) {
+            const std::string_view body = marked;
+            CHECK(decode(document, Kind::pod, {body.substr(0, cut), body.substr(cut)}) == expected);
+        }
+        for (const std::string& wrong :
+             {mark + mark + plain, "\xEF" + plain, "\xEF\xBB" + plain, plain + mark,
+              " " + mark + plain, std::string("\xEF\xBB"), mark + "\xEF\xBB"}) {
+            CAPTURE(wrong);
+            CHECK(decode(document, Kind::pod, {wrong}).ec == errc::malformed_response);
+        }
+    }
+    // Each body may have one.
+    for (const Decoded& decoded : decode_in_a_row(
+             Kind::pod, {{Document::list, mark + plain_list}, {Document::list, mark + plain_list}}))
+        CHECK_FALSE(decoded.ec);
 }
 
 TEST_CASE("JsonDecoder: NUL is a character") {

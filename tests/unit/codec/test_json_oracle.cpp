@@ -12,6 +12,26 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace k8s_sd::test::json_documents;
 
+namespace {
+
+/// The document with this text before and after each bracket, comma and colon outside of strings.
+std::string spread(std::string_view document, std::string_view space) {
+    std::string text;
+    bool in_string = false;
+    for (std::size_t i = 0; i < document.size(); ++i) {
+        const char c = document[i];
+        const bool token = !in_string && std::string_view("{}[],:").find(c) != std::string::npos;
+        if (token) text += space;
+        text += c;
+        if (token) text += space;
+        if (in_string && c == '\\') text += document[++i];
+        if (c == '"') in_string = !in_string;
+    }
+    return text;
+}
+
+}  // namespace
+
 TEST_CASE("JsonDecoder: reads what Boost.JSON's parser reads") {
     for (const auto& [kind, name] :
          {std::pair(Kind::pod, "pods.json"), std::pair(Kind::endpointslice, "endpointslices.json"),
@@ -109,6 +129,21 @@ TEST_CASE("JsonDecoder: agrees with Boost.JSON's parser about each value of a wa
                 CHECK(json_disagreement(Document::list, Kind::pod, value, piece) == "");
                 CHECK(json_disagreement(Document::watch, Kind::pod, value, piece) == "");
             }
+        }
+    }
+}
+
+TEST_CASE("JsonDecoder: agrees with Boost.JSON's parser about spaces between tokens") {
+    const std::string body = decoder_data("endpointslices.json");
+    const std::string object = pod("a", R"("spec":{"containers":[{"ports":[]}],"x":[ ]})");
+    for (const std::string_view space : {" ", "\n", "\r\n\t ", "\f", "\v", "\xC2\xA0"}) {
+        for (const std::size_t piece : {1U, 3U, 64U, 1'000'000U}) {
+            CAPTURE(space, piece);
+            const std::string stream =
+                spread(event("ADDED", object) + event("ADDED", object), space);
+            CHECK(json_disagreement(Document::list, Kind::endpointslice, spread(body, space),
+                                    piece) == "");
+            CHECK(json_disagreement(Document::watch, Kind::pod, stream, piece) == "");
         }
     }
 }

@@ -39,6 +39,13 @@ TEST_CASE("read_json_status: what is no JSON object is no Status") {
     CHECK_FALSE(read_json_status("{\"a\":" + std::string(100'000, '[')));
 }
 
+TEST_CASE("read_json_status: a byte order mark before it is skipped, one only") {
+    const auto status = read_json_status("\xEF\xBB\xBF{\"message\":\"no\"}");
+    REQUIRE(status);
+    CHECK(status->message == "no");
+    CHECK_FALSE(read_json_status("\xEF\xBB\xBF\xEF\xBB\xBF{\"message\":\"no\"}"));
+}
+
 TEST_CASE("read_json_status: what is not Unicode in a text becomes replacement characters") {
     const auto status = read_json_status("{\"message\":\"a\xFF\\uD800z\"}");
     REQUIRE(status);

@@ -122,7 +122,7 @@ TEST_CASE("ProtobufDecoder: what is no message makes its object bad and no other
     CHECK_THAT(between_neighbours(Kind::pod, Message()), StartsWith("bad / @: an object without"));
 }
 
-TEST_CASE("ProtobufDecoder: fields that nobody knows are stepped over, however deep they are") {
+TEST_CASE("ProtobufDecoder: unknown fields are skipped at any depth") {
     Message deep;
     for (int i = 0; i < 10'000; ++i) deep = Message().add(2, deep);
     const Message strange = Message()

@@ -1,5 +1,6 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/kind.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 
@@ -23,6 +24,10 @@ DiscoveryConfig with_url(std::string url = "https://api:6443") {
     DiscoveryConfig config;
     config.api_server.url = std::move(url);
     return config;
+}
+
+bool is_of_gateway_api(Role role) {
+    return resource_of(main_kind(role)).group == "gateway.networking.k8s.io";
 }
 
 std::string resolved_url(const std::string& url, TlsConfig tls = {}) {
@@ -68,6 +73,50 @@ TEST_CASE("validate: the default configuration is valid in both dialects") {
     CHECK(problem(config) == "");
     config.dialect = LabelDialect::victoriametrics;
     CHECK(problem(config) == "");
+}
+
+TEST_CASE("validate: only Prometheus' dialect has versions") {
+    DiscoveryConfig config;
+    config.prometheus_version = PrometheusVersion::v3_15;
+    CHECK(problem(config) == "");
+    config.dialect = LabelDialect::victoriametrics;
+    CHECK(problem(config) ==
+          "prometheus_version: is not for the dialect victoriametrics, which has no versions here; "
+          "leave it out");
+    config = {};
+    config.prometheus_version = static_cast<PrometheusVersion>(11);
+    CHECK(problem(config).starts_with("prometheus_version: is no version; allowed are 3.5, 3.6,"));
+}
+
+TEST_CASE("validate: options of later versions are accepted with each version") {
+    for (std::size_t i = 0; i < prometheus_version_names.size(); ++i) {
+        DiscoveryConfig config;
+        config.prometheus_version = static_cast<PrometheusVersion>(i);
+        config.attach_metadata = {true, true, true, true, true};
+        config.selectors = {{Role::node, "a=b", ""}};
+        CHECK(problem(config) == "");
+    }
+}
+
+TEST_CASE("parse_prometheus_version: an error lists the versions") {
+    CHECK(parse_prometheus_version("3.14") == PrometheusVersion::v3_14);
+    const auto error = [](const char* name) {
+        return config_error([&] { parse_prometheus_version(name); });
+    };
+    CHECK(error("3.16") ==
+          "prometheus_version: there is no version \"3.16\"; allowed are 3.5, 3.6, 3.7, 3.8, 3.9, "
+          "3.10, 3.11, 3.12, 3.13, 3.14, 3.15");
+    CHECK(error("").starts_with("prometheus_version: is missing; allowed are 3.5, "));
+}
+
+TEST_CASE("resolve: the version belongs to the view") {
+    DiscoveryConfig config = with_url();
+    const ResolvedConfig usual = resolve(config);
+    config.prometheus_version = PrometheusVersion::v3_12;
+    const ResolvedConfig later = resolve(config);
+    CHECK(later.view.prometheus_version == PrometheusVersion::v3_12);
+    CHECK(later.scope == usual.scope);
+    CHECK(later.view != usual.view);
 }
 
 TEST_CASE("validate: api_server and kubeconfig_file exclude each other in both dialects") {
@@ -144,7 +193,11 @@ TEST_CASE("validate: Prometheus' dialect permits each role its selectors and one
         {Role::service, {Role::service}},
         {Role::endpoints, {Role::pod, Role::service, Role::endpoints}},
         {Role::endpointslice, {Role::pod, Role::service, Role::endpointslice}},
-        {Role::ingress, {Role::ingress}}};
+        {Role::ingress, {Role::ingress}},
+        {Role::gateway, {Role::gateway}},
+        {Role::httproute, {Role::httproute, Role::gateway}},
+        {Role::grpcroute, {Role::grpcroute, Role::gateway}},
+        {Role::tlsroute, {Role::tlsroute, Role::gateway}}};
     for (const auto& [role, allowed] : permitted) {
         for (std::size_t i = 0; i < role_names.size(); ++i) {
             const Role selector = static_cast<Role>(i);
@@ -156,7 +209,8 @@ TEST_CASE("validate: Prometheus' dialect permits each role its selectors and one
                 std::find(allowed.begin(), allowed.end(), selector) != allowed.end();
             CHECK(problem(config).empty() == is_allowed);
             config.dialect = LabelDialect::victoriametrics;
-            CHECK(problem(config) == "");
+            CHECK(problem(config).starts_with("role: vmagent has no") == is_of_gateway_api(role));
+            if (!is_of_gateway_api(role)) CHECK(problem(config) == "");
         }
     }
     DiscoveryConfig config;
@@ -298,6 +352,7 @@ TEST_CASE("validate: only roles that join no other kinds have shares") {
         for (std::size_t i = 0; i < role_names.size(); ++i) {
             const Role role = static_cast<Role>(i);
             DiscoveryConfig config{.role = role, .dialect = dialect};
+            if (dialect == LabelDialect::victoriametrics && is_of_gateway_api(role)) continue;
             CHECK_NOTHROW(validate(config));
             config.share = ObjectShare::part(1, 3);
             if (role == Role::pod || role == Role::node || role == Role::service) {

@@ -85,12 +85,14 @@ TEST_CASE("parse_sd_config: a list with one entry is that entry, JSON is YAML, n
     CHECK(problem("- role: pod\n  rol: x").starts_with("sd.yaml:2: rol: unknown key"));
 }
 
-TEST_CASE("parse_sd_config: the role is one of six, lower case, and vmagent has an alias") {
-    const std::string allowed = "allowed are node, pod, service, endpoints, endpointslice, ingress";
+TEST_CASE("parse_sd_config: the role is one of ten, lower case, and vmagent has an alias") {
+    const std::string by_vmagent =
+        "allowed are node, pod, service, endpoints, endpointslice, ingress";
+    const std::string allowed = by_vmagent + ", gateway, httproute, grpcroute, tlsroute";
     CHECK(problem("") == "sd.yaml:1: role: is missing; " + allowed);
-    CHECK(problem("# nothing\n", V) == "sd.yaml:1: role: is missing; " + allowed);
+    CHECK(problem("# nothing\n", V) == "sd.yaml:1: role: is missing; " + by_vmagent);
     CHECK(problem("role: ''") == "sd.yaml:1: role: is missing; " + allowed);
-    CHECK(problem("\nrole: foo", V) == "sd.yaml:2: role: there is no such role; " + allowed);
+    CHECK(problem("\nrole: foo", V) == "sd.yaml:2: role: there is no such role; " + by_vmagent);
     CHECK(problem("role: Pod") ==
           "sd.yaml:1: role: there is no such role (did you mean pod?); " + allowed);
     CHECK(problem("role: [pod]") == "sd.yaml:1: role: must be a text");
@@ -99,6 +101,17 @@ TEST_CASE("parse_sd_config: the role is one of six, lower case, and vmagent has 
     for (std::size_t i = 0; i < role_names.size(); ++i) {
         CHECK(parse("role: " + std::string(role_names[i])).role == static_cast<Role>(i));
     }
+}
+
+TEST_CASE("parse_sd_config: vmagent has no roles of Gateway API") {
+    for (const std::string role : {"gateway", "httproute", "grpcroute", "tlsroute"}) {
+        CHECK(problem("role: " + role, V) ==
+              "sd.yaml:1: role: vmagent has no role " + role +
+                  ": it does not discover Gateway API; use Prometheus' dialect");
+    }
+    CHECK(contains(problem("role: ingres", V), "did you mean ingress?"));
+    CHECK(problem("role: httprout", V).find("did you mean") == std::string::npos);
+    CHECK(contains(problem("role: httprout"), "did you mean httproute?"));
 }
 
 TEST_CASE("parse_sd_config: an unknown key is an error at any depth") {

@@ -46,7 +46,7 @@ TEST_CASE("Variables: what has no value stays as it is") {
     CHECK(expand("%{A}", lookup({{"A", "%{NOPE}"}})) == "%{NOPE}");
 }
 
-TEST_CASE("Variables: text that has some is refused where nobody is asked") {
+TEST_CASE("Variables: text with a variable is refused if the program supplies none") {
     CHECK(config_error([] { expand("a\nb: %{NODE}", {}); }) ==
           "f.yml:2: the text contains %{NODE}, a variable of the environment, and this program "
           "gives none to configuration files");

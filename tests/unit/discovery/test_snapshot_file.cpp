@@ -145,7 +145,7 @@ TEST_CASE("SnapshotDirectory: what a program left half written goes, the file be
     CHECK(d.bytes == "whole");
 }
 
-TEST_CASE("SnapshotDirectory: what nobody has written for long goes, and nothing else") {
+TEST_CASE("SnapshotDirectory: only old files of one suffix are removed") {
     Directory d;
     const auto directory = d.open();
     REQUIRE(directory);

@@ -190,7 +190,7 @@ TEST_CASE("scan_files: a bad file has a problem with its path, and the others ar
     for (const auto& [path, file] : scan.files) CHECK_FALSE(contains(file.problem, "hunter2"));
 }
 
-TEST_CASE("scan_files: what is no regular file keeps nobody waiting") {
+TEST_CASE("scan_files: an irregular file is reported and does not block the scan") {
     Files f;
     std::filesystem::create_directory(f.directory.path("d.json"));
     REQUIRE(::mkfifo(f.directory.path("fifo.json").c_str(), 0600) == 0);

@@ -206,7 +206,7 @@ TEST_CASE("DividedDiscovery: a part is not known before the members are, or that
     CHECK_FALSE(member.discovery.knows_part(status));
     status.hold = ViewHold::debounce;
     CHECK_FALSE(member.discovery.knows_part(status));
-    for (const ViewHold hold : {ViewHold::nobody, ViewHold::wait_for_size}) {
+    for (const ViewHold hold : {ViewHold::no_active_member, ViewHold::wait_for_size}) {
         status.hold = hold;
         CHECK(member.discovery.knows_part(status));
     }

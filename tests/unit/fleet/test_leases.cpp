@@ -192,7 +192,7 @@ TEST_CASE("LeaseSights: of the first list nothing is known before it is renewed,
     CHECK(sights.is_whole(now + 30s));
 }
 
-TEST_CASE("LeaseSights: one that was released is of nobody") {
+TEST_CASE("LeaseSights: a released Lease has no member") {
     LeaseSights sights("a");
     sights.put("l", sight_of(""), true, TimePoint(1h));
     CHECK(sights.members(TimePoint(1h)).empty());

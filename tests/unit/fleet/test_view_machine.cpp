@@ -75,17 +75,17 @@ TEST_CASE("ViewMachine: the first view comes at once, and is of the active membe
     CHECK(fleet.machine.members().size() == 4);
 }
 
-TEST_CASE("ViewMachine: while nobody is active there is no view") {
+TEST_CASE("ViewMachine: without an active member there is no view") {
     Fleet fleet;
     fleet.see("(a) (b)");
     CHECK(fleet.view() == "none");
-    CHECK(fleet.hold() == "nobody");
+    CHECK(fleet.hold() == "no_active_member");
     fleet.pass(10min);
     fleet.see("(a) b");
     CHECK(fleet.view() == "b");
 }
 
-TEST_CASE("ViewMachine: a fleet waits for its size, but not for ever") {
+TEST_CASE("ViewMachine: a fleet waits for its size, but not without limit") {
     Fleet fleet({.wait_for_size = 3, .wait_timeout = 60s});
     fleet.see("a b");
     CHECK(fleet.hold() == "wait_for_size");
@@ -217,7 +217,7 @@ TEST_CASE("ViewMachine: a view stays while the members cannot be seen") {
     }
 }
 
-TEST_CASE("ViewMachine: that nobody is left is not believed at once") {
+TEST_CASE("ViewMachine: an empty list of members has no effect at once") {
     Fleet fleet;
     fleet.see("a b");
     fleet.see("-a -b");
@@ -302,7 +302,7 @@ TEST_CASE("ViewMachine: a pod that takes the place of another one counts, not th
     CHECK(fleet.view() == "a");
 }
 
-TEST_CASE("ViewMachine: a member that nobody has ever seen is an alarm, and holds nothing up") {
+TEST_CASE("ViewMachine: a member never seen raises an alarm and delays no change") {
     Fleet fleet({}, "stranger");
     fleet.see("a b");
     CHECK(fleet.view() == "a b");
@@ -421,14 +421,14 @@ TEST_CASE("ViewMachine: a view of before that comes late says nothing") {
     seen.machine.remember(view_of({"a", "b", "c"}), seen.now);
     CHECK(seen.view() == "a b");
 
-    Fleet nobody;
-    nobody.see("(a) (b)");
-    nobody.machine.remember(view_of({"a", "b"}), nobody.now);
-    CHECK(nobody.view() == "none");
-    nobody.lose_sight();
-    nobody.machine.remember(view_of({"a", "b"}), nobody.now);
-    CHECK(nobody.view() == "a b");
-    CHECK(nobody.hold() == "away");
+    Fleet alone;
+    alone.see("(a) (b)");
+    alone.machine.remember(view_of({"a", "b"}), alone.now);
+    CHECK(alone.view() == "none");
+    alone.lose_sight();
+    alone.machine.remember(view_of({"a", "b"}), alone.now);
+    CHECK(alone.view() == "a b");
+    CHECK(alone.hold() == "away");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ const Key pod{Kind::pod, "ns", "a"}, other_pod{Kind::pod, "ns", "b"}, node{Kind:
 
 }  // namespace
 
-TEST_CASE("DependencyGraph: nobody depends on what nobody has asked for") {
+TEST_CASE("DependencyGraph: an object without requests has no dependants") {
     const Graph graph;
     CHECK(graph.empty());
     CHECK(dependents(graph, pod).empty());

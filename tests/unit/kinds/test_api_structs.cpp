@@ -194,7 +194,7 @@ TEST_CASE("API structs: a pod has what no label has") {
     CHECK(pod.status.pod_ip.empty());
 }
 
-TEST_CASE("API structs: fields that nobody keeps are empty, and no difference") {
+TEST_CASE("API structs: fields that are not kept are empty and make no difference") {
     const Fields fields{"metadata.labels", "status.containerStatuses.containerID"};
     const ObjectForm form(Kind::pod, fields, false);
     const KeptList list(form, json_type, one_pod);

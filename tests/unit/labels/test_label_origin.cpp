@@ -58,11 +58,24 @@ TEST_CASE("label_origin: of a key that became part of a name it says what is kno
           "Namespace metadata.annotations[\"a\"]");
     CHECK(origin("__meta_kubernetes_node_address_InternalIP", Role::node) ==
           "Node status.addresses[type=InternalIP].address");
+    CHECK(origin("__meta_kubernetes_node_condition_ready", Role::node) ==
+          "Node status.conditions[type=ready].status");
     CHECK(origin("__meta_kubernetes_endpointslice_endpoint_topology_zone") ==
           "EndpointSlice endpoints[*].deprecatedTopology[\"zone\"]");
     CHECK(origin("__meta_kubernetes_endpointslice_endpoint_topology_present_zone") ==
           "EndpointSlice endpoints[*].deprecatedTopology[\"zone\"]");
     CHECK(origin("__meta_kubernetes_pod_label_") == "Pod metadata.labels[\"\"]");
+}
+
+TEST_CASE("label_origin: the IP of a load balancer comes from the status since 3.15") {
+    const auto field = [](k8s_sd::PrometheusVersion version) {
+        return k8s_sd::label_origin("__meta_kubernetes_service_loadbalancer_ip", Role::service,
+                                    k8s_sd::LabelDialect::prometheus, version)
+            ->field;
+    };
+    CHECK(field(k8s_sd::PrometheusVersion::v3_14) == "spec.loadBalancerIP");
+    CHECK(field(k8s_sd::PrometheusVersion::v3_15) ==
+          "status.loadBalancer.ingress[*].ip, spec.loadBalancerIP");
 }
 
 TEST_CASE("label_origin: other names come from nowhere") {

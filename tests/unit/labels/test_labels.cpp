@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/labels.hpp"
 
@@ -9,6 +10,7 @@
 
 using k8s_sd::LabelMap;
 using k8s_sd::Labels;
+using k8s_sd::detail::Access;
 using k8s_sd::detail::FamilyName;
 using k8s_sd::detail::KeyValues;
 using k8s_sd::detail::LabelBlockPtr;
@@ -31,9 +33,11 @@ LabelBlockPtr make_family(LabelFactory& factory, FamilyName name, KeyValues pair
 }
 
 Labels view(const std::vector<LabelBlockPtr>& blocks) {
-    return {blocks.data(), blocks.data() + blocks.size()};
+    return Access::make<Labels>(blocks.data(), blocks.data() + blocks.size());
 }
-LabelMap map_of(const LabelBlockPtr& block) { return Labels(&block, &block + 1).to_map(); }
+LabelMap map_of(const LabelBlockPtr& block) {
+    return Access::make<Labels>(&block, &block + 1).to_map();
+}
 
 }  // namespace
 
@@ -103,7 +107,7 @@ TEST_CASE("LabelFactory: of keys that become one name the greatest wins, in what
     do {
         const auto block = make_family(factory, family, keys);
         CHECK(map_of(block) == expected);
-        CHECK(Labels(&block, &block + 1).size() == 2);
+        CHECK(Access::make<Labels>(&block, &block + 1).size() == 2);
     } while (std::next_permutation(keys.begin(), keys.end()));
 }
 
@@ -128,7 +132,7 @@ TEST_CASE("LabelFactory: collisions in the middle, at the start and at the end h
                                     {"labelpresent__", "true"},
                                     {"label_z_", "5"},
                                     {"labelpresent_z_", "true"}});
-    const Labels labels(&block, &block + 1);
+    const Labels labels = Access::make<Labels>(&block, &block + 1);
     CHECK(labels.size() == 10);
     CHECK(labels.get("label_b_1") == "1");
     CHECK(std::distance(labels.begin(), labels.end()) == 10);
@@ -187,7 +191,7 @@ TEST_CASE("LabelFactory: values of every length come back as they were") {
         const std::string other(length, 'b');
         const auto block =
             factory.block().add("first", value).add("second", "s").add("third", other).make();
-        const Labels labels(&block, &block + 1);
+        const Labels labels = Access::make<Labels>(&block, &block + 1);
         CHECK(labels.get("first") == value);
         CHECK(labels.get("second") == "s");
         CHECK(labels.get("third") == other);

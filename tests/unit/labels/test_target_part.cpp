@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/group_builder.hpp"
 #include "support/groups.hpp"
 
@@ -12,6 +13,7 @@
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
+using k8s_sd::detail::Access;
 using k8s_sd::detail::GroupBuilder;
 
 namespace {
@@ -65,7 +67,7 @@ TEST_CASE("TargetGroup: the targets of parts come one part after the other, extr
     CHECK(group->source() == "endpoints/ns/e");
     CHECK(group->labels().to_map() == LabelMap{{"g", "1"}});
     CHECK(group->merged(3) == LabelMap{{"a", "d"}, {"g", "1"}});
-    CHECK(group->parts().size() == 4);
+    CHECK(Access::parts(*group).size() == 4);
 }
 
 TEST_CASE("TargetGroup: the targets of parts with a stride alternate") {
@@ -100,9 +102,9 @@ TEST_CASE("TargetGroup: groups are equal whether their targets are in parts or n
 TEST_CASE("GroupBuilder: equal parts of the earlier group are shared, and an equal group is it") {
     const auto first = make({{{"a"}}, {{"b"}, {"x"}}, {{"c"}}});
     const auto second = make({{{"a"}}, {{"B"}, {"x"}}, {{"c"}}}, first);
-    CHECK(second->parts()[0].part == first->parts()[0].part);
-    CHECK(second->parts()[1].part != first->parts()[1].part);
-    CHECK(second->parts()[2].part == first->parts()[2].part);
+    CHECK(Access::parts(*second)[0].part == Access::parts(*first)[0].part);
+    CHECK(Access::parts(*second)[1].part != Access::parts(*first)[1].part);
+    CHECK(Access::parts(*second)[2].part == Access::parts(*first)[2].part);
     CHECK(addresses(*first) == Texts{"a", "b", "c", "x"});
     CHECK(addresses(*second) == Texts{"a", "B", "c", "x"});
     const auto third = make({{{"a"}}, {{"B"}, {"x"}}, {{"c"}}, {{"d"}}}, second);
@@ -115,8 +117,8 @@ TEST_CASE("GroupBuilder: parts that alternate are not those that follow each oth
     const auto second = make({{{"a"}, {}, 2}, {{"b"}, {}, 2}, {{"c"}}}, first);
     CHECK(*second == *first);
     CHECK(second != first);
-    CHECK_FALSE(second->has_parts_of(*first));
-    CHECK(second->has_parts_of(*make({{{"a"}, {}, 2}, {{"b"}, {}, 2}, {{"c"}}})));
+    CHECK_FALSE(Access::same_parts(*second, *first));
+    CHECK(Access::same_parts(*second, *make({{{"a"}, {}, 2}, {{"b"}, {}, 2}, {{"c"}}})));
     GroupBuilder builder;
     begin(builder, second);
     builder.keep_part();
@@ -173,7 +175,7 @@ TEST_CASE("TargetGroup: parts outlive the group that they were made for") {
     TargetGroupPtr group = make({{{"a"}}, {{"b"}, {"x"}}});
     for (int i = 0; i < 10; ++i) {
         const TargetGroupPtr next = make({{{"a"}}, {{std::to_string(i)}, {"x"}}}, group);
-        CHECK(next->parts()[0].part == group->parts()[0].part);
+        CHECK(Access::parts(*next)[0].part == Access::parts(*group)[0].part);
         group = next;
     }
     CHECK(addresses(*group) == Texts{"a", "9", "x"});

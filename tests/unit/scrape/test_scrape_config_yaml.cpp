@@ -163,7 +163,7 @@ TEST_CASE("parse_scrape_configs: a limit of 0 is the one of global") {
     CHECK(config.target_limit == 9);
 }
 
-TEST_CASE("parse_scrape_configs: a timeout nobody wrote is cut to the interval") {
+TEST_CASE("parse_scrape_configs: a default timeout is cut to the interval") {
     CHECK(only_job(job("  scrape_interval: 5s\n")).scrape_timeout == 5s);
     CHECK(only_job("global:\n  scrape_interval: 3s\n" + job("")).scrape_timeout == 3s);
     CHECK(

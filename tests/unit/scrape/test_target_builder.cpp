@@ -326,7 +326,7 @@ TEST_CASE("TargetBuilder: vmagent's dialect cuts a job's timeout to the interval
     CHECK(own->scrape_timeout() == 5s);
 }
 
-TEST_CASE("TargetBuilder: a timeout that nobody configures is cut to the interval") {
+TEST_CASE("TargetBuilder: a default timeout is cut to the interval") {
     for (const LabelDialect dialect : {LabelDialect::prometheus, LabelDialect::victoriametrics}) {
         ScrapeConfig config{.job_name = "j", .scrape_interval = 5s, .dialect = dialect};
         const auto target = built(config, {{"__address__", "h:1"}});

@@ -20,7 +20,7 @@ PublishedValue::Ptr value(int number, int& alive) { return new CountedValue(numb
 
 }  // namespace
 
-TEST_CASE("Published: what was replaced goes at once where nobody reads") {
+TEST_CASE("Published: without readers a replaced value is destroyed at once") {
     int alive = 0;
     {
         PublishedValue published(value(1, alive));

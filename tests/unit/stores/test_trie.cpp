@@ -92,7 +92,7 @@ TEST_CASE("Trie: an element is there once, and goes with the last trie that has 
     CHECK(value.use_count() == 1);
 }
 
-TEST_CASE("Trie: what nobody shares is changed in its place") {
+TEST_CASE("Trie: unshared nodes are changed in place") {
     using Trie = k8s_sd::detail::Trie<Numbers<all_bits>>;
     Trie trie;
     for (int key = 0; key < 1000; ++key) trie.insert({key, nullptr});

@@ -15,6 +15,15 @@ TEST_CASE("ApiAbsence: one 404 may come from a proxy, the second in a row is bel
     CHECK_FALSE(absence.on_absent());
 }
 
+TEST_CASE("ApiAbsence: a custom kind may be defined at any time: its pauses stay below a minute") {
+    ApiAbsence absence(1, true);
+    for (int i = 0; i < 20; ++i) CHECK(absence.pause() <= std::chrono::minutes(1));
+    CHECK(absence.pause() >= std::chrono::seconds(30));
+    // Each request of a watch may ask for the versions.
+    CHECK(ApiAbsence::max_query_pause(true) <= std::chrono::seconds(30));
+    CHECK(ApiAbsence::max_query_pause(false) == std::chrono::minutes(5));
+}
+
 TEST_CASE("ApiAbsence: its pauses grow from 5 s to five minutes, until a watch works") {
     ApiAbsence absence(1);
     for (const Duration d : {5s, 10s, 20s, 40s, 80s, 150s, 150s}) {

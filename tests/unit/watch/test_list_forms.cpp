@@ -79,7 +79,7 @@ TEST_CASE("ListForms: the form behind a stream that is not served takes the plac
     forms.on_not_streamed();
     CHECK(words(forms.current()) == "pages");
     CHECK(forms.at_first());
-    CHECK_FALSE(forms.none_failed());
+    CHECK(forms.has_time());
     CHECK(forms.streams_failed());
     CHECK_FALSE(forms.on_failure(false));
     CHECK(words(forms.current()) == "pages");
@@ -136,6 +136,21 @@ TEST_CASE("ListForms: an encoding is learned where the usual one failed") {
     absent.on_failure(true, false);  // a missing API says nothing about forms
     CHECK_FALSE(absent.usual_encoding_failed());
     CHECK_FALSE(absent.better_shape());
+}
+
+TEST_CASE("ListForms: there is time for a long response until a form has timed out") {
+    ListForms forms = begun({.streams_first = true, .other_encoding = true});
+    CHECK(forms.has_time());
+    forms.on_not_streamed();
+    CHECK(forms.has_time());
+    forms.on_failure(true);
+    CHECK(forms.has_time());
+    forms.on_timeout();
+    CHECK_FALSE(forms.has_time());
+    forms.begin({});
+    CHECK(forms.has_time());
+    while (forms.in_first_round()) forms.on_failure(true);
+    CHECK_FALSE(forms.has_time());
 }
 
 TEST_CASE("ListForms: what was skipped has not failed") {

@@ -52,9 +52,9 @@ std::string words(const Machine::Outcome& outcome) {
         }
         std::string operator()(const Machine::Silent&) const { return "silent"; }
         std::string operator()(const Machine::Failed& failed) const {
-            constexpr const char* causes[] = {"unreachable", "no answer",   "busy",
-                                              "failed",      "refused",     "cut",
-                                              "absent",      "not in time", "not sent"};
+            constexpr const char* causes[] = {"unreachable", "no answer",  "busy",   "failed",
+                                              "refused",     "cut",        "absent", "not in time",
+                                              "not sent",    "credentials"};
             const std::string cause = causes[static_cast<std::size_t>(failed.cause)];
             if (!failed.retry_after) return cause;
             const auto wait = std::chrono::duration_cast<std::chrono::seconds>(*failed.retry_after);
@@ -109,7 +109,8 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
         {301, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, "redirect"},
         {302, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, "redirect"},
         {400, "refused", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
-        {401, "failed", "failed", "failed", errc::unauthorized, &M::unauthorized, "token may"},
+        {401, "credentials", "credentials", "credentials", errc::unauthorized, &M::unauthorized,
+         "token may"},
         {403, "refused", "refused", "refused", errc::forbidden, &M::forbidden, "ClusterRole"},
         {404, "absent", "absent", "absent", errc::not_found, &M::not_found, "no such API"},
         {405, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
@@ -688,7 +689,7 @@ TEST_CASE("Outcome: what says nothing about lists with a watch is what it is of 
     CHECK(words(judge_event(429)) == "busy");
     const Verdict refused = judge(streamed(401), {});
     CHECK(refused.credentials_refused);
-    CHECK(words(refused) == "failed");
+    CHECK(words(refused) == "credentials");
     CHECK(judge_event(401).credentials_refused);
     CHECK(words(judge(streamed(410, true), {})) == "expired");
     CHECK(words(judge_event(410, true)) == "expired");

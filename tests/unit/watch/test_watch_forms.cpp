@@ -38,10 +38,14 @@ struct FormsFixture {
         return exchange;
     }
     bool fails(const WatchRequest& request, unsigned status, bool encoding_failed = false) {
-        Exchange exchange = answered(request);
-        exchange.head.status = status;
         Verdict verdict;
         verdict.failure.ec = errc::server_error;
+        return fails(request, status, verdict, encoding_failed);
+    }
+    bool fails(const WatchRequest& request, unsigned status, const Verdict& verdict,
+               bool encoding_failed = false) {
+        Exchange exchange = answered(request);
+        exchange.head.status = status;
         return forms.on_verdict(exchange, verdict, encoding_failed);
     }
 
@@ -209,6 +213,26 @@ TEST_CASE("WatchForms: lists are compressed if wanted, but Secrets and watches n
     CHECK_FALSE(f.forms.streamed_list({}, 300s).gzip);
 }
 
+TEST_CASE(
+    "WatchForms: a response about load or credentials says nothing about compression or shares") {
+    using Cause = WatchMachine::Cause;
+    FormsFixture f(Kind::pod, with_gzip(Compression::always));
+    f.query.share = ObjectShare::part(0, 2);
+    Verdict verdict;
+    verdict.failure.ec = errc::server_error;
+    for (const Cause cause : {Cause::busy, Cause::credentials, Cause::absent}) {
+        CAPTURE(static_cast<int>(cause));
+        verdict.outcome = WatchMachine::Failed{1s, cause};
+        const WatchRequest request = f.forms.list({});
+        CHECK(request.gzip);
+        CHECK(request.sharded);
+        const unsigned status = cause == Cause::busy ? 500 : cause == Cause::absent ? 404 : 401;
+        CHECK_FALSE(f.fails(request, status, verdict));
+    }
+    CHECK(f.forms.list({}).gzip);
+    CHECK(f.forms.list({}).sharded);
+}
+
 TEST_CASE("WatchForms: a refused share is followed by a request for everything") {
     FormsFixture f;
     CHECK_FALSE(f.forms.list({}).sharded);
@@ -227,23 +251,22 @@ TEST_CASE("WatchForms: a refused share is followed by a request for everything")
 TEST_CASE("WatchForms: an older API version is asked for in JSON, and never streamed") {
     FormsFixture f;
     CHECK(f.may_stream());
-    CHECK(f.server.take_version(ServedVersions::Answer::older, "v1beta1", false).moved);
+    CHECK(f.server.take_version({true, "v1beta1"}, false).moved);
     CHECK_FALSE(f.may_stream());
     CHECK(f.forms.list({}).accept == accepted::without_managed_fields(accepted::json));
 }
 
 TEST_CASE("WatchServer: the version that discovery lists is taken") {
-    using Answer = ServedVersions::Answer;
     FormsFixture f;
     WatchServer& server = f.server;
-    CHECK_FALSE(server.take_version(Answer::none, "v1beta1", true).moved);
-    CHECK_FALSE(server.take_version(Answer::present, "v1beta1", true).moved);
-    const WatchServer::Version older = server.take_version(Answer::older, "v1beta1", false);
+    CHECK_FALSE(server.take_version({}, true).moved);
+    CHECK_FALSE(server.take_version({true, ""}, true).moved);
+    const WatchServer::Version older = server.take_version({true, "v1beta1"}, false);
     CHECK((older.served && older.moved));
     CHECK(server.api_version() == "v1beta1");
     // Without an answer, only a lost version is given up.
-    CHECK_FALSE(server.take_version(Answer::none, "v1beta1", false).moved);
-    const WatchServer::Version lost = server.take_version(Answer::none, "v1beta1", true);
+    CHECK_FALSE(server.take_version({}, false).moved);
+    const WatchServer::Version lost = server.take_version({}, true);
     CHECK((!lost.served && lost.moved));
     CHECK(server.api_version().empty());
 }

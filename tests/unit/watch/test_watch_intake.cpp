@@ -14,7 +14,7 @@ namespace k8s_sd::detail {
 namespace {
 
 /// Pods taken from a list, a probe or a watch, and the reported changes.
-struct IntakeFixture final : WatchObserver {
+struct IntakeFixture final : TaggingObserver {
     explicit IntakeFixture(WatchOptions with = {}) : options(with) {}
 
     void on_change(const ObjectChange& change) override {
@@ -57,7 +57,8 @@ struct IntakeFixture final : WatchObserver {
     Metrics::PerKind metrics;
     Logger logger{LogLevel::off, {}};
     WatchReport report{query, server, metrics, logger, [](std::string text) { return text; }, {}};
-    WatchIntake intake{query, options, *this, std::make_shared<ObjectMaker>(), nullptr, report};
+    WatchIntake intake{
+        query, options, *this, {std::make_shared<ObjectMaker>(), nullptr, this}, report};
     Exchange exchange;
     std::string changes, apart, unwanted;
     std::optional<std::uint16_t> tag = std::uint16_t{0};

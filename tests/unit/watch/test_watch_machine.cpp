@@ -902,7 +902,7 @@ TEST_CASE(
     CHECK(s.reason() == ListReason::version_went_back);
 }
 
-TEST_CASE("WatchMachine: watches that end when they were asked to may bring nothing for ever") {
+TEST_CASE("WatchMachine: watches that end at their timeout may bring nothing without limit") {
     Subject s = watching("5", 0s);
     for (int i = 0; i < 100; ++i) {
         s.live(5min);
@@ -1119,8 +1119,44 @@ TEST_CASE(
     CHECK(s.failed(cause) == "streamed list");
     CHECK_FALSE(s.machine.list_forms().streams_failed());
     CHECK(s.failed(cause) == "list limit=500");
-    CHECK(s.machine.list_forms().streams_failed());
+    CHECK(s.machine.list_forms().streams_failed() == (cause != Cause::busy));
     CHECK_FALSE(s.machine.stream_refused());
+}
+
+TEST_CASE("WatchMachine: overload and refused credentials lead to another form, and teach nothing "
+          "about forms") {
+    const Machine::Failed failure =
+        GENERATE(Machine::Failed{2s, Cause::busy}, Machine::Failed{10s, Cause::busy},
+                 Machine::Failed{{}, Cause::busy}, Machine::Failed{{}, Cause::credentials});
+    const bool waits_long = failure.retry_after >= 5s;
+    Subject s;
+    s.machine = Machine(streaming(), 1, true);
+    s.step = s.machine.start();
+    if (!waits_long) CHECK(s.after(failure) == "streamed list");
+    CHECK(s.after(failure) == "list limit=500");
+    CHECK_FALSE(s.machine.list_forms().streams_failed());
+    CHECK(s.after(failure) == "list otherwise");
+    CHECK_FALSE(s.machine.list_forms().usual_encoding_failed());
+    CHECK_FALSE(s.machine.list_forms().better_shape());
+    CHECK(s.after(failure) == "list limit=500 otherwise");
+    CHECK_FALSE(s.machine.list_forms().better_shape());
+}
+
+TEST_CASE("WatchMachine: a list may be silent behind its head until a form has timed out") {
+    const auto has_time = [](const Subject& s) { return std::get<Machine::List>(s.step).has_time; };
+    Subject s(streaming());
+    CHECK(has_time(s));
+    CHECK(s.next(Machine::NotStreamed{}) == "list limit=500");  // refused at once
+    CHECK(has_time(s));
+    s.failed();
+    CHECK(s.failed() == "list");
+    CHECK(has_time(s));
+    Subject ignored(streaming());
+    CHECK(ignored.next(Machine::NotStreamed{.timed_out = true}) == "list limit=500");
+    CHECK_FALSE(has_time(ignored));
+    Subject silent;
+    CHECK(silent.failed(Cause::silent) == "list");
+    CHECK_FALSE(has_time(silent));
 }
 
 TEST_CASE("WatchMachine: a server that begins a stream after an outage is sent a LIST at once") {

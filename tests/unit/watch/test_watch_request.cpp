@@ -78,6 +78,20 @@ TEST_CASE("watch request: without a timeout the server decides, and any silence 
     CHECK(request.idle_timeout == 0s);
 }
 
+TEST_CASE("watch request: a list with other forms has less time, but more behind its head") {
+    ListPlan::Request list{.hasty = true, .has_time = true};
+    WatchRequest request = list_request({}, {}, list);
+    CHECK(request.idle_timeout == 10s);
+    CHECK(request.body_timeout == 25s);
+    list.has_time = false;
+    request = list_request({}, {}, list);
+    CHECK(request.idle_timeout == 10s);
+    CHECK(request.body_timeout == 0s);
+    request = list_request({}, {}, ListPlan::Request{});
+    CHECK(request.idle_timeout == WatchOptions().response_timeout);
+    CHECK(request.body_timeout == 0s);
+}
+
 TEST_CASE("watch request: the timeout is drawn from all of the range, in whole seconds") {
     Random random(1);
     std::set<std::chrono::seconds> drawn;

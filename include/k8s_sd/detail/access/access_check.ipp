@@ -13,6 +13,7 @@
 #include "k8s_sd/detail/text/seconds_text.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/lookups.hpp"
+#include "k8s_sd/detail/watch/api_absence.hpp"
 #include "k8s_sd/detail/watch/short_verdict.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 #include "k8s_sd/error.hpp"
@@ -330,22 +331,23 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     }
     void on_answer(const ShortRequest::Answer& answer) {
         const auto& [rule, kind] = current_check().access;
-        const std::string_view older = schema_of(kind).older_version;
-        if (answer.head.status != 404 || older.empty() || !current_check().api_version.empty())
+        const KindSchema& schema = schema_of(kind);
+        const bool newest = current_check().api_version.empty();
+        if (answer.head.status != 404 || schema.older_versions.empty() || !newest)
             return judge_answer(answer);
         limit_step("the server does not say in which versions it has the API");
         client_->served_versions.async_get(
-            kind, older,
+            kind, schema.older_versions, ApiAbsence::max_query_pause(schema.custom),
             [again = guarded(&AccessCheck::on_versions), answer](ServedVersions::Answer served) {
                 again(answer, served);
             });
     }
     void on_versions(const ShortRequest::Answer& answer, ServedVersions::Answer served) {
         timer_->cancel();
-        if (served != ServedVersions::Answer::older) return judge_answer(answer);
+        if (served.version.empty()) return judge_answer(answer);
         const Kind kind = current_check().access.second;
         for (PermissionCheck& other : checks_) {
-            if (other.access.second == kind) other.api_version = schema_of(kind).older_version;
+            if (other.access.second == kind) other.api_version = served.version;
         }
         send();
     }

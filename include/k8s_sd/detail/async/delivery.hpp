@@ -32,9 +32,9 @@ class Delivery {
 
     /// \param origin          the executor of the producer; after each batch of calls a handler
     ///                        runs there, so that the producer can collect further changes
-    /// \param calls_per_turn  maximum calls a batch; then other handlers of the host may run
+    /// \param calls_per_batch  maximum calls a batch; then other handlers of the host may run
     Delivery(const asio::any_io_executor& host, asio::any_io_executor origin,
-             std::shared_ptr<Clock> clock, int calls_per_turn);
+             std::shared_ptr<Clock> clock, int calls_per_batch);
     Delivery(const Delivery&) = delete;
     Delivery& operator=(const Delivery&) = delete;
     ~Delivery();
@@ -47,6 +47,8 @@ class Delivery {
     bool cancel(std::shared_ptr<Source>) noexcept;
     bool cancelled() const noexcept { return cancelled_; }
     const Strand& strand() const noexcept { return strand_; }
+    const asio::any_io_executor& origin() const noexcept { return origin_; }
+    Clock& clock() const noexcept { return *clock_; }
 
  private:
     void run(const std::shared_ptr<Source>&);
@@ -56,7 +58,7 @@ class Delivery {
     const Strand strand_;
     const asio::any_io_executor origin_;
     const std::shared_ptr<Clock> clock_;
-    const int calls_per_turn_;
+    const int calls_per_batch_;
     std::atomic<bool> cancelled_ = false;
     std::atomic<bool> awake_ = false;  // run() is queued and will poll the source
     std::unique_ptr<Timer> timer_;     // used on the strand only

@@ -6,11 +6,11 @@
 namespace k8s_sd::inline v0::detail {
 
 Delivery::Delivery(const asio::any_io_executor& host, asio::any_io_executor origin,
-                   std::shared_ptr<Clock> clock, int calls_per_turn)
+                   std::shared_ptr<Clock> clock, int calls_per_batch)
     : strand_(asio::make_strand(host)),
       origin_(std::move(origin)),
       clock_(std::move(clock)),
-      calls_per_turn_(calls_per_turn) {}
+      calls_per_batch_(calls_per_batch) {}
 
 Delivery::~Delivery() = default;
 
@@ -42,7 +42,7 @@ void Delivery::run(const std::shared_ptr<Source>& source) {
         }
     };
     const Rest rest{this, source};
-    for (int calls = 0; calls < calls_per_turn_ && source->deliver_next(clock_->now()); ++calls) {
+    for (int calls = 0; calls < calls_per_batch_ && source->deliver_next(clock_->now()); ++calls) {
     }
 }
 

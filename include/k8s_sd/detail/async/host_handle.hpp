@@ -1,8 +1,7 @@
 #pragma once
 
-#include "k8s_sd/detail/async/delivery.hpp"
-#include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/reader.hpp"
+#include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/async/sync_waits.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -43,45 +42,20 @@ class WaitingTime {
     std::optional<TimePoint> since_;
 };
 
-/// The state behind a handle. It delivers changes to its host, either by a callback or to the
-/// pending reader of the next diff, and runs until it is cancelled. The derived class supplies the
-/// diffs; its functions are called under the mutex where they say so, the host never is.
+/// The state behind a handle with diffs. It delivers changes to its host, by a callback or to the
+/// pending reader of the next diff. The derived class supplies the diffs; its functions are called
+/// under the mutex where they say so, the host never is.
 /// \tparam Diff  the content of one delivery; empty if default-constructed
 template <class Diff>
-class HostHandle : public Delivery::Source,
-                   public Reader<Diff>::Owner,
-                   public std::enable_shared_from_this<HostHandle<Diff>> {
+class HostHandle : public RunState, public Reader<Diff>::Owner {
  public:
     using ReaderPtr = std::shared_ptr<Reader<Diff>>;
     using StatusCallback = std::function<void(const DiscovererStatus&)>;
 
-    virtual ~HostHandle() = default;
-
-    const asio::any_io_executor& executor() const noexcept { return executor_; }
     virtual DiscovererStatus status() const = 0;
 
-    void run(RunOperation::Handler handler) {
-        const auto self = this->shared_from_this();
-        auto operation =
-            std::make_unique<RunOperation>(std::move(handler), executor_, std::weak_ptr(self));
-        error_code refusal;
-        {
-            const std::lock_guard lock(mutex_);
-            if (operation_) {
-                refusal = asio::error::already_started;
-            } else if (delivery_.cancelled()) {
-                refusal = asio::error::operation_aborted;
-            } else {
-                operation_ = std::move(operation);
-                begin_once();
-                return;
-            }
-        }
-        RunOperation::complete(std::move(operation), refusal);
-    }
-
     void read(ReaderPtr reader) {
-        reader->set_owner(this->shared_from_this());
+        reader->set_owner(self_as<typename Reader<Diff>::Owner>(this));
         error_code refusal;
         {
             const std::lock_guard lock(mutex_);
@@ -105,7 +79,7 @@ class HostHandle : public Delivery::Source,
         if (stopped) stopped->fail(asio::error::operation_aborted);
     }
 
-    void wait_synced(SyncWaits::Handler handler) { synced_->add(std::move(handler), executor_); }
+    void wait_synced(SyncWaits::Handler handler) { synced_->add(std::move(handler), executor()); }
 
     void set_status_callback(StatusCallback callback) {
         auto shared = std::make_shared<const StatusCallback>(std::move(callback));
@@ -115,40 +89,18 @@ class HostHandle : public Delivery::Source,
         status_callback_.swap(shared);
     }
 
-    void cancel() noexcept {
-        const auto self = this->shared_from_this();
-        if (!delivery_.cancel(self)) return;
-        std::unique_ptr<RunOperation> operation;
-        ReaderPtr reader;
-        {
-            const std::lock_guard lock(mutex_);
-            end();
-            operation = std::move(operation_);
-            reader = take_reader();
-        }
-        // Complete without the mutex: a context being destroyed destroys handlers at once, and
-        // their captures may call this object.
-        synced_->finish(asio::error::operation_aborted);
-        if (reader) reader->fail(asio::error::operation_aborted);
-        if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-    }
-
  protected:
     /// \param origin     the executor of the producer, see Delivery
     /// \param is_called  true: the host has a callback; false: it reads with async_next()
     HostHandle(const asio::any_io_executor& executor, asio::any_io_executor origin,
                const std::shared_ptr<Clock>& clock, std::shared_ptr<Metrics> metrics,
                Duration min_interval, bool is_called)
-        : executor_(executor),
-          clock_(clock),
-          delivery_(executor, std::move(origin), clock, 1),
+        : RunState(executor, std::move(origin), clock, 1),
           is_called_(is_called),
           pace_(min_interval),
           waiting_(clock, std::move(metrics)) {}
 
     // Implemented by the derived class; called under the mutex.
-    virtual void begin() = 0;
-    virtual void end() noexcept = 0;
     virtual bool has_news() const = 0;
     /// \pre has_news()
     virtual Diff take_news() = 0;
@@ -160,8 +112,6 @@ class HostHandle : public Delivery::Source,
 
     /// Updates the waiting time after changes; under the mutex.
     void note_changes() { waiting_.note(has_news()); }
-    /// Schedules a delivery.
-    void wake() { delivery_.wake(this->shared_from_this()); }
     void on_first_state() {
         synced_->finish({});
         on_status_change();
@@ -174,14 +124,6 @@ class HostHandle : public Delivery::Source,
         }
         wake();
     }
-    bool cancelled() const noexcept { return delivery_.cancelled(); }
-    /// A shared_ptr to the derived object; it owns the whole object.
-    template <class Derived>
-    std::shared_ptr<Derived> self_as(Derived* derived) {
-        return {this->shared_from_this(), derived};
-    }
-
-    mutable std::mutex mutex_;
 
  private:
     /// The part of a status reported to the host.
@@ -192,13 +134,19 @@ class HostHandle : public Delivery::Source,
         bool operator==(const ReportedStatus&) const = default;
     };
 
-    void begin_once() {
-        if (!std::exchange(begun_, true)) begin();
+    void on_ended() noexcept final {
+        ReaderPtr reader;
+        {
+            const std::lock_guard lock(mutex_);
+            reader = take_reader();
+        }
+        synced_->finish(asio::error::operation_aborted);
+        if (reader) reader->fail(asio::error::operation_aborted);
     }
 
     error_code refusal_of_reader() const {
         if (is_called_) return asio::error::invalid_argument;
-        if (delivery_.cancelled()) return asio::error::operation_aborted;
+        if (cancelled()) return asio::error::operation_aborted;
         if (reader_) return asio::error::already_started;
         return {};
     }
@@ -210,7 +158,7 @@ class HostHandle : public Delivery::Source,
         {
             const std::lock_guard lock(mutex_);
             const auto due = due_of_diff(now);
-            if (!due || *due > now || delivery_.cancelled()) return false;
+            if (!due || *due > now || cancelled()) return false;
             if (is_called_) {
                 diff = take_diff(now);
             } else {
@@ -221,7 +169,7 @@ class HostHandle : public Delivery::Source,
         if (!reader) {
             call(diff);
         } else {
-            reader->post([self = this->shared_from_this(), reader] { self->hand_over(reader); });
+            reader->post([self = self_as(this), reader] { self->hand_over(reader); });
         }
         return true;
     }
@@ -235,7 +183,7 @@ class HostHandle : public Delivery::Source,
             if (reader_ != reader) return;
             is_offered_ = false;
             if (!has_news()) return;  // the change was reverted
-            diff = take_diff(clock_->now());
+            diff = take_diff(clock().now());
             take_reader();
         }
         reader->finish_here(diff);
@@ -270,7 +218,7 @@ class HostHandle : public Delivery::Source,
         std::shared_ptr<const StatusCallback> callback;
         {
             const std::lock_guard lock(mutex_);
-            if (!std::exchange(status_changed_, false) || delivery_.cancelled()) return false;
+            if (!std::exchange(status_changed_, false) || cancelled()) return false;
             callback = status_callback_;
         }
         if (!callback) return false;
@@ -282,20 +230,15 @@ class HostHandle : public Delivery::Source,
         return true;
     }
 
-    const asio::any_io_executor executor_;
-    const std::shared_ptr<Clock> clock_;
-    Delivery delivery_;
     const bool is_called_;
     const std::shared_ptr<SyncWaits> synced_ = std::make_shared<SyncWaits>();
     ReportedStatus reported_status_;  // used on the delivery's strand only
 
     // Guarded by the mutex.
-    std::unique_ptr<RunOperation> operation_;
     ReaderPtr reader_;         // null: no read is pending
     bool is_offered_ = false;  // hand_over() is posted to the reader
     std::shared_ptr<const StatusCallback> status_callback_;
     bool status_changed_ = false;
-    bool begun_ = false;
     Pace pace_;
     WaitingTime waiting_;
 };

@@ -2,6 +2,10 @@
 
 #include "k8s_sd/role.hpp"
 
+#include <array>
+#include <compare>
+#include <cstddef>
+
 namespace k8s_sd::inline v0::detail {
 
 /// All differences between Prometheus 3.5 and vmagent 1.145, one named flag each. No other code
@@ -9,6 +13,9 @@ namespace k8s_sd::inline v0::detail {
 /// then the other one.
 struct DialectRules {
     // Configuration.
+
+    /// Targets of Prometheus depend on its version, see VersionRules; vmagent has no versions here.
+    bool has_versions;
 
     /// Prometheus refuses it beside a URL or a kubeconfig file; vmagent accepts it.
     bool refuses_own_namespace_outside_a_pod;
@@ -43,6 +50,8 @@ struct DialectRules {
     /// vmagent accepts endpointslices as an alias of role endpointslice, but ignores it in a
     /// selector; Prometheus has no such role.
     bool has_role_endpointslices;
+    /// vmagent has no roles of Gateway API; Prometheus gets them here as an experiment.
+    bool has_roles_of_gateway_api;
 
     // Relabelling.
 
@@ -193,6 +202,7 @@ struct DialectRules {
 };
 
 inline constexpr DialectRules prometheus_rules{
+    .has_versions = true,
     .refuses_own_namespace_outside_a_pod = true,
     .adds_own_namespace_to_listed_ones = true,
     .refuses_repeated_selectors = true,
@@ -206,6 +216,7 @@ inline constexpr DialectRules prometheus_rules{
     .job_files_are_lists = false,
     .job_files_have_directory_of_main_file = false,
     .has_role_endpointslices = false,
+    .has_roles_of_gateway_api = true,
     .reads_null_as_empty_text = true,
     .empty_action_is_default = false,
     .refuses_unused_fields = true,
@@ -255,6 +266,7 @@ inline constexpr DialectRules prometheus_rules{
 };
 
 inline constexpr DialectRules victoriametrics_rules{
+    .has_versions = false,
     .refuses_own_namespace_outside_a_pod = false,
     .adds_own_namespace_to_listed_ones = false,
     .refuses_repeated_selectors = false,
@@ -268,6 +280,7 @@ inline constexpr DialectRules victoriametrics_rules{
     .job_files_are_lists = true,
     .job_files_have_directory_of_main_file = true,
     .has_role_endpointslices = true,
+    .has_roles_of_gateway_api = false,
     .reads_null_as_empty_text = false,
     .empty_action_is_default = true,
     .refuses_unused_fields = false,
@@ -318,6 +331,70 @@ inline constexpr DialectRules victoriametrics_rules{
 
 constexpr const DialectRules& rules_of(LabelDialect dialect) noexcept {
     return dialect == LabelDialect::prometheus ? prometheus_rules : victoriametrics_rules;
+}
+
+/// All differences between the releases of Prometheus from 3.5 on, one named flag each: false in
+/// earlier releases, and for vmagent. No other code compares versions. scripts/labels writes the
+/// comments to docs/guide/labels.md.
+struct VersionRules {
+    /// Role `pod` with `attach_metadata.node`: a pod on an unknown node, or on none, has no
+    /// targets. Before: it lacks the labels of the node.
+    bool needs_known_node;
+    /// Role `endpointslice`: a slice has no targets if its service is dual-stack and has another
+    /// first IP family. Before: the slices of both families have targets.
+    bool skips_second_ip_family;
+    /// Role `node`: labels for the conditions of the node. Before: none.
+    bool writes_node_conditions;
+    /// Scrape targets have labels for the settings about histograms, and rules may change them.
+    /// Before: the settings are those of the job.
+    bool has_histogram_labels;
+    /// Role `service`: `__meta_kubernetes_service_loadbalancer_ip` has the addresses in the status,
+    /// if there are any. Before: it is `spec.loadBalancerIP`.
+    bool reads_load_balancer_status;
+};
+
+/// A rule, and the first version with it.
+struct VersionRow {
+    bool VersionRules::*rule;
+    PrometheusVersion since;
+};
+
+inline constexpr VersionRow version_table[] = {
+    {&VersionRules::needs_known_node, PrometheusVersion::v3_11},
+    {&VersionRules::skips_second_ip_family, PrometheusVersion::v3_11},
+    {&VersionRules::writes_node_conditions, PrometheusVersion::v3_12},
+    {&VersionRules::has_histogram_labels, PrometheusVersion::v3_13},
+    {&VersionRules::reads_load_balancer_status, PrometheusVersion::v3_15},
+};
+
+inline constexpr VersionRules no_version_rules{};
+
+inline constexpr auto prometheus_version_rules = [] {
+    std::array<VersionRules, prometheus_version_names.size()> all{};
+    for (const VersionRow& row : version_table) {
+        for (auto i = static_cast<std::size_t>(row.since); i < all.size(); ++i)
+            all[i].*row.rule = true;
+    }
+    return all;
+}();
+
+/// A dialect and its version.
+struct VersionedDialect {
+    LabelDialect labels = LabelDialect::prometheus;
+    PrometheusVersion version = PrometheusVersion::v3_5;
+    auto operator<=>(const VersionedDialect&) const = default;
+};
+
+/// The dialect of a configuration or view.
+template <class Config>
+constexpr VersionedDialect dialect_of(const Config& config) noexcept {
+    return {config.dialect, config.prometheus_version};
+}
+
+/// \pre the version is one of the enumerators
+constexpr const VersionRules& version_rules_of(VersionedDialect dialect) noexcept {
+    if (!rules_of(dialect.labels).has_versions) return no_version_rules;
+    return prometheus_version_rules[static_cast<std::size_t>(dialect.version)];
 }
 
 }  // namespace k8s_sd::inline v0::detail

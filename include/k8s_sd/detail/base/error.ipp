@@ -45,6 +45,8 @@ const char* message_of(errc value) noexcept {
         case errc::source_failed: return "a source of targets has failed";
         case errc::target_file_failed: return "a file of targets cannot be read or understood";
         case errc::target_list_too_large: return "a list of targets is larger than it may be";
+        case errc::too_many_targets:
+            return "an object has more targets than max_targets_per_object";
     }
     return "unknown error of k8s_sd";
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/url_watcher.hpp"
 

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
 
 namespace k8s_sd::inline v0::detail {
@@ -20,8 +21,9 @@ CacheWatch::CacheWatch(Observer& observer, const CacheWatchSetup& setup, std::st
       metrics_(setup.metrics),
       ns_(ns),
       name_(name),
-      watcher_(setup.client, cache_query(setup.kind, ns, name), setup.options,
-               static_cast<WatchObserver&>(*this), setup.maker) {
+      watcher_(Access::make<URLWatcher>(setup.client, cache_query(setup.kind, ns, name),
+                                        setup.options, static_cast<WatchObserver&>(*this),
+                                        WatchMaking{setup.maker})) {
     ++metrics_->cache_watches;
 }
 

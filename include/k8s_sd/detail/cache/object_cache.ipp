@@ -14,10 +14,7 @@ ObjectCache::ObjectCache(executor_type executor, const ObjectCacheConfig& config
 }
 
 ObjectCache& ObjectCache::operator=(ObjectCache&& other) noexcept {
-    if (this != &other) {
-        cancel();
-        impl_ = std::move(other.impl_);
-    }
+    detail::take_over(impl_, other.impl_);
     return *this;
 }
 

@@ -1,16 +1,15 @@
 #pragma once
 
 #include "k8s_sd/cache/object_cache.hpp"
-#include "k8s_sd/detail/async/delivery.hpp"
+#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/cache/cache_namespace.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/environment.hpp"
 
-#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,19 +17,15 @@
 namespace k8s_sd::inline v0::detail {
 
 /// The state behind an ObjectCache. It runs on its own strand; host callbacks run on another one.
-class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImpl>,
-                              public Delivery::Source,
-                              public CacheNamespace::Observer,
-                              private ServerUser {
+class ObjectCacheImpl final : public RunState, public CacheNamespace::Observer, private ServerUser {
  public:
     using executor_type = asio::any_io_executor;
     using Handler = asio::any_completion_handler<void(error_code, ObjectPtr)>;
     using Follower = std::shared_ptr<CacheFollower>;
 
-    ObjectCacheImpl(executor_type executor, const ObjectCacheConfig& config);
+    ObjectCacheImpl(const executor_type& executor, const ObjectCacheConfig& config);
 
     // Any thread.
-    const executor_type& executor() const noexcept { return executor_; }
     /// \throws ConfigError
     void check_name(std::string_view ns, std::string_view name) const;
     void add_reference(std::string ns, std::string name);
@@ -39,7 +34,6 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     void get(std::string ns, std::string name, Handler);
     void follow(std::string ns, std::string name, Follower);
     void unfollow(std::string ns, std::string name, Follower);
-    void cancel() noexcept;
     ObjectCacheStatus status() const;
     std::optional<CachedObjectStatus> status(std::string_view ns, std::string_view name) const;
 
@@ -54,8 +48,10 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     // Called by the client, on the strand.
     void on_server_change() override;
 
+    void on_ended() noexcept override;
     template <class Task>
     void on_strand(Task);
+    std::weak_ptr<ObjectCacheImpl> weak() { return self_as(this); }
     CacheEntry* find(std::string_view ns, std::string_view name);
     void start(const Get&);
     void give_up(const Get&, error_code);
@@ -70,15 +66,11 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
     void recheck_immutable();
     void stop();
 
-    const executor_type executor_;
     const asio::any_io_executor strand_;
-    Delivery delivery_;
     const Duration get_timeout_;
     const CacheNamespace::Settings settings_;
-    std::atomic<bool> cancelled_ = false;
 
     // Changed on the strand only, and under the mutex.
-    mutable std::mutex mutex_;
     std::map<std::string, CacheNamespace, std::less<>> namespaces_;
 
     // Under the mutex.
@@ -86,7 +78,7 @@ class ObjectCacheImpl final : public std::enable_shared_from_this<ObjectCacheImp
 
     // On the strand.
     std::set<CacheNamespace*, std::less<>> changed_;
-    bool update_posted_ = false;
+    PostedCall next_update_;
     bool idle_awake_ = false;
     std::unique_ptr<Timer> idle_timer_;
 };

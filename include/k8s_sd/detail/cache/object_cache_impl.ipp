@@ -16,7 +16,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr int cache_calls_per_turn = 64;
+constexpr int cache_calls_per_batch = 64;
 constexpr Duration idle_check_interval = std::chrono::minutes(1);
 constexpr Duration min_max_idle = std::chrono::minutes(1);
 /// How often an immutable object is reread, to detect that it was recreated. The interval grows
@@ -65,20 +65,18 @@ CacheNamespace::Settings cache_settings_of(const asio::any_io_executor& executor
 
 }  // namespace
 
-ObjectCacheImpl::ObjectCacheImpl(executor_type executor, const ObjectCacheConfig& config)
-    : executor_(std::move(executor)),
-      strand_(make_own_strand(executor_)),
-      delivery_(executor_, strand_, ContextEnvironment::of(executor_).clock(),
-                cache_calls_per_turn),
+ObjectCacheImpl::ObjectCacheImpl(const executor_type& executor, const ObjectCacheConfig& config)
+    : RunState(executor, make_own_strand(executor), ContextEnvironment::of(executor).clock(),
+               cache_calls_per_batch),
+      strand_(origin()),
       get_timeout_(config.get_timeout),
-      settings_(cache_settings_of(executor_, strand_, config)) {}
+      settings_(cache_settings_of(executor, strand_, config)) {}
 
 // --- from any thread -----------------------------------------------------------------------------
 
 template <class Task>
 void ObjectCacheImpl::on_strand(Task task) {
-    asio::post(strand_,
-               [self = shared_from_this(), task = std::move(task)]() mutable { task(*self); });
+    asio::post(strand_, [self = self_as(this), task = std::move(task)]() mutable { task(*self); });
 }
 
 void ObjectCacheImpl::check_name(std::string_view ns, std::string_view name) const {
@@ -93,7 +91,7 @@ void ObjectCacheImpl::check_name(std::string_view ns, std::string_view name) con
 
 void ObjectCacheImpl::add_reference(std::string ns, std::string name) {
     on_strand([ns = std::move(ns), name = std::move(name)](ObjectCacheImpl& self) {
-        if (self.cancelled_) return;
+        if (self.cancelled()) return;
         auto place = self.namespaces_.find(ns);
         if (place == self.namespaces_.end()) {
             const std::lock_guard lock(self.mutex_);
@@ -120,7 +118,7 @@ void ObjectCacheImpl::read_again(std::string ns, std::string name) {
 }
 
 void ObjectCacheImpl::get(std::string ns, std::string name, Handler handler) {
-    const auto abort = [weak = weak_from_this()](Get get) {
+    const auto abort = [weak = weak()](Get get) {
         const auto self = weak.lock();
         if (!self) return;
         self->on_strand([get = std::move(get)](ObjectCacheImpl& impl) {
@@ -128,7 +126,7 @@ void ObjectCacheImpl::get(std::string ns, std::string name, Handler handler) {
         });
     };
     const auto get = std::make_shared<CacheGet>(std::move(ns), std::move(name), abort);
-    get->begin(std::move(handler), executor_);
+    get->begin(std::move(handler), executor());
     on_strand([get](ObjectCacheImpl& self) { self.start(get); });
 }
 
@@ -152,14 +150,12 @@ void ObjectCacheImpl::unfollow(std::string ns, std::string name, Follower follow
     });
 }
 
-void ObjectCacheImpl::cancel() noexcept {
-    if (cancelled_.exchange(true)) return;
-    delivery_.cancel(shared_from_this());
+void ObjectCacheImpl::on_ended() noexcept {
     on_strand([](ObjectCacheImpl& self) { self.stop(); });
 }
 
 void ObjectCacheImpl::stop() {
-    settings_.watches.client->impl().remove_user(*this);
+    impl_of(*settings_.watches.client).remove_user(*this);
     idle_timer_.reset();
     changed_.clear();
     for (auto& [ns, objects] : namespaces_) {
@@ -186,7 +182,7 @@ CacheEntry* ObjectCacheImpl::find(std::string_view ns, std::string_view name) {
 }
 
 void ObjectCacheImpl::start(const Get& get) {
-    if (cancelled_) return get->complete(asio::error::operation_aborted);
+    if (cancelled()) return get->complete(asio::error::operation_aborted);
     CacheEntry* const entry = find(get->ns, get->name);
     if (entry == nullptr || entry->references == 0) return get->complete(errc::not_referenced);
     entry->home.touch(*entry);
@@ -198,7 +194,7 @@ void ObjectCacheImpl::start(const Get& get) {
     entry->gets.push_back(get);
     get->timer = settings_.clock->make_timer(strand_);
     get->timer->expires_at(due_after(settings_.clock->now(), get_timeout_),
-                           [weak = weak_from_this(), waiting = std::weak_ptr(get)] {
+                           [weak = weak(), waiting = std::weak_ptr(get)] {
                                const auto self = weak.lock();
                                const auto late = waiting.lock();
                                if (self && late) self->give_up(late, errc::not_synced);
@@ -246,7 +242,7 @@ void ObjectCacheImpl::notify(const Follower& follower, const ObjectPtr& value) {
     follower->newest = value;
     if (std::exchange(follower->queued, true)) return;
     queue_.push_back(follower);
-    delivery_.wake(shared_from_this());
+    wake();
 }
 
 // A subscription may outlive the cache; its data must not.
@@ -255,13 +251,13 @@ void ObjectCacheImpl::forget(const Follower& follower) {
         const std::lock_guard lock(mutex_);
         follower->newest.reset();
     }
-    asio::post(delivery_.strand(), [follower] { follower->delivered.reset(); });
+    asio::post(delivery_strand(), [follower] { follower->delivered.reset(); });
 }
 
 bool ObjectCacheImpl::deliver_next(TimePoint) {
     ObjectPtr newest;
     const Follower follower = take_next(newest);
-    if (!follower || cancelled_) return false;
+    if (!follower || cancelled()) return false;
     if (follower->cancelled) return true;
     if (follower->has_delivered && CacheEntry::same(newest, follower->delivered)) return true;
     follower->has_delivered = true;
@@ -291,12 +287,10 @@ std::optional<TimePoint> ObjectCacheImpl::next_due(TimePoint now) {
 void ObjectCacheImpl::on_update_due(CacheNamespace& objects) {
     changed_.insert(&objects);
     // Post, so that one update handles all requests of the current handler.
-    if (!std::exchange(update_posted_, true))
-        on_strand([](ObjectCacheImpl& self) { self.update(); });
+    next_update_.request(strand_, weak(), &ObjectCacheImpl::update);
 }
 
 void ObjectCacheImpl::update() {
-    update_posted_ = false;
     for (CacheNamespace* objects : std::exchange(changed_, {})) objects->update();
     {
         const std::lock_guard lock(mutex_);
@@ -305,24 +299,23 @@ void ObjectCacheImpl::update() {
         });
     }
     if (!namespaces_.empty() || !idle_timer_) return;
-    settings_.watches.client->impl().remove_user(*this);
+    impl_of(*settings_.watches.client).remove_user(*this);
     idle_timer_->cancel();  // let an io_context without other work return from run()
     idle_awake_ = false;
 }
 
 void ObjectCacheImpl::wake_for_idle() {
     if (std::exchange(idle_awake_, true)) return;
-    settings_.watches.client->impl().add_user(*this);
+    impl_of(*settings_.watches.client).add_user(*this);
     if (!idle_timer_) idle_timer_ = settings_.clock->make_timer(strand_);
-    idle_timer_->expires_at(settings_.clock->now() + idle_check_interval,
-                            [weak = weak_from_this()] {
-                                const auto self = weak.lock();
-                                if (!self || self->cancelled_) return;
-                                self->idle_awake_ = false;
-                                for (auto& [ns, objects] : self->namespaces_) objects.tidy();
-                                self->recheck_immutable();
-                                if (!self->namespaces_.empty()) self->wake_for_idle();
-                            });
+    idle_timer_->expires_at(settings_.clock->now() + idle_check_interval, [weak = weak()] {
+        const auto self = weak.lock();
+        if (!self || self->cancelled()) return;
+        self->idle_awake_ = false;
+        for (auto& [ns, objects] : self->namespaces_) objects.tidy();
+        self->recheck_immutable();
+        if (!self->namespaces_.empty()) self->wake_for_idle();
+    });
 }
 
 /// Rereads the immutable values with the oldest reads.

@@ -4,6 +4,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/client/served_versions.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
@@ -120,6 +121,8 @@ class ApiClientImpl {
     std::set<ServerUser*> users_;
     std::unique_ptr<KubeconfigReload> reload_;  ///< null: no kubeconfig
 };
+
+inline ApiClientImpl& impl_of(ApiClient& client) noexcept { return Access::impl(client); }
 
 /// Creates a client with Traffic::shared.
 std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,

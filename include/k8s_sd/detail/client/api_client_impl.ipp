@@ -244,7 +244,7 @@ std::uint64_t ApiClientImpl::next_seed() {
 std::shared_ptr<ApiClient> make_shared_client(const asio::any_io_executor& strand,
                                               const ApiServerConfig& server,
                                               Environment environment) {
-    return std::make_shared<ApiClient>(std::make_unique<ApiClientImpl>(
+    return Access::make_unique<ApiClient>(std::make_unique<ApiClientImpl>(
         strand, server, std::move(environment), nullptr, Traffic::shared));
 }
 

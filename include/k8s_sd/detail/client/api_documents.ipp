@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/text/json_text.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/detail/transport/foreign_error.hpp"
 
 #include <boost/json/parse.hpp>
@@ -21,7 +22,8 @@ using Objects = std::vector<boost::json::object>;
 
 std::optional<boost::json::object> read_json_object(std::string_view text) {
     boost::system::error_code ec;
-    boost::json::value document = boost::json::parse(without_lone_surrogates(text), ec);
+    boost::json::value document =
+        boost::json::parse(without_lone_surrogates(without_byte_order_mark(text)), ec);
     if (ec || !document.is_object()) return std::nullopt;
     return std::move(document.get_object());
 }

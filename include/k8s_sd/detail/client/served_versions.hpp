@@ -4,29 +4,30 @@
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/time.hpp"
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
-/// Discovers whether the server has a kind in the current version of its API group, or only in an
-/// older one. GET /apis/<group>/<version> decides; the version list of the group does not suffice:
+/// Discovers whether the server has a kind in the current version of its API group, or only in
+/// older ones. GET /apis/<group>/<version> decides; the version list of the group does not suffice:
 /// networking.k8s.io had v1 long before it contained Ingresses. All watches of a client share the
 /// result. Concurrent callers share a query. Queries are at least 5 s apart, doubling up to 5 min
-/// while they continue; in between the last result is returned. A query takes one or two requests,
-/// and 10 s at most.
+/// while they continue; in between the last result is returned. A query takes one request for each
+/// version at most, and 10 s at most.
 class ServedVersions {
  public:
-    enum class Answer : std::uint8_t {
-        none,     ///< the kind is in neither version, or unknown
-        present,  ///< perhaps in the older one, too
-        older,    ///< only in the older one
+    /// Older versions of a kind, the newest first, in static memory.
+    using Versions = std::span<const std::string_view>;
+    struct Answer {
+        bool served = false;         ///< false: in none of the versions, or unknown
+        std::string_view version{};  ///< empty: the current one, perhaps beside older ones
     };
     using Handler = std::function<void(Answer)>;
 
@@ -37,14 +38,16 @@ class ServedVersions {
     /// The handler is called from this call or later, but not after destruction; it may destroy
     /// this object.
     /// \param older  equal for all calls of a kind
-    void async_get(Kind, std::string_view older, Handler);
+    /// \param max_pause  the longest pause between two queries
+    void async_get(Kind, Versions older, Duration max_pause, Handler);
     /// The server may have changed: discards the cached results.
     void forget();
 
  private:
     struct VersionQuery {
-        std::string_view older;
-        Answer answer = Answer::none;
+        Versions older;
+        Duration max_pause{};
+        Answer answer;
         std::optional<TimePoint> asked_at;
         Duration pause{};
         std::vector<Handler> waiting;       ///< not empty: a query is pending
@@ -52,7 +55,7 @@ class ServedVersions {
     };
 
     void ask(Kind, VersionQuery&);
-    void ask_for(Kind, std::string_view version, VersionQuery&);
+    void ask_for(Kind, std::size_t number, VersionQuery&);
     static void finish(VersionQuery&, Answer);
 
     ApiClientImpl& api_;

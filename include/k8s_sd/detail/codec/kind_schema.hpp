@@ -5,6 +5,7 @@
 #include "k8s_sd/kind.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,12 +80,14 @@ struct KindSchema {
     std::unique_ptr<Scratch> (*make_scratch)();
     JsonSchema json;
     ProtobufSchema protobuf;
-    /// The older version of old servers, with the same list and object kinds; empty: none.
-    std::string_view older_version;
+    /// The older versions of old servers, with the same list and object kinds, the newest first.
+    std::span<const std::string_view> older_versions;
     /// Only the metadata is read.
     bool metadata_only = false;
     /// Some wanted fields have no field number here.
     bool json_only = false;
+    /// The kind is known, but a CustomResourceDefinition defines it, perhaps later.
+    bool custom = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

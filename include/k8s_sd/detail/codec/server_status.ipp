@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/codec/server_status.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/detail/text/json_surrogates.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <limits>
 #include <string>
@@ -32,6 +33,7 @@ std::optional<ServerStatus> read_json_status(std::string_view body) {
         project::object(object_members<model::MetadataOnly>(
             std::tuple{Row<&model::MetadataOnly::metadata>{"metadata", 1, Use::always}},
             {Use::always, {}})));
+    body = without_byte_order_mark(body);
     const std::size_t start = body.find_first_not_of(" \t\r\n");
     if (start == std::string_view::npos || body[start] != '{') return std::nullopt;
     const std::string json = without_lone_surrogates(body.substr(start));

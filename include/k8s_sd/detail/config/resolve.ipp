@@ -137,6 +137,7 @@ ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& file
     if (!config.share.is_all()) resolved.scope.share_role = config.role;
     resolved.scope.watch = config.watch;
     resolved.view.dialect = config.dialect;
+    resolved.view.prometheus_version = config.prometheus_version;
     resolved.view.attach_metadata = config.attach_metadata;
     resolved.view.division = config.division;
     return resolved;

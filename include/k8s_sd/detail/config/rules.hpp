@@ -20,6 +20,9 @@ K8S_SD_EXPORT bool is_header_text(std::string_view) noexcept;
 /// Whether the text is a valid header name: a token of RFC 9110 5.6.2.
 K8S_SD_EXPORT bool is_header_name(std::string_view) noexcept;
 
+/// \throws ConfigError for a version of a dialect without versions, or for no enumerator
+K8S_SD_EXPORT void check_version(LabelDialect, PrometheusVersion);
+
 /// \throws ConfigError if the text is not a valid namespace name, or is empty
 void check_namespace_name(const std::string& where, std::string_view name);
 
@@ -33,6 +36,11 @@ const char* first_server_option(const ApiServerConfig&);
 /// The roles allowed in the selectors of a configuration with this role. Prometheus 3.5 refuses the
 /// node selector of role pod; newer versions accept it.
 std::vector<Role> selector_roles(Role);
+
+/// Whether the dialect's program has the role.
+bool has_role(LabelDialect, Role);
+/// Why a dialect refuses a role of Gateway API.
+std::string missing_role(Role);
 
 /// The configured namespaces, sorted and unique; empty: all.
 /// \param own  returns the name of the own namespace; called only if it is configured

@@ -8,6 +8,7 @@
 #include "k8s_sd/detail/config/variables.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/text/did_you_mean.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/selector.hpp"
 
@@ -209,10 +210,27 @@ Role parse_role(std::string_view name, LabelDialect dialect) {
     if (name == role_alias && detail::rules_of(dialect).has_role_endpointslices) {
         return Role::endpointslice;
     }
-    if (const std::optional<Role> role = role_from_string(name)) return *role;
+    if (const std::optional<Role> role = role_from_string(name)) {
+        if (!detail::has_role(dialect, *role))
+            throw ConfigError("role", detail::missing_role(*role));
+        return *role;
+    }
+    std::vector<std::string_view> names;
+    for (const std::string_view known : role_names) {
+        if (detail::has_role(dialect, *role_from_string(known))) names.push_back(known);
+    }
     const std::string problem = name.empty() ? "is missing" : "there is no such role";
-    throw ConfigError("role", problem + detail::did_you_mean(name, role_names) + "; allowed are " +
-                                  detail::join(role_names));
+    throw ConfigError("role", problem + detail::did_you_mean(name, names) + "; allowed are " +
+                                  detail::join(names));
+}
+
+PrometheusVersion parse_prometheus_version(std::string_view name) {
+    if (const auto version = prometheus_version_from_string(name)) return *version;
+    const std::string problem =
+        name.empty() ? "is missing"
+                     : "there is no version " + detail::in_quotes(detail::printable(name));
+    throw ConfigError("prometheus_version",
+                      problem + "; allowed are " + detail::join(prometheus_version_names));
 }
 
 DiscoveryConfig parse_sd_config(std::string_view yaml, LabelDialect dialect,

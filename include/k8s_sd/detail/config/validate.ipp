@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/kind.hpp"
 #include "k8s_sd/selector.hpp"
 
 #include <algorithm>
@@ -18,6 +19,16 @@ namespace detail {
 bool is_header_text(std::string_view text) noexcept {
     return std::none_of(text.begin(), text.end(),
                         [](char c) { return is_control(c) && c != '\t'; });
+}
+
+void check_version(LabelDialect dialect, PrometheusVersion version) {
+    constexpr const char* field = "prometheus_version";
+    if (static_cast<std::size_t>(version) >= prometheus_version_names.size()) {
+        throw ConfigError(field, "is no version; allowed are " + join(prometheus_version_names));
+    }
+    if (rules_of(dialect).has_versions || version == PrometheusVersion()) return;
+    throw ConfigError(field, "is not for the dialect " + std::string(to_string(dialect)) +
+                                 ", which has no versions here; leave it out");
 }
 
 void check_namespace_name(const std::string& where, std::string_view name) {
@@ -43,6 +54,17 @@ std::vector<Role> selector_roles(Role role) {
 #undef K8S_SD_CASE
     }
     return {};
+}
+
+bool has_role(LabelDialect dialect, Role role) {
+    const bool of_gateway_api =
+        resource_of(main_kind(role)).group == resource_of(Kind::gateway).group;
+    return !of_gateway_api || rules_of(dialect).has_roles_of_gateway_api;
+}
+
+std::string missing_role(Role role) {
+    return "vmagent has no role " + std::string(to_string(role)) +
+           ": it does not discover Gateway API; use Prometheus' dialect";
 }
 
 const char* first_server_option(const ApiServerConfig& server) {
@@ -240,11 +262,14 @@ void check_watch(const WatchOptions& watch) {
 }  // namespace
 
 void validate(const DiscoveryConfig& config) {
+    if (!detail::has_role(config.dialect, config.role))
+        throw ConfigError("role", detail::missing_role(config.role));
     detail::check_auth("api_server.auth", config.api_server.auth);
     detail::check_tls("api_server.tls", config.api_server.tls);
     detail::check_proxy("api_server.proxy", config.api_server.proxy);
     detail::check_headers("api_server.headers", config.api_server.headers);
     detail::check_impersonation("api_server.impersonate", config.api_server.impersonate);
+    detail::check_version(config.dialect, config.prometheus_version);
     check_url(config.api_server);
     check_server(config);
     check_namespaces(config);

@@ -170,10 +170,7 @@ Discoverer::Discoverer(executor_type executor, const DiscoveryConfig& config,
 }
 
 Discoverer& Discoverer::operator=(Discoverer&& other) noexcept {
-    if (this != &other) {
-        cancel();
-        impl_ = std::move(other.impl_);
-    }
+    detail::take_over(impl_, other.impl_);
     return *this;
 }
 

@@ -1,6 +1,5 @@
-#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/host_arguments.hpp"
-#include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/due_queue.hpp"
 #include "k8s_sd/detail/discovery/job_state.hpp"
@@ -10,7 +9,6 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/metrics.hpp"
 
-#include <boost/asio/error.hpp>
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -21,17 +19,17 @@
 
 namespace k8s_sd::inline v0 {
 
-using detail::Delivery;
 using detail::JobState;
 using detail::Provider;
 using detail::ProviderSubscription;
 using detail::RunOperation;
+using detail::RunState;
 
 namespace {
 
 // Deliver several jobs in one batch: they then share the record of their next changes, see
 // Provider::changes_from_now().
-constexpr int job_diffs_per_turn = 64;
+constexpr int job_diffs_per_batch = 64;
 
 /// A job with resolved configurations.
 struct ResolvedJob {
@@ -64,16 +62,12 @@ void check_jobs(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-/// The state behind a handle. Lock order: `apply_mutex_` or the mutex of `turn_ends_`, then
+/// The state behind a handle. Lock order: `apply_mutex_` or the mutex of `delivery_ends_`, then
 /// `mutex_`. The callback is called, and files are read, without `mutex_`.
-class DiscoveryManager::Impl final : public Provider::Observer,
-                                     public Delivery::Source,
-                                     public std::enable_shared_from_this<Impl> {
+class DiscoveryManager::Impl final : public RunState, public Provider::Observer {
  public:
     Impl(executor_type executor, Callback callback)
         : Impl(executor, detail::ContextEnvironment::of(executor), std::move(callback)) {}
-
-    const executor_type& executor() const noexcept { return executor_; }
 
     void set_warm_start(const WarmStart& options) {
         validate(options);
@@ -87,48 +81,8 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         std::vector<ConfigFailure> failures;
         std::vector<ResolvedJob> prepared = prepare(jobs, failures);
         const std::lock_guard lock(mutex_);
-        if (!delivery_.cancelled()) commit(std::move(prepared), failures.size());
+        if (!cancelled()) commit(std::move(prepared), failures.size());
         return failures;
-    }
-
-    void run(RunOperation::Handler handler) {
-        auto operation =
-            std::make_unique<RunOperation>(std::move(handler), executor_, weak_from_this());
-        error_code refusal;
-        {
-            const std::lock_guard lock(mutex_);
-            if (operation_) {
-                refusal = asio::error::already_started;
-            } else if (delivery_.cancelled()) {
-                refusal = asio::error::operation_aborted;
-            } else {
-                operation_ = std::move(operation);
-                for (JobState* job : jobs_) start(*job);
-                return;
-            }
-        }
-        // Without the mutex, as in HostHandle::cancel().
-        RunOperation::complete(std::move(operation), refusal);
-    }
-
-    void cancel() noexcept {
-        turn_ends_->forget_manager();
-        const auto self = shared_from_this();
-        if (!delivery_.cancel(self)) return;
-        std::unique_ptr<RunOperation> operation;
-        {
-            const std::lock_guard lock(mutex_);
-            due_.clear();
-            superseding_.clear();
-            jobs_.clear();
-            states_.clear();
-            count(0);
-            operation = std::move(operation_);
-        }
-        // Without the mutex, as in HostHandle::cancel().
-        if (operation) {
-            RunOperation::complete(std::move(operation), asio::error::operation_aborted);
-        }
     }
 
     std::vector<JobStatus> status() const {
@@ -155,12 +109,12 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     /// Forwards the end of deliveries to the manager until it is cancelled. A host may release a
     /// diff on any thread, even after the manager's context is destroyed, so this must not keep the
     /// manager alive, not even for a moment.
-    class TurnEnds {
+    class DeliveryEnds {
      public:
-        explicit TurnEnds(Impl& manager) : manager_(&manager) {}
+        explicit DeliveryEnds(Impl& manager) : manager_(&manager) {}
         void notify(const std::string& job) noexcept {
             const std::lock_guard lock(mutex_);
-            if (manager_) manager_->end_turn(job);
+            if (manager_) manager_->end_delivery(job);
         }
         /// Waits for a running notify().
         void forget_manager() noexcept {
@@ -174,19 +128,19 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     };
 
     /// Destroyed when the host releases a job's diff.
-    class Turn {
+    class JobDelivery {
      public:
-        explicit Turn(std::shared_ptr<TurnEnds> ends) : ends_(std::move(ends)) {}
-        ~Turn() {
+        explicit JobDelivery(std::shared_ptr<DeliveryEnds> ends) : ends_(std::move(ends)) {}
+        ~JobDelivery() {
             if (!job.empty()) ends_->notify(job);
         }
-        Turn(const Turn&) = delete;
-        Turn& operator=(const Turn&) = delete;
+        JobDelivery(const JobDelivery&) = delete;
+        JobDelivery& operator=(const JobDelivery&) = delete;
 
         std::string job;
 
      private:
-        const std::shared_ptr<TurnEnds> ends_;
+        const std::shared_ptr<DeliveryEnds> ends_;
     };
 
     const JobState* find(std::string_view job) const {
@@ -196,12 +150,22 @@ class DiscoveryManager::Impl final : public Provider::Observer,
 
     Impl(const executor_type& executor, const detail::ContextEnvironment& environment,
          Callback callback)
-        : executor_(executor),
-          clock_(environment.clock()),
+        : RunState(executor, executor, environment.clock(), job_diffs_per_batch),
           metrics_(environment.metrics()),
           callback_(std::move(callback)),
-          delivery_(executor_, executor_, clock_, job_diffs_per_turn),
-          pool_(executor_) {}
+          pool_(executor) {}
+
+    void begin() override {
+        for (JobState* job : jobs_) start(*job);
+    }
+    void end() noexcept override {
+        due_.clear();
+        superseding_.clear();
+        jobs_.clear();
+        states_.clear();
+        count(0);
+    }
+    void on_ended() noexcept override { delivery_ends_->forget_manager(); }
 
     // --- applying a configuration -----------------------------------------------------------
 
@@ -222,7 +186,10 @@ class DiscoveryManager::Impl final : public Provider::Observer,
                 auto entry = known.find(config);
                 if (entry == known.end()) {
                     entry =
-                        known.emplace(config, pool_.find_or_make(config, weak_from_this())).first;
+                        known
+                            .emplace(config,
+                                     pool_.find_or_make(config, self_as<Provider::Observer>(this)))
+                            .first;
                 }
                 result.entries.push_back(entry->second);
                 if (entry->second.provider) continue;
@@ -237,7 +204,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         std::vector<JobState*> jobs;
         for (ResolvedJob& job : prepared) {
             JobState& state = states_.try_emplace(job.name, job.name).first->second;
-            state.configure(std::move(job.entries), job.times, clock_->now());
+            state.configure(std::move(job.entries), job.times, clock().now());
             jobs.push_back(&state);
         }
         // Start the new jobs before ending the old ones: targets of a renamed job are then always
@@ -253,7 +220,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
     void start(JobState& state) {
-        if (!operation_) return;
+        if (!running()) return;
         for (const auto& subscription : state.subscriptions()) subscription->provider()->start();
         due_.remove(state);  // the interval may have changed
         schedule(state);
@@ -296,9 +263,9 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     // --- delivery -----------------------------------------------------------------------------
 
     void schedule(JobState& state) {
-        if (!operation_ || due_.contains(state) || state.busy() || !state.has_news()) return;
-        due_.put(state.due(clock_->now()), state);
-        if (&due_.next() == &state) delivery_.wake(shared_from_this());
+        if (!running() || due_.contains(state) || state.busy() || !state.has_news()) return;
+        due_.put(state.due(clock().now()), state);
+        if (&due_.next() == &state) wake();
     }
 
     void watch_superseded(JobState& state) {
@@ -306,19 +273,19 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         const std::optional<TimePoint> end = state.supersede_end();
         if (!end) return;
         superseding_.put(*end, state);
-        if (&superseding_.next() == &state) delivery_.wake(shared_from_this());
+        if (&superseding_.next() == &state) wake();
     }
 
     bool deliver_next(TimePoint now) override {
         // Its destructor takes the mutex.
-        const auto turn = std::make_shared<Turn>(turn_ends_);
+        const auto delivery = std::make_shared<JobDelivery>(delivery_ends_);
         std::optional<JobDiff> diff;
         {
             const std::lock_guard lock(mutex_);
             end_superseded(now);
-            diff = take_due(now, turn);
+            diff = take_due(now, delivery);
         }
-        if (!diff || delivery_.cancelled()) return false;
+        if (!diff || cancelled()) return false;
         metrics_->job_diffs_delivered.fetch_add(1, std::memory_order_relaxed);
         callback_(std::move(*diff));
         return true;
@@ -342,15 +309,15 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         }
     }
 
-    std::optional<JobDiff> take_due(TimePoint now, const std::shared_ptr<Turn>& turn) {
+    std::optional<JobDiff> take_due(TimePoint now, const std::shared_ptr<JobDelivery>& delivery) {
         while (!due_.empty() && due_.next_time() <= now) {
             JobState& state = due_.next();
             due_.remove(state);
             if (!state.has_news()) continue;  // the change was reverted
             JobDiff diff = state.take(now);
-            diff.job = turn->job = state.name();
-            diff.turn = turn;
-            state.begin_turn(turn);
+            diff.job = delivery->job = state.name();
+            diff.delivery = delivery;
+            state.begin_delivery(delivery);
             if (state.ended()) states_.erase(states_.find(diff.job));
             return diff;
         }
@@ -358,7 +325,7 @@ class DiscoveryManager::Impl final : public Provider::Observer,
     }
 
     // Any thread.
-    void end_turn(const std::string& job) noexcept try {
+    void end_delivery(const std::string& job) noexcept try {
         const std::lock_guard lock(mutex_);
         const auto state = states_.find(job);
         if (state != states_.end()) schedule(state->second);
@@ -366,18 +333,14 @@ class DiscoveryManager::Impl final : public Provider::Observer,
         // The job's next change retries.
     }
 
-    const executor_type executor_;
-    const std::shared_ptr<Clock> clock_;
     const std::shared_ptr<Metrics> metrics_;
     const Callback callback_;
-    Delivery delivery_;
-    const std::shared_ptr<TurnEnds> turn_ends_ = std::make_shared<TurnEnds>(*this);
+    const std::shared_ptr<DeliveryEnds> delivery_ends_ = std::make_shared<DeliveryEnds>(*this);
 
     std::mutex apply_mutex_;
     detail::ProviderPool pool_;  // guarded by apply_mutex_
 
-    mutable std::mutex mutex_;  // guards everything below, and the objects it refers to
-    std::unique_ptr<RunOperation> operation_;
+    // Guarded by the mutex, also the objects referred to.
     std::map<std::string, JobState, std::less<>> states_;  // includes jobs with an undelivered end
     std::vector<JobState*> jobs_;                          // in the order of the configuration
     detail::DueQueue<JobState> due_;
@@ -393,10 +356,7 @@ DiscoveryManager::DiscoveryManager(executor_type executor, Callback callback) {
 }
 
 DiscoveryManager& DiscoveryManager::operator=(DiscoveryManager&& other) noexcept {
-    if (this != &other) {
-        cancel();
-        impl_ = std::move(other.impl_);
-    }
+    detail::take_over(impl_, other.impl_);
     return *this;
 }
 

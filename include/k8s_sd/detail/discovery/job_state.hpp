@@ -126,9 +126,11 @@ class JobState {
     TimePoint due(TimePoint now) const;
     /// Takes the diff, without the name. \pre has_news()
     JobDiff take(TimePoint now);
-    /// Whether the host still holds its last diff; see JobDiff::turn.
-    bool busy() const noexcept { return !turn_.expired(); }
-    void begin_turn(const std::shared_ptr<const void>& turn) noexcept { turn_ = turn; }
+    /// Whether the host still holds its last diff; see JobDiff::delivery.
+    bool busy() const noexcept { return !delivery_.expired(); }
+    void begin_delivery(const std::shared_ptr<const void>& delivery) noexcept {
+        delivery_ = delivery;
+    }
 
     JobStatus status() const;
     JobSnapshot snapshot() const;
@@ -148,7 +150,7 @@ class JobState {
     std::vector<std::unique_ptr<ProviderSubscription>> subscriptions_;
     Pace pace_;
     std::optional<Duration> supersede_timeout_;
-    std::weak_ptr<const void> turn_;
+    std::weak_ptr<const void> delivery_;
     bool ended_ = false;
 };
 

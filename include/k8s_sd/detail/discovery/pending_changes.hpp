@@ -1,35 +1,23 @@
 #pragma once
 
+#include "k8s_sd/detail/base/coalesced_changes.hpp"
 #include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_groups.hpp"
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
-/// Undelivered changes, one entry for each source: bounded by the number of groups, not of events.
-/// Changes of a group are coalesced; a reverted change disappears.
+/// Undelivered changes of target groups, coalesced by source.
 class PendingChanges {
  public:
     void add(const GroupChange& change) {
-        const std::string_view source = (change.group ? change.group : change.previous)->source();
-        const auto it = changes_.find(source);
-        if (it == changes_.end()) {
-            // The key is a view into a group kept alive by the value.
-            changes_.emplace(source, change);
-            return;
-        }
-        GroupChange merged{change.group, it->second.previous,
-                           it->second.replaced || change.replaced};
-        changes_.erase(it);
-        if (is_change(merged)) {
-            const auto& alive = merged.group ? merged.group : merged.previous;
-            const std::string_view key = alive->source();
-            changes_.emplace(key, std::move(merged));
-        }
+        // The producers report true changes only, so only a sum needs a comparison.
+        changes_.add(change,
+                     [](const GroupChange& sum, bool is_sum) { return !is_sum || is_change(sum); });
     }
     bool empty() const noexcept { return changes_.empty(); }
     void clear() { changes_.clear(); }
@@ -37,18 +25,18 @@ class PendingChanges {
     TargetGroupDiff get() const {
         TargetGroupDiff diff;
         diff.updated.reserve(changes_.size());
-        for (const auto& [source, change] : changes_) {
+        changes_.for_each([&](const GroupChange& change) {
             if (change.group) {
                 diff.updated.push_back(change);
             } else {
                 diff.removed.push_back(change.previous);
             }
-        }
+        });
         return diff;
     }
     TargetGroupDiff take() {
         TargetGroupDiff diff = get();
-        changes_ = {};  // free the memory of a burst
+        changes_.clear();
         return diff;
     }
     /// The removal of everything the host has. `newest` is the present state, including the
@@ -59,19 +47,32 @@ class PendingChanges {
         newest.for_each_group([&](const TargetGroupPtr& group) {
             if (!changes_.contains(group->source())) diff.removed.push_back(group);
         });
-        for (const auto& [source, change] : changes_) {
+        changes_.for_each([&](const GroupChange& change) {
             if (change.previous) diff.removed.push_back(change.previous);
-        }
+        });
         return diff;
     }
 
  private:
+    struct BySource {
+        using Change = GroupChange;
+        using Key = std::string_view;
+        using Hash = SeededHash;
+        using Equal = std::equal_to<Key>;
+        static Key key_of(const GroupChange& change) {
+            return (change.group ? change.group : change.previous)->source();
+        }
+        static GroupChange sum_of(const GroupChange& earlier, const GroupChange& later) {
+            return {later.group, earlier.previous, earlier.replaced || later.replaced};
+        }
+    };
+
     static bool is_change(const GroupChange& change) {
         if (!change.group || !change.previous) return change.group != change.previous;
         return change.replaced || !(*change.group == *change.previous);
     }
 
-    boost::unordered_flat_map<std::string_view, GroupChange, SeededHash> changes_;
+    CoalescedChanges<BySource> changes_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

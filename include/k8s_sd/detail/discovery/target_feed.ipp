@@ -1,11 +1,12 @@
 #include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/config/list_url.hpp"
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
 #include "k8s_sd/detail/discovery/sources/file_targets.hpp"
 #include "k8s_sd/detail/discovery/sources/http_targets.hpp"
-#include "k8s_sd/detail/discovery/sources/source_feed.hpp"
+#include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/detail/discovery/sources/target_list.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
@@ -89,7 +90,7 @@ struct FeedMaker {
         return std::make_unique<KubernetesFeed>(executor, targets, warm_start);
     }
     std::unique_ptr<TargetFeed> operator()(const TargetSource& source) const {
-        return feed(source.state(), nullptr);
+        return feed(Access::shared_impl(source), nullptr);
     }
     std::unique_ptr<TargetFeed> operator()(const StaticConfigs& configs) const {
         const auto source = std::make_shared<SourceState>();

@@ -83,7 +83,7 @@ void DividedDiscovery::finish_handovers(TimePoint now) {
 }
 
 bool DividedDiscovery::knows_part(const FleetStatus& fleet) const noexcept {
-    return !share_.is_shared() || share_.view() || fleet.hold == ViewHold::nobody ||
+    return !share_.is_shared() || share_.view() || fleet.hold == ViewHold::no_active_member ||
            fleet.hold == ViewHold::wait_for_size;
 }
 

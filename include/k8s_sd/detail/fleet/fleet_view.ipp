@@ -38,17 +38,26 @@ std::size_t FleetView::index_of(std::string_view member) const noexcept {
 }
 
 std::vector<std::string_view> FleetView::owners(std::uint64_t key, unsigned replicas) const {
-    std::vector<std::pair<std::uint64_t, std::size_t>> weights;
-    weights.reserve(size());
-    for (std::size_t i = 0; i < size(); ++i) weights.emplace_back(weight_of(seeds_[i], key), i);
+    const std::size_t wanted = std::min<std::size_t>(std::max(replicas, 1U), size());
     const auto heavier = [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     };
-    const auto end = weights.begin() + static_cast<std::ptrdiff_t>(
-                                           std::min<std::size_t>(std::max(replicas, 1U), size()));
-    std::partial_sort(weights.begin(), end, weights.end(), heavier);
+    // A heap of the heaviest members so far, the lightest of them in front.
+    std::vector<std::pair<std::uint64_t, std::size_t>> heaviest;
+    heaviest.reserve(wanted);
+    for (std::size_t i = 0; i < size(); ++i) {
+        const std::uint64_t weight = weight_of(seeds_[i], key);
+        if (heaviest.size() == wanted) {
+            if (weight <= heaviest.front().first) continue;
+            std::pop_heap(heaviest.begin(), heaviest.end(), heavier);
+            heaviest.pop_back();
+        }
+        heaviest.emplace_back(weight, i);
+        std::push_heap(heaviest.begin(), heaviest.end(), heavier);
+    }
+    std::sort_heap(heaviest.begin(), heaviest.end(), heavier);
     std::vector<std::string_view> owners;
-    for (auto it = weights.begin(); it != end; ++it) owners.emplace_back(members_[it->second]);
+    for (const auto& [weight, member] : heaviest) owners.emplace_back(members_[member]);
     return owners;
 }
 

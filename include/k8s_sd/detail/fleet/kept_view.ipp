@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/fleet/kept_view.hpp"
 #include "k8s_sd/detail/fleet/packed_view.hpp"
 
@@ -70,18 +71,13 @@ void KeptView::load(const Digest& identity, std::function<void(const FleetViewPt
     identity_ = identity;
     on_known_ = std::move(on_known);
     timer_ = clock_->make_timer(strand_);
-    reading_ = LateAnswers::async_ask<FileBytes>(
-        strand_, nullptr,
-        [this](const std::function<void(FileBytes)>& complete) {
-            const auto call = [complete, files = files_, name = file_name()] {
-                complete(read_view_file(*files, name));
-            };
-            if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
-        },
+    reading_ = async_elsewhere<FileBytes>(
+        strand_, calls_,
+        [files = files_, name = file_name()] { return read_view_file(*files, name); },
         [](const std::string& problem) { return FileBytes{.problem = problem}; },
-        [weak = weak_from_this(), identity](const FileBytes& read) {
-            if (const auto self = weak.lock()) self->on_loaded(identity, read);
-        });
+        if_alive(weak_from_this(), [identity](KeptView& self, const FileBytes& read) {
+            self.on_loaded(identity, read);
+        }));
 }
 
 void KeptView::on_loaded(const Digest& identity, const FileBytes& file) {
@@ -138,9 +134,7 @@ void KeptView::write() {
             if (!calls_->run(call)) throw std::runtime_error("too many files are being written");
         },
         [](const std::string& problem) { return problem; },
-        [weak = weak_from_this()](const std::string& problem) {
-            if (const auto self = weak.lock()) self->on_written(problem);
-        });
+        if_alive(weak_from_this(), &KeptView::on_written));
 }
 
 /// Serialize here, not in the writing thread: at the end of the process OpenSSL may already have
@@ -167,9 +161,7 @@ void KeptView::on_written(const std::string& problem) {
     const Duration pause = rewrite_interval(file_.max_age);
     const Duration retry = std::min<Duration>(pause, std::chrono::minutes(1));
     timer_->expires_at(clock_->now() + (problem.empty() ? pause : retry),
-                       [weak = weak_from_this()] {
-                           if (const auto self = weak.lock()) self->write();
-                       });
+                       if_alive(weak_from_this(), &KeptView::write));
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/fleet/lease_keeper.hpp"
 #include "k8s_sd/detail/text/seconds_text.hpp"
@@ -20,10 +21,10 @@ LeaseKeeper::LeaseKeeper(std::shared_ptr<ApiClient> client, LeaseRecord record, 
     : client_(std::move(client)),
       interval_(interval),
       on_problem_(std::move(on_problem)),
-      request_(std::make_shared<ShortRequest>(client_->impl())),
-      timer_(client_->impl().environment.clock->make_timer(client_->get_executor())),
+      request_(std::make_shared<ShortRequest>(impl_of(*client_))),
+      timer_(impl_of(*client_).environment.clock->make_timer(client_->get_executor())),
       record_(std::move(record)),
-      backoff_(first_renewal_pause, max_renewal_pause, client_->impl().next_seed()) {}
+      backoff_(first_renewal_pause, max_renewal_pause, impl_of(*client_).next_seed()) {}
 
 void LeaseKeeper::stop() noexcept {
     stopped_ = true;
@@ -87,10 +88,8 @@ void LeaseKeeper::on_answer(const ShortRequest::Answer& answer) {
 }
 
 void LeaseKeeper::renew_after(Duration pause) {
-    const TimePoint now = client_->impl().environment.clock->now();
-    timer_->expires_at(now + pause, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->renew();
-    });
+    const TimePoint now = impl_of(*client_).environment.clock->now();
+    timer_->expires_at(now + pause, if_alive(weak_from_this(), &LeaseKeeper::renew));
 }
 
 void LeaseKeeper::set_problem(std::string problem) {
@@ -103,10 +102,10 @@ std::string LeaseKeeper::in_words(const ShortRequest::Answer& answer,
                              " of this member cannot be renewed: ";
     if (answer.ec) {
         return what + (answer.problem.empty() ? answer.ec.message()
-                                              : client_->impl().redact(answer.problem));
+                                              : impl_of(*client_).redact(answer.problem));
     }
     const std::string status = "HTTP status " + std::to_string(answer.head.status);
-    return what + status + (message.empty() ? "" : ": " + client_->impl().redact(message));
+    return what + status + (message.empty() ? "" : ": " + impl_of(*client_).redact(message));
 }
 
 }  // namespace k8s_sd::inline v0::detail

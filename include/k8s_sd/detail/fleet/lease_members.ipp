@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/fleet/fleet_place.hpp"
@@ -152,9 +153,7 @@ class LeaseMembers final : public MemberSource, public std::enable_shared_from_t
     }
     void report_at(std::optional<TimePoint> when) {
         if (!when) return timer_->cancel();
-        timer_->expires_at(*when, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->report();
-        });
+        timer_->expires_at(*when, detail::if_alive(weak_from_this(), &LeaseMembers::report));
     }
 
     const std::string fleet_;

@@ -1,15 +1,13 @@
-#include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/host_arguments.hpp"
-#include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
-#include "k8s_sd/detail/fleet/hold_words.hpp"
 #include "k8s_sd/detail/fleet/kept_view.hpp"
 #include "k8s_sd/detail/fleet/view_machine.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/metrics.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
@@ -17,11 +15,11 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
-
-using detail::RunOperation;
 
 namespace {
 
@@ -41,6 +39,28 @@ MembershipConfig checked(MembershipConfig config) {
     return config;
 }
 
+/// Explains a hold to users, and its remedy. Empty for ViewHold::none.
+/// \param reason  why the members cannot be seen; empty: unknown
+std::string hold_in_words(ViewHold hold, std::string_view reason) {
+    const std::string why = reason.empty() ? "" : ": " + std::string(reason);
+    switch (hold) {
+        case ViewHold::none: break;
+        case ViewHold::unknown: return "the members have not been seen yet" + why;
+        case ViewHold::no_active_member: return "no member is ready yet";
+        case ViewHold::wait_for_size: return "fewer members are ready than wait_for_size says";
+        case ViewHold::away: return "the members cannot be seen now" + why;
+        case ViewHold::debounce: return "a change has been seen, and may be followed by others";
+        case ViewHold::hold_down: return "a member has vanished, and may be back";
+        case ViewHold::empty: return "no member is left, which is hard to believe";
+        case ViewHold::self_missing:
+            return "this member is not among those that are seen; look whether its name is that of "
+                   "its pod, and whether the Service selects the pod";
+        case ViewHold::shrunken:
+            return "more than half of the members have vanished at once, which is hard to believe";
+    }
+    return {};
+}
+
 /// Digest of the fleet, and of this member's place in it.
 detail::Digest view_identity(const MembershipConfig& config, const std::string& fleet) {
     std::string text;
@@ -51,52 +71,15 @@ detail::Digest view_identity(const MembershipConfig& config, const std::string& 
 
 }  // namespace
 
-class Membership::Impl final : public detail::Delivery::Source,
-                               public std::enable_shared_from_this<Impl> {
+class Membership::Impl final : public detail::RunState {
  public:
     Impl(const executor_type& executor, MembershipConfig config, Callback callback)
         : Impl(executor, checked(std::move(config)), std::move(callback),
                detail::ContextEnvironment::of(executor)) {}
 
-    ~Impl() {
+    ~Impl() override {
         set(metrics_->fleet_alarms, counted_alarms_, 0);
         set(metrics_->fleet_members, counted_members_, 0);
-    }
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
-
-    const executor_type& executor() const noexcept { return executor_; }
-
-    void run(Handler handler) {
-        auto operation = std::make_unique<RunOperation>(std::move(handler), executor_,
-                                                        std::weak_ptr(shared_from_this()));
-        error_code refusal;
-        {
-            const std::lock_guard lock(mutex_);
-            if (operation_) {
-                refusal = asio::error::already_started;
-            } else if (delivery_.cancelled()) {
-                refusal = asio::error::operation_aborted;
-            } else {
-                operation_ = std::move(operation);
-                asio::post(strand_, [self = shared_from_this()] { self->start(); });
-                return;
-            }
-        }
-        RunOperation::complete(std::move(operation), refusal);
-    }
-
-    void cancel() noexcept {
-        const auto self = shared_from_this();
-        if (!delivery_.cancel(self)) return;
-        config_.source->stop();
-        std::unique_ptr<RunOperation> operation;
-        {
-            const std::lock_guard lock(mutex_);
-            operation = std::move(operation_);
-        }
-        asio::post(strand_, [self] { self->end(); });
-        if (operation) RunOperation::complete(std::move(operation), asio::error::operation_aborted);
     }
 
     FleetShare share() const {
@@ -133,21 +116,21 @@ class Membership::Impl final : public detail::Delivery::Source,
  private:
     Impl(const executor_type& executor, MembershipConfig config, Callback callback,
          const detail::ContextEnvironment& environment)
-        : executor_(executor),
-          strand_(asio::make_strand(executor)),
-          clock_(environment.clock()),
+        : RunState(executor, asio::make_strand(executor), environment.clock(), 1),
+          strand_(origin()),
           metrics_(environment.metrics()),
           log_(environment.logger()),
           config_(std::move(config)),
           callback_(std::move(callback)),
-          delivery_(executor, strand_, clock_, 1),
           kept_(kept_view(environment)),
-          machine_(config_.rules, config_.self, clock_->now()),
+          machine_(config_.rules, config_.self, clock().now()),
           fleet_(view_identity(config_, config_.source->identity())),
           share_(nullptr, config_.self, config_.replicas) {
-        status_.since = clock_->now();
-        status_.message = detail::hold_in_words(ViewHold::unknown, {});
+        status_.since = clock().now();
+        status_.message = hold_in_words(ViewHold::unknown, {});
     }
+
+    std::weak_ptr<Impl> weak() { return self_as(this); }
 
     /// Null: the view is not stored.
     std::shared_ptr<detail::KeptView> kept_view(
@@ -191,32 +174,37 @@ class Membership::Impl final : public detail::Delivery::Source,
         announcing_ = false;
     }
 
+    void begin() override {
+        asio::post(strand_, [self = self_as(this)] { self->start(); });
+    }
+    void on_ended() noexcept override {
+        config_.source->stop();
+        asio::post(strand_, [self = self_as(this)] { self->stop(); });
+    }
+
     // --- on the strand ------------------------------------------------------------------------
 
     void start() {
-        if (delivery_.cancelled()) return;
-        timer_ = clock_->make_timer(strand_);
+        if (cancelled()) return;
+        timer_ = clock().make_timer(strand_);
         if (kept_) {
-            kept_->load(fleet_, [weak = weak_from_this()](const FleetViewPtr& known) {
-                if (const auto self = weak.lock()) self->remember(known);
-            });
+            kept_->load(fleet_, detail::if_alive(weak(), &Impl::remember));
         }
         // Pass a weak reference: the source must not own this object, its owner.
-        config_.source->start(
-            [weak = weak_from_this(), strand = strand_](const FleetSighting& sighting) {
-                asio::post(strand, [weak, sighting] {
-                    if (const auto self = weak.lock()) self->on_sighting(sighting);
-                });
+        config_.source->start([weak = weak(), strand = strand_](const FleetSighting& sighting) {
+            asio::post(strand, [weak, sighting] {
+                if (const auto self = weak.lock()) self->on_sighting(sighting);
             });
+        });
     }
 
-    void end() {
+    void stop() {
         timer_.reset();
         if (kept_) kept_->stop();
     }
 
     void remember(const FleetViewPtr& known) {
-        machine_.remember(known, clock_->now());
+        machine_.remember(known, clock().now());
         follow();
     }
 
@@ -224,9 +212,9 @@ class Membership::Impl final : public detail::Delivery::Source,
         if (!timer_) return;
         if (sighting.in_sight && !sighting.identity.empty()) note_fleet(sighting.identity);
         if (sighting.in_sight) {
-            machine_.see(sighting.members, clock_->now());
+            machine_.see(sighting.members, clock().now());
         } else {
-            machine_.lose_sight(clock_->now());
+            machine_.lose_sight(clock().now());
         }
         message_ = sighting.message;
         follow();
@@ -263,10 +251,10 @@ class Membership::Impl final : public detail::Delivery::Source,
         keep(is_new);
         announce_readiness();
         if (const auto next = machine_.next()) {
-            timer_->expires_at(*next, [weak = weak_from_this()] {
+            timer_->expires_at(*next, [weak = weak()] {
                 const auto self = weak.lock();
                 if (!self || !self->timer_) return;
-                self->machine_.advance(self->clock_->now());
+                self->machine_.advance(self->clock().now());
                 self->follow();
             });
         } else {
@@ -279,10 +267,10 @@ class Membership::Impl final : public detail::Delivery::Source,
         status_.members = machine_.members();
         const ViewHold hold = machine_.hold();
         if (std::exchange(status_.hold, hold) != hold) {
-            status_.since = clock_->now();
+            status_.since = clock().now();
             set(metrics_->fleet_alarms, counted_alarms_, is_alarm(hold) ? 1 : 0);
         }
-        status_.message = detail::hold_in_words(hold, message_);
+        status_.message = hold_in_words(hold, message_);
         if (machine_.view() == status_.view) return;
         status_.view = machine_.view();
         ++status_.views;
@@ -294,7 +282,7 @@ class Membership::Impl final : public detail::Delivery::Source,
                                     std::memory_order_relaxed);
         share_ = FleetShare(status_.view, config_.self, config_.replicas);
         has_news_ = true;
-        delivery_.wake(shared_from_this());
+        wake();
     }
 
     /// Logs the same hold at most once a minute, however often it comes and goes.
@@ -303,12 +291,12 @@ class Membership::Impl final : public detail::Delivery::Source,
         if (hold == ViewHold::away && !seen_ && message_.empty()) return;
         if (std::exchange(logged_hold_, hold) == hold) return;
         if (!is_alarm(hold) && hold != ViewHold::away) return;
-        const TimePoint now = clock_->now();
+        const TimePoint now = clock().now();
         const auto last = logged_.find(hold);
         if (last != logged_.end() && now - last->second < std::chrono::minutes(1)) return;
         logged_.insert_or_assign(hold, now);
         log_.log(LogLevel::warning,
-                 "fleet: the view stays as it is: " + detail::hold_in_words(hold, message_));
+                 "fleet: the view stays as it is: " + hold_in_words(hold, message_));
     }
 
     /// Adds the difference, because all memberships of a context share the gauge.
@@ -324,7 +312,7 @@ class Membership::Impl final : public detail::Delivery::Source,
         std::optional<FleetShare> share;
         {
             const std::lock_guard lock(mutex_);
-            if (!std::exchange(has_news_, false) || delivery_.cancelled()) return false;
+            if (!std::exchange(has_news_, false) || cancelled()) return false;
             share = share_;
         }
         callback_(*share);
@@ -335,15 +323,11 @@ class Membership::Impl final : public detail::Delivery::Source,
         return has_news_ ? std::optional(now) : std::nullopt;
     }
 
-    const executor_type executor_;
-    const detail::Delivery::Strand strand_;
-    const std::shared_ptr<Clock> clock_;
+    const asio::any_io_executor strand_;
     const std::shared_ptr<Metrics> metrics_;
     const Logger log_;
     const MembershipConfig config_;
     const Callback callback_;
-    detail::Delivery delivery_;
-
     const std::shared_ptr<detail::KeptView> kept_;
 
     // Used on the strand only.
@@ -356,8 +340,6 @@ class Membership::Impl final : public detail::Delivery::Source,
     std::map<ViewHold, TimePoint> logged_;
 
     // Guarded by the mutex.
-    mutable std::mutex mutex_;
-    std::unique_ptr<RunOperation> operation_;
     FleetShare share_;
     FleetStatus status_;
     bool synced_ = false;
@@ -378,10 +360,7 @@ Membership::Membership(executor_type executor, MembershipConfig config, Callback
 }
 
 Membership& Membership::operator=(Membership&& other) noexcept {
-    if (this != &other) {
-        cancel();
-        impl_ = std::move(other.impl_);
-    }
+    detail::take_over(impl_, other.impl_);
     return *this;
 }
 

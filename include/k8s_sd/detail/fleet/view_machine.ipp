@@ -86,7 +86,7 @@ void ViewMachine::check_self(TimePoint now) {
 void ViewMachine::begin(TimePoint now) {
     Names members = active();
     if (members.empty()) {
-        hold_ = ViewHold::nobody;
+        hold_ = ViewHold::no_active_member;
         return;
     }
     const TimePoint limit = rules_.wait_timeout == Duration::zero()

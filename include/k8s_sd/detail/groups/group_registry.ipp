@@ -22,11 +22,11 @@ ResolvedConfig watched_config(ResolvedConfig config) {
 }  // namespace
 
 const std::shared_ptr<GroupWatcherImpl>& GroupRegistry::impl_of(const GroupWatcher& watcher) {
-    return watcher.impl_;
+    return Access::shared_impl(watcher);
 }
 
 void GroupRegistry::recheck(const std::shared_ptr<GroupWatcher>& watcher) {
-    asio::post(watcher->get_executor(), [watcher] { watcher->impl_->recheck(); });
+    asio::post(watcher->get_executor(), [watcher] { Access::impl(*watcher).recheck(); });
 }
 
 std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor& executor,
@@ -36,8 +36,8 @@ std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor
     if (auto watcher = watchers_.find(watched)) return watcher;
     auto watches = WatchRegistry::watches_on(executor, config.scope);
     const asio::any_io_executor strand = watches->strand();
-    std::unique_ptr<GroupWatcher> watcher(
-        new GroupWatcher(std::make_shared<GroupWatcherImpl>(std::move(watches), config)));
+    auto watcher = Access::make_unique<GroupWatcher>(
+        std::make_shared<GroupWatcherImpl>(std::move(watches), config));
     return watchers_.add(watched, std::move(watcher), DestroyOn{strand});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/sharing/watch_set.hpp"
@@ -9,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -53,6 +55,12 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
         bool ready = false;                  // observers have the complete state
     };
 
+    /// What status() adds to that of the watches.
+    struct Published {
+        OverfullObjects overfull{};
+        TimePoint since{};
+    };
+
     void on_change(const ObjectChange&) override;
     void on_batch_end() override { update(); }
     void on_status() override;
@@ -63,7 +71,8 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void deactivate_unused();
     std::vector<Kind> needed_by_active_roles() const;
     void update();
-    void update(RoleState&);
+    void update(Role);
+    void publish_overfull(Role);
     void update_soon();
 
     const std::shared_ptr<SharedWatches> shared_;
@@ -71,8 +80,10 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     const std::shared_ptr<ObjectMaker> maker_;
     WatchSet watches_;
     std::array<RoleState, role_names.size()> roles_;
-    bool update_posted_ = false;
+    PostedCall next_update_;
     std::atomic<int> expected_ = 0;
+    mutable std::mutex mutex_;
+    std::array<Published, role_names.size()> published_;  ///< by role; guarded by the mutex
 };
 
 }  // namespace k8s_sd::inline v0::detail

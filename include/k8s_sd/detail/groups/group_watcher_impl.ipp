@@ -4,7 +4,6 @@
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/detail/kinds/generate.hpp"
 
-#include <boost/asio/post.hpp>
 #include <algorithm>
 #include <utility>
 
@@ -13,11 +12,12 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 // Groups generated per invocation, so other handlers on the strand can run.
-constexpr std::size_t groups_per_turn = 1024;
+constexpr std::size_t groups_per_handler = 1024;
 
 std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     auto maker = std::make_shared<ObjectMaker>();
     maker->options.rules = &rules_of(config.view.dialect);
+    maker->options.version_rules = &version_rules_of(dialect_of(config.view));
     maker->options.attach = config.view.attach_metadata;
     maker->options.division = config.view.division;
     maker->options.by_namespace = !config.scope.namespaces.empty();
@@ -44,7 +44,7 @@ GroupWatcherImpl::GroupWatcherImpl(std::shared_ptr<SharedWatches> watches,
     : shared_(std::move(watches)),
       view_(config.view),
       maker_(make_object_maker(config)),
-      watches_(shared_, config.scope, view_.dialect, *this) {}
+      watches_(shared_, config.scope, dialect_of(view_), *this) {}
 
 // --- observers -----------------------------------------------------------------------------------
 
@@ -83,10 +83,11 @@ void GroupWatcherImpl::activate(Role role) {
 void GroupWatcherImpl::deactivate_unused() {
     if (expected_ != 0) return;
     bool any = false;
-    for (RoleState& state : roles_) {
-        if (!state.groups || !state.observers.empty()) continue;
-        state = {};
+    for (std::size_t i = 0; i < roles_.size(); ++i) {
+        if (!roles_[i].groups || !roles_[i].observers.empty()) continue;
+        roles_[i] = {};
         any = true;
+        publish_overfull(static_cast<Role>(i));
     }
     if (any) watches_.stop_all_but(needed_by_active_roles());
 }
@@ -102,7 +103,7 @@ std::vector<Kind> GroupWatcherImpl::needed_by_active_roles() const {
 // --- the server of the groups --------------------------------------------------------------------
 
 const ServerIdentity& GroupWatcherImpl::server() const {
-    return shared_->client()->impl().server_identity;
+    return impl_of(*shared_->client()).server_identity;
 }
 
 std::optional<ServerIdentity> GroupWatcherImpl::server_of_groups(Role role) const {
@@ -121,35 +122,33 @@ void GroupWatcherImpl::on_change(const ObjectChange& change) {
 }
 
 void GroupWatcherImpl::update() {
-    for (RoleState& state : roles_) {
-        if (state.groups) update(state);
+    for (std::size_t i = 0; i < roles_.size(); ++i) {
+        if (roles_[i].groups) update(static_cast<Role>(i));
     }
 }
 
-void GroupWatcherImpl::update(RoleState& state) {
+void GroupWatcherImpl::update(Role role) {
+    RoleState& state = state_of(role);
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
-    const std::vector<GroupChange> changes = groups.update(groups_per_turn);
+    const std::vector<GroupChange> changes = groups.update(groups_per_handler);
     if (groups.dirty()) update_soon();
+    const bool overfull_changed = groups.take_overfull_change();
+    if (overfull_changed) publish_overfull(role);
     if (state.ready) {
-        if (changes.empty()) return;
-        for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
+        if (!changes.empty())
+            for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
     } else if (!groups.dirty()) {
         state.ready = true;
         const auto complete = state_of_groups(groups);
         for_each_alive(state.observers, [&](Observer& o) { o.on_ready(complete); });
     }
+    if (overfull_changed) for_each_alive(state.observers, [](Observer& o) { o.on_status(); });
 }
 
 void GroupWatcherImpl::update_soon() {
-    if (std::exchange(update_posted_, true)) return;
-    asio::post(strand(), [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->update_posted_ = false;
-        self->update();
-    });
+    next_update_.request(strand(), weak_from_this(), [](GroupWatcherImpl& self) { self.update(); });
 }
 
 void GroupWatcherImpl::on_status() {
@@ -159,8 +158,24 @@ void GroupWatcherImpl::on_status() {
 
 // --- status --------------------------------------------------------------------------------------
 
+/// Copies the state for other threads.
+void GroupWatcherImpl::publish_overfull(Role role) {
+    const RoleState& state = state_of(role);
+    Published now;
+    if (state.groups) now.overfull = state.groups->overfull();
+    const std::lock_guard lock(mutex_);
+    Published& published = published_[static_cast<std::size_t>(role)];
+    now.since = published.overfull.empty() ? environment().clock->now() : published.since;
+    std::swap(published, now);
+}
+
 std::vector<WatchStatus> GroupWatcherImpl::status(Role role) const {
-    return watches_.status(needed_kinds(role, view_.attach_metadata));
+    std::vector<WatchStatus> status = watches_.status(needed_kinds(role, view_.attach_metadata));
+    const std::lock_guard lock(mutex_);
+    const Published& published = published_[static_cast<std::size_t>(role)];
+    published.overfull.add_to(status, main_kind(role), maker_->options.max_targets,
+                              published.since);
+    return status;
 }
 
 }  // namespace k8s_sd::inline v0::detail

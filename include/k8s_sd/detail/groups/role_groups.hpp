@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/groups/dependency_graph.hpp"
+#include "k8s_sd/detail/groups/overfull_objects.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/sharing/watch_set.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -33,6 +35,9 @@ class RoleGroups final : private Lookup {
     std::vector<GroupChange> update(std::size_t limit);
 
     std::size_t group_count() const noexcept { return group_count_; }
+    const OverfullObjects& overfull() const noexcept { return overfull_; }
+    /// Whether overfull() has changed since the last call.
+    bool take_overfull_change() noexcept { return std::exchange(overfull_changed_, false); }
     /// Visits every group with targets.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
@@ -66,6 +71,7 @@ class RoleGroups final : private Lookup {
         bool replaced = false;  // by an object of the same name
         bool current = false;   // the group reflects the current object
         bool premise = false;   // premise of the current parts
+        bool overfull = false;  // the current object has too many targets
 
         std::string_view ns() const noexcept { return object->ns(); }
         std::string_view name() const noexcept { return object->name(); }
@@ -92,7 +98,7 @@ class RoleGroups final : private Lookup {
     void mark(GroupEntry&);
     void regenerate(GroupEntry&, std::vector<GroupChange>&);
     TargetGroupPtr generate(GroupEntry&, bool replaced);
-    void warn_of_too_many_targets(const GroupEntry&) const;
+    void set_overfull(GroupEntry&, bool overfull);
     void warn_of_over_capacity(const ObjectChange&) const;
 
     const Role role_;
@@ -105,6 +111,8 @@ class RoleGroups final : private Lookup {
     Graph graph_;
     Generation generation_;
     GroupBuilder builder_;
+    OverfullObjects overfull_;
+    bool overfull_changed_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

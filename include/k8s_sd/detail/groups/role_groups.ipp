@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -55,10 +56,10 @@ void RoleGroups::mark(GroupEntry& entry) {
 // --- generating ----------------------------------------------------------------------------------
 
 std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
-    const std::size_t turn = std::min(dirty_.size(), limit);
-    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(turn),
+    const std::size_t count = std::min(dirty_.size(), limit);
+    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(count),
                                        dirty_.end());
-    dirty_.resize(dirty_.size() - turn);
+    dirty_.resize(dirty_.size() - count);
     // Frees the memory of a burst, because the next one may be far away.
     if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = {};
     std::vector<GroupChange> changes;
@@ -77,7 +78,7 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
     if (equal) {
         // The host keeps its equal group. If that group lacks the parts of the current object, it
         // cannot be reused part by part.
-        entry.current = entry.current && change.group->has_parts_of(*change.previous);
+        entry.current = entry.current && Access::same_parts(*change.group, *change.previous);
     } else {
         entry.group = change.group;
         if (change.group) ++group_count_;
@@ -86,6 +87,7 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
     }
     if (!entry.gone) return;
     if (entry.asked_for) graph_.set_dependencies(entry, {});
+    set_overfull(entry, false);
     entries_.erase(entries_.find(NameView{entry.ns(), entry.name()}));
 }
 
@@ -106,9 +108,8 @@ TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
     remember_lookups(entry);
     entry.premise = generation_.premise;
     entry.current = !builder_.overfull();
-    if (entry.current) return group;
-    warn_of_too_many_targets(entry);
-    return entry.group;
+    set_overfull(entry, !entry.current);
+    return entry.current ? group : entry.group;
 }
 
 const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view name) {
@@ -186,14 +187,16 @@ bool RoleGroups::is_same(const PartLookups& earlier, const Generation& now) {
 
 // --- warnings ------------------------------------------------------------------------------------
 
-void RoleGroups::warn_of_too_many_targets(const GroupEntry& entry) const {
+void RoleGroups::set_overfull(GroupEntry& entry, bool overfull) {
+    if (std::exchange(entry.overfull, overfull) == overfull) return;
+    overfull_changed_ = true;
+    if (!overfull) return overfull_.remove(entry.ns(), entry.name());
+    overfull_.add(entry.ns(), entry.name());
     const Logger& logger = environment_.logger;
     if (!logger.enabled(LogLevel::warning)) return;
     const Kind kind = main_kind(role_);
-    const std::string text = std::string(to_string(kind)) + " " + std::string(entry.ns()) + "/" +
-                             std::string(entry.name()) + " has more than " +
-                             std::to_string(maker_.options.max_targets) +
-                             " targets (max_targets_per_object); it keeps those that it had";
+    const std::string text =
+        too_many_targets(kind, entry.ns(), entry.name(), maker_.options.max_targets);
     logger.log({LogLevel::warning, text, kind, entry.ns()});
 }
 

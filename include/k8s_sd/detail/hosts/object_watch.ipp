@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/async/host_handle.hpp"
+#include "k8s_sd/detail/base/coalesced_changes.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
@@ -13,7 +14,6 @@
 #include "k8s_sd/objects/object.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -26,37 +26,36 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Undelivered changes, one entry for each object: bounded by the number of objects, not of events.
-/// Changes of an object are coalesced; a reverted change disappears.
+/// Undelivered changes of objects, coalesced by name.
 class PendingObjects {
  public:
     /// \param differ  differ(const Object& before, const Object& after): whether it is a change
     template <class Differ>
     void add(const ObjectChange& change, const Differ& differ) {
-        const Object& known = change.after ? *change.after : *change.before;
-        const auto it = changes_.find(NameView{known.ns(), known.name()});
-        ObjectChange merged = change;
-        if (it != changes_.end()) {
-            merged.before = it->second.before;
-            changes_.erase(it);
-        }
-        const bool both = merged.before && merged.after;
-        if (both ? !differ(*merged.before, *merged.after) : merged.before == merged.after) return;
-        // The key is a view into an object kept alive by the value.
-        const Object& alive = merged.after ? *merged.after : *merged.before;
-        changes_.emplace(NameView{alive.ns(), alive.name()}, std::move(merged));
+        changes_.add(change, [&](const ObjectChange& sum, bool /*is_sum*/) {
+            if (!sum.before || !sum.after) return sum.before != sum.after;
+            return differ(*sum.before, *sum.after);
+        });
     }
     bool empty() const noexcept { return changes_.empty(); }
-    std::vector<ObjectChange> take() {
-        std::vector<ObjectChange> taken;
-        taken.reserve(changes_.size());
-        for (auto& [key, change] : changes_) taken.push_back(std::move(change));
-        changes_ = {};  // free the memory of a burst
-        return taken;
-    }
+    std::vector<ObjectChange> take() { return changes_.take(); }
 
  private:
-    boost::unordered_flat_map<NameView, ObjectChange, KeyHash, KeyEqual> changes_;
+    struct ByName {
+        using Change = ObjectChange;
+        using Key = NameView;
+        using Hash = KeyHash;
+        using Equal = KeyEqual;
+        static Key key_of(const ObjectChange& change) {
+            const Object& object = change.after ? *change.after : *change.before;
+            return {object.ns(), object.name()};
+        }
+        static ObjectChange sum_of(const ObjectChange& earlier, const ObjectChange& later) {
+            return {earlier.before, later.after};
+        }
+    };
+
+    CoalescedChanges<ByName> changes_;
 };
 
 class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public KindView::Observer {
@@ -224,7 +223,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     /// Called under the mutex between two batches, when the known state is consistent.
     void note_server() {
         server_.reset();
-        if (view_->knows_present_server()) server_ = watches_->client()->impl().server_identity;
+        if (view_->knows_present_server()) server_ = impl_of(*watches_->client()).server_identity;
     }
 
     /// Compares all objects, because another version may change every one of them.
@@ -306,10 +305,7 @@ ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig&
 }
 
 ObjectWatch& ObjectWatch::operator=(ObjectWatch&& other) noexcept {
-    if (this != &other) {
-        cancel();
-        impl_ = std::move(other.impl_);
-    }
+    take_over(impl_, other.impl_);
     return *this;
 }
 

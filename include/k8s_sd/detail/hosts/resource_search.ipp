@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/api_documents.hpp"
 #include "k8s_sd/detail/client/status_error.hpp"
@@ -35,8 +36,8 @@ std::string group_text(const std::string& group) {
 ResourceSearch::ResourceSearch(std::shared_ptr<ApiClient> client, ResourceName name)
     : client_(std::move(client)),
       name_(std::move(name)),
-      get_(std::make_shared<ShortRequest>(client_->impl())),
-      timer_(client_->impl().environment.clock->make_timer(client_->impl().executor)) {
+      get_(std::make_shared<ShortRequest>(impl_of(*client_))),
+      timer_(impl_of(*client_).environment.clock->make_timer(impl_of(*client_).executor)) {
     status_.kind = other_kind(
         {name_.kind, name_.group, name_.version, name_.plural, name_.namespaced.value_or(true)});
 }
@@ -46,7 +47,7 @@ void ResourceSearch::start(Handler found, std::function<void()> failed, Duration
     failed_ = std::move(failed);
     // Backoff draws from once to twice the pause: clients waiting for one resource spread out.
     const Duration first = std::clamp(wait, first_pause, max_search_pause);
-    backoff_.emplace(first / 2, max_search_pause / 2, client_->impl().next_seed());
+    backoff_.emplace(first / 2, max_search_pause / 2, impl_of(*client_).next_seed());
     wait == Duration() ? ask() : ask_later(backoff_->next());
 }
 
@@ -171,7 +172,7 @@ void ResourceSearch::fail_to_find() {
 }
 
 void ResourceSearch::fail(error_code ec, std::string problem) {
-    ApiClientImpl& api = client_->impl();
+    ApiClientImpl& api = impl_of(*client_);
     problem = api.redact(std::move(problem));
     const TimePoint now = api.environment.clock->now();
     const Duration pause = backoff_->next();
@@ -191,15 +192,14 @@ void ResourceSearch::fail(error_code ec, std::string problem) {
 
 void ResourceSearch::ask_later(Duration pause) {
     set_waiting(Waiting::backoff, pause);
-    timer_->expires_at(client_->impl().environment.clock->now() + pause, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->ask();
-    });
+    timer_->expires_at(impl_of(*client_).environment.clock->now() + pause,
+                       if_alive(weak_from_this(), &ResourceSearch::ask));
 }
 
 void ResourceSearch::set_waiting(Waiting waiting, std::optional<Duration> pause) {
     const std::lock_guard lock(mutex_);
     status_.waiting = waiting;
-    status_.waiting_since = client_->impl().environment.clock->now();
+    status_.waiting_since = impl_of(*client_).environment.clock->now();
     status_.pause = pause;
 }
 

@@ -3,7 +3,10 @@
 #include "k8s_sd/detail/kinds/configmap.hpp"
 #include "k8s_sd/detail/kinds/endpoints.hpp"
 #include "k8s_sd/detail/kinds/endpointslice.hpp"
+#include "k8s_sd/detail/kinds/gateway.hpp"
 #include "k8s_sd/detail/kinds/generic.hpp"
+#include "k8s_sd/detail/kinds/grpcroute.hpp"
+#include "k8s_sd/detail/kinds/httproute.hpp"
 #include "k8s_sd/detail/kinds/ingress.hpp"
 #include "k8s_sd/detail/kinds/job.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
@@ -14,6 +17,7 @@
 #include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/secret.hpp"
 #include "k8s_sd/detail/kinds/service.hpp"
+#include "k8s_sd/detail/kinds/tlsroute.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/role.hpp"
 

@@ -84,7 +84,7 @@ template <>
 struct KindTraits<Kind::endpointslice> {
     using Model = api::EndpointSlice;
     using LabelObject = EndpointSliceObject;
-    static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.21
+    static constexpr std::string_view older_versions[]{"v1beta1"};  // before Kubernetes 1.21
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::endpoints>{"endpoints", 2, Use::labels},
@@ -226,9 +226,7 @@ inline EndpointSliceObject::EndpointSliceObject(const api::EndpointSlice& slice,
       namespace_name(namespace_label(factory, slice.metadata.namespace_)),
       slice_name(
           factory.block().add("__meta_kubernetes_endpointslice_name", slice.metadata.name).make()),
-      address_type(factory.block()
-                       .add("__meta_kubernetes_endpointslice_address_type", slice.address_type)
-                       .make_shared()),
+      address_type(address_type_label(factory, slice.address_type)),
       metadata(make_metadata(endpointslice_metadata_names, slice.metadata, factory)),
       text_(text_size(slice)) {
     set_key(namespace_name->only_value(), slice_name->only_value());
@@ -336,7 +334,9 @@ inline void endpointslice_targets(const EndpointSliceObject& slice, GeneratorCon
     if (service != nullptr) add_service_labels(*service, g);
     attach_endpoint_namespace(g, slice.ns(), service != nullptr);
 
-    if (slice.ports.empty()) return;
+    const bool has_other_family = service != nullptr && service->ip_family != nullptr &&
+                                  !same(service->ip_family, slice.address_type);
+    if (slice.ports.empty() || has_other_family) return;
     const BackingPods pods(slice.ns(), service != nullptr);
     g.lookup.begin_parts(service != nullptr);
     for (std::size_t i = 0; i < slice.endpoints.size(); ++i) {

@@ -104,7 +104,7 @@ template <>
 struct KindTraits<Kind::ingress> {
     using Model = api::Ingress;
     using LabelObject = IngressObject;
-    static constexpr std::string_view older_version = "v1beta1";  // before Kubernetes 1.19
+    static constexpr std::string_view older_versions[]{"v1beta1"};  // before Kubernetes 1.19
     static constexpr std::tuple rows{
         Row<&Model::metadata>{"metadata", 1, Use::always},
         Row<&Model::spec>{"spec", 2, Use::labels},

@@ -12,10 +12,14 @@ namespace k8s_sd::inline v0::detail {
 /// - `static constexpr std::tuple rows`: its fields, see Row. Each struct in it has a Table.
 /// - optional, `static constexpr Use labels`: the use of its fields for the labels of targets, by
 ///   default all fields used for a label
+/// - optional, `static Fields version_fields(const VersionRules&)`: further fields for labels in
+///   some versions of Prometheus
 /// - optional, `static constexpr std::string_view only_by_name`: the path of a field excluded from
 ///   Fields::all(); hosts get it only by naming it
-/// - optional, `static constexpr std::string_view older_version`: the version of its API group on
-///   old servers, "v1beta1"
+/// - optional, `static constexpr std::string_view older_versions[]`: the versions of its API group
+///   on old servers, the newest first: "v1beta1"
+/// - optional, `static constexpr bool is_custom = true`: a CustomResourceDefinition defines it, so
+///   servers have it in JSON only, and perhaps later or not at all
 /// - `LabelObject`: the object stored for labels, made of a Model, RoleOptions and a LabelFactory;
 ///   or, for a kind not used for labels, `static ObjectPtr make(const Model&)`
 ///

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <array>
 #include <string>
@@ -114,6 +115,11 @@ struct KindTraits<Kind::node> {
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3, Use::labels},
     };
+    // Without the times of heartbeats.
+    static Fields version_fields(const VersionRules& rules) {
+        if (!rules.writes_node_conditions) return {};
+        return {"status.conditions.type", "status.conditions.status"};
+    }
 };
 
 // clang-format on
@@ -133,19 +139,21 @@ class NodeObject : public Object {
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
         const auto& o = static_cast<const NodeObject&>(other);
-        return metadata == o.metadata && same(provider, o.provider) && same(address, o.address) &&
+        return metadata == o.metadata && same(provider, o.provider) &&
+               same(conditions, o.conditions) && same(address, o.address) &&
                same(addresses, o.addresses);
     }
 
     LabelBlockPtr node_name;
     LabelBlockPtr provider;
-    LabelBlockPtr address;    // null: no address of a known type, hence no target
-    LabelBlockPtr addresses;  // one label per address type
+    LabelBlockPtr conditions;  // null: no such labels
+    LabelBlockPtr address;     // null: no address of a known type, hence no target
+    LabelBlockPtr addresses;   // one label per address type
     Metadata metadata;
 
  private:
     void collect(std::vector<LabelBlockPtr>& blocks) const override {
-        blocks.insert(blocks.end(), {node_name, provider, address, addresses});
+        blocks.insert(blocks.end(), {node_name, provider, conditions, address, addresses});
         blocks.insert(blocks.end(), metadata.blocks.begin(), metadata.blocks.end());
     }
 };
@@ -164,12 +172,26 @@ inline const api::NodeAddress* node_address(const api::Node& node, const RoleOpt
     return nullptr;
 }
 
+inline LabelBlockPtr node_conditions(const api::Node& node, const RoleOptions& options,
+                                     LabelFactory& factory) {
+    if (!options.version_rules->writes_node_conditions) return nullptr;
+    KeyValues conditions;
+    std::vector<std::string> texts;
+    texts.reserve(2 * node.status.conditions.size());
+    for (const api::NodeCondition& condition : node.status.conditions) {
+        const std::string& type = texts.emplace_back(lower_case(condition.type));
+        conditions.emplace_back(type, texts.emplace_back(lower_case(condition.status)));
+    }
+    return factory.family({"__meta_kubernetes_node_condition_", ""}, conditions);
+}
+
 inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
                               LabelFactory& factory)
     : Object(Kind::node, node.metadata.uid),
       node_name(node_name_label(factory, node.metadata.name)),
       provider(
           factory.block().add("__meta_kubernetes_node_provider_id", node.spec.provider_id).make()),
+      conditions(node_conditions(node, options, factory)),
       metadata(make_metadata(node_metadata_names, node.metadata, factory)) {
     set_key({}, node_name->only_value());
     if (const auto* best = node_address(node, options)) {
@@ -190,9 +212,15 @@ inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
 
 inline void node_targets(const NodeObject& node, GeneratorContext& g) {
     if (!node.address) return;
-    g.group.add(node.node_name).add(node.provider);
+    g.group.add(node.node_name).add(node.provider).add(node.conditions);
     node.metadata.add_to(g.group);
     add_targets(g, [&] { g.group.begin_target().add(node.address).add(node.addresses); });
+}
+
+/// Whether attach_metadata.node makes targets depend on the node of their pod.
+inline bool lacks_needed_node(GeneratorContext& g, std::string_view name) {
+    if (!g.options.attach.node || !g.options.version_rules->needs_known_node) return false;
+    return g.lookup.find(Kind::node, {}, name) == nullptr;
 }
 
 /// attach_metadata.node: the node's name, labels and annotations.
@@ -217,6 +245,9 @@ struct RoleTraits<Role::node> {
     static constexpr LabelRow labels[] = {
         {"node_name", group, both, "", ""},
         {"node_provider_id", group, both, "empty where the node has none", ""},
+        {"node_condition_<type>", group, prometheus,
+         "the condition's status, `true`, `false` or `unknown`; its type in lower case",
+         "without that condition", PrometheusVersion::v3_12},
         {"node_label_<key>", group, both, "", "without that key"},
         {"node_annotation_<key>", group, both, "", "without that key"},
         {"node_address_<type>", target, both, "the first address of that type", "without one"},

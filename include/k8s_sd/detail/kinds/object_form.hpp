@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/kind.hpp"
@@ -15,7 +16,9 @@ namespace k8s_sd::inline v0::detail {
 /// stores objects for labels only.
 struct ObjectForm {
     /// \param with_labels  the objects are also stored for labels
-    ObjectForm(Kind kind, const Fields& fields, bool with_labels);
+    /// \param rules        for their labels
+    ObjectForm(Kind kind, const Fields& fields, bool with_labels,
+               const VersionRules& rules = no_version_rules);
 
     Fields fields;
     FieldMask mask;  ///< of the fields

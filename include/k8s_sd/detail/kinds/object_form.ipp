@@ -54,10 +54,10 @@ bool same_fields(const Object& a, const Object& b, const Fields& fields, const F
     });
 }
 
-ObjectForm::ObjectForm(Kind kind, const Fields& kept, bool labels)
+ObjectForm::ObjectForm(Kind kind, const Fields& kept, bool labels, const VersionRules& rules)
     : fields(kept),
       mask(mask_of(kind, fields)),
       with_labels(labels),
-      schema(make_schema(kind, fields)) {}
+      schema(make_schema(kind, fields, labels ? rules : no_version_rules)) {}
 
 }  // namespace k8s_sd::inline v0::detail

@@ -440,6 +440,7 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     if (pod.ip().empty()) return;
     const DialectRules& rules = *g.options.rules;
     if (rules.skips_finished_pods && pod.finished()) return;
+    if (lacks_needed_node(g, pod.node_name())) return;
     g.group.add(pod.namespace_name);
     add_pod_labels(pod, g);
     attach_node(g, pod.node_name());

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -19,9 +22,15 @@ std::unique_ptr<Scratch> make_scratch() {
 }
 
 template <class Traits>
-constexpr std::string_view older_version_of() {
-    if constexpr (requires { Traits::older_version; }) return Traits::older_version;
+constexpr std::span<const std::string_view> older_versions_of() {
+    if constexpr (requires { Traits::older_versions; }) return Traits::older_versions;
     return {};
+}
+
+template <class Traits>
+constexpr bool is_custom() {
+    if constexpr (requires { Traits::is_custom; }) return Traits::is_custom;
+    return false;
 }
 
 template <class Traits>
@@ -72,8 +81,10 @@ KindSchema make_schema_of(KindTraits<kind> traits, const WantedFields& wanted) {
             make_scratch<Model>,
             JsonSchema(members),
             ProtobufSchema(members, status_members<Model>()),
-            older_version_of<Traits>(),
-            is_metadata_only(members)};
+            older_versions_of<Traits>(),
+            !is_custom<Traits>() && is_metadata_only(members),
+            is_custom<Traits>(),
+            is_custom<Traits>()};
 }
 
 template <Kind kind>
@@ -83,16 +94,46 @@ const KindSchema& static_schema(KindTraits<kind> traits) {
     return *schema;
 }
 
-}  // namespace
-
-const KindSchema& schema_of(Kind kind) {
-    return *with_kind(kind, [](auto traits) { return &static_schema(traits); });
+/// The schemas with fields of some versions: few, because few versions have such fields.
+template <Kind kind>
+const KindSchema& static_schema(KindTraits<kind> traits, const Fields& fields) {
+    struct Known {
+        std::mutex mutex;
+        std::map<Fields, KindSchema> schemas;
+    };
+    static const Immortal<Known> known;
+    const std::lock_guard lock(known->mutex);
+    const auto it = known->schemas.find(fields);
+    if (it != known->schemas.end()) return it->second;
+    return known->schemas
+        .emplace(fields, make_schema_of(traits, {labels_of<KindTraits<kind>>(), fields}))
+        .first->second;
 }
 
-KindSchema make_schema(Kind kind, const Fields& fields) {
+}  // namespace
+
+Fields version_fields(Kind kind, const VersionRules& rules) {
+    return with_kind(kind, [&](auto traits) {
+        using Traits = decltype(traits);
+        if constexpr (requires { Traits::version_fields(rules); }) {
+            return Traits::version_fields(rules);
+        }
+        return Fields();
+    });
+}
+
+const KindSchema& schema_of(Kind kind, const VersionRules& rules) {
+    const Fields fields = version_fields(kind, rules);
+    return *with_kind(kind, [&](auto traits) {
+        return fields.empty() ? &static_schema(traits) : &static_schema(traits, fields);
+    });
+}
+
+KindSchema make_schema(Kind kind, const Fields& fields, const VersionRules& rules) {
     if (!is_built_in(kind)) return make_other_schema(kind, fields);
     WantedFields wanted{Use::always, fields};
     wanted.fields.add({"metadata.labels"});  // selectors may need them in any form
+    wanted.fields.add(version_fields(kind, rules));
     return with_kind(kind, [&](auto traits) {
         using Traits = decltype(traits);
         if (ReachesLabels<Traits>) wanted.labels = labels_of<Traits>();

@@ -73,6 +73,12 @@ struct KindTraits<Kind::service> {
         Row<&Model::spec>{"spec", 2, Use::labels},
         Row<&Model::status>{"status", 3},
     };
+    static Fields version_fields(const VersionRules& rules) {
+        Fields fields;
+        if (rules.skips_second_ip_family) fields.add({"spec.ipFamilyPolicy", "spec.ipFamilies"});
+        if (rules.reads_load_balancer_status) fields.add({"status.loadBalancer.ingress.ip"});
+        return fields;
+    }
 };
 
 // clang-format on
@@ -89,7 +95,7 @@ class ServiceObject : public Object {
     bool same_content(const Object& other) const noexcept override {
         const auto& o = static_cast<const ServiceObject&>(other);
         return metadata == o.metadata && same(type, o.type) &&
-               same(load_balancer, o.load_balancer) &&
+               same(load_balancer, o.load_balancer) && same(ip_family, o.ip_family) &&
                std::equal(ports.begin(), ports.end(), o.ports.begin(), o.ports.end(),
                           [](const auto& a, const auto& b) { return same(a, b); });
     }
@@ -98,6 +104,7 @@ class ServiceObject : public Object {
     LabelBlockPtr service_name;
     LabelBlockPtr type;           // with the cluster IP or external name
     LabelBlockPtr load_balancer;  // null: no such label
+    LabelBlockPtr ip_family;      // address type of the slices with targets; null: all of them
     Metadata metadata;
     std::vector<LabelBlockPtr> ports;  // address and port labels
 
@@ -119,6 +126,27 @@ inline LabelBlockPtr service_type(const api::Service& service, LabelFactory& fac
     return labels.make();
 }
 
+/// \param options  select the source
+inline std::string load_balancer_ip(const api::Service& service, const RoleOptions& options) {
+    std::string ips;
+    if (options.version_rules->reads_load_balancer_status) {
+        for (const api::LoadBalancerIngress& ingress : service.status.load_balancer.ingress) {
+            if (ingress.ip.empty()) continue;
+            (ips += ips.empty() ? "" : ",") += ingress.ip;
+        }
+    }
+    return ips.empty() ? std::string(service.spec.load_balancer_ip) : ips;
+}
+
+inline LabelBlockPtr needed_ip_family(const api::ServiceSpec& spec, const RoleOptions& options,
+                                      LabelFactory& factory) {
+    const bool dual_stack =
+        spec.ip_family_policy == "PreferDualStack" || spec.ip_family_policy == "RequireDualStack";
+    const bool needs_first =
+        options.version_rules->skips_second_ip_family && dual_stack && !spec.ip_families.empty();
+    return needs_first ? address_type_label(factory, spec.ip_families.front()) : nullptr;
+}
+
 inline ServiceObject::ServiceObject(const api::Service& service, const RoleOptions& options,
                                     LabelFactory& factory)
     : Object(Kind::service, service.metadata.uid),
@@ -126,13 +154,14 @@ inline ServiceObject::ServiceObject(const api::Service& service, const RoleOptio
       service_name(
           factory.block().add("__meta_kubernetes_service_name", service.metadata.name).make()),
       type(service_type(service, factory)),
+      ip_family(needed_ip_family(service.spec, options, factory)),
       metadata(make_metadata(service_metadata_names, service.metadata, factory)) {
     set_key(namespace_name->only_value(), service_name->only_value());
     if (options.rules->writes_load_balancer_ip && service.spec.type == "LoadBalancer") {
-        load_balancer =
-            factory.block()
-                .add("__meta_kubernetes_service_loadbalancer_ip", service.spec.load_balancer_ip)
-                .make();
+        load_balancer = factory.block()
+                            .add("__meta_kubernetes_service_loadbalancer_ip",
+                                 load_balancer_ip(service, options))
+                            .make();
     }
     const std::string host = std::string(name()) + "." + std::string(ns()) + ".svc";
     for (const api::ServicePort& port : service.spec.ports) {
@@ -174,7 +203,9 @@ struct RoleTraits<Role::service> {
         {"service_type", group, both, "", ""},
         {"service_cluster_ip", group, both, "", "for type `ExternalName`"},
         {"service_external_name", group, both, "", "for all types but `ExternalName`"},
-        {"service_loadbalancer_ip", group, prometheus, "", "for all types but `LoadBalancer`"},
+        {"service_loadbalancer_ip", group, prometheus,
+         "`spec.loadBalancerIP`; since 3.15 the addresses in the status, if there are any",
+         "for all types but `LoadBalancer`"},
         {"service_label_<key>", group, both, "", "without that key"},
         {"service_annotation_<key>", group, both, "", "without that key"},
         {"service_port_name", target, both, "empty for a port without a name", ""},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ class GroupBuilder {
     void keep_targets() {
         for (std::size_t i = 0; i < earlier_->size(); ++i) {
             begin_target();
-            const auto kept = earlier_->target_blocks(i);
+            const auto kept = Access::target_blocks(*earlier_, i);
             blocks_.insert(blocks_.end(), kept.begin(), kept.end());
         }
     }
@@ -99,7 +100,7 @@ class GroupBuilder {
     /// Reuses the part of the earlier group at the same position.
     void keep_part() {
         if (parts_.empty()) group_blocks_ = blocks_.size();
-        const PlacedPart& kept = earlier_->parts()[parts_.size()];
+        const PlacedPart& kept = Access::parts(*earlier_)[parts_.size()];
         if (kept.part) count_targets(kept.part->size());
         place(kept.part, kept.stride);
     }
@@ -128,8 +129,8 @@ class GroupBuilder {
         targets_ += n;
     }
     TargetPartPtr earlier_part() const {
-        if (!earlier_ || parts_.size() >= earlier_->parts().size()) return nullptr;
-        return earlier_->parts()[parts_.size()].part;
+        if (!earlier_ || parts_.size() >= Access::parts(*earlier_).size()) return nullptr;
+        return Access::parts(*earlier_)[parts_.size()].part;
     }
     void place(TargetPartPtr part, std::size_t stride) {
         const std::size_t regular = part ? part->regular() : 0;
@@ -142,17 +143,17 @@ class GroupBuilder {
     }
     TargetGroupPtr make_plain() {
         ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-        return TargetGroup::make(source_, blocks_, ends_, share_key_);
+        return Access::make_group<TargetGroup>(source_, blocks_, ends_, share_key_);
     }
     TargetGroupPtr make_of_parts() {
         if (earlier_ && is_same_as(*earlier_)) return earlier_;
-        return TargetGroup::make(source_, group_labels(), parts_, share_key_);
+        return Access::make_group<TargetGroup>(source_, group_labels(), parts_, share_key_);
     }
     std::span<LabelBlockPtr> group_labels() { return {blocks_.data(), group_blocks_}; }
     bool is_same_as(const TargetGroup& earlier) {
         const auto labels = group_labels();
-        const auto earlier_labels = earlier.label_blocks();
-        const auto earlier_parts = earlier.parts();
+        const auto earlier_labels = Access::label_blocks(earlier);
+        const auto earlier_parts = Access::parts(earlier);
         return std::equal(labels.begin(), labels.end(), earlier_labels.begin(),
                           earlier_labels.end()) &&
                std::equal(parts_.begin(), parts_.end(), earlier_parts.begin(), earlier_parts.end(),

@@ -22,6 +22,7 @@ constexpr LabelSource label_sources[] = {
     {"node_name", Kind::node, "metadata.name"},
     {"node_provider_id", Kind::node, "spec.providerID"},
     {"node_address_", Kind::node, "status.addresses[type={}].address"},
+    {"node_condition_", Kind::node, "status.conditions[type={}].status"},
     {"pod_name", Kind::pod, "metadata.name"},
     {"pod_uid", Kind::pod, "metadata.uid"},
     {"pod_ip", Kind::pod, "status.podIP"},
@@ -83,6 +84,27 @@ constexpr LabelSource label_sources[] = {
     {"ingress_scheme", Kind::ingress, "spec.tls[*].hosts"},
     {"ingress_host", Kind::ingress, "spec.rules[*].host"},
     {"ingress_path", Kind::ingress, "spec.rules[*].http.paths[*].path"},
+    {"gateway_namespace", Kind::gateway, "metadata.namespace"},
+    {"gateway_name", Kind::gateway, "metadata.name"},
+    {"gateway_class_name", Kind::gateway, "spec.gatewayClassName"},
+    {"gateway_addresses", Kind::gateway, "status.addresses[*].value"},
+    {"gateway_listener_name", Kind::gateway, "spec.listeners[*].name"},
+    {"gateway_listener_hostname", Kind::gateway, "spec.listeners[*].hostname"},
+    {"gateway_listener_port", Kind::gateway, "spec.listeners[*].port"},
+    {"gateway_listener_protocol", Kind::gateway, "spec.listeners[*].protocol"},
+    {"httproute_name", Kind::httproute, "metadata.name"},
+    {"httproute_hostname", Kind::httproute, "spec.hostnames[*]"},
+    {"httproute_scheme", Kind::gateway, "spec.listeners[*].protocol"},
+    {"httproute_path", Kind::httproute, "spec.rules[*].matches[*].path.value"},
+    {"httproute_path_type", Kind::httproute, "spec.rules[*].matches[*].path.type"},
+    {"grpcroute_name", Kind::grpcroute, "metadata.name"},
+    {"grpcroute_hostname", Kind::grpcroute, "spec.hostnames[*]"},
+    {"grpcroute_scheme", Kind::gateway, "spec.listeners[*].protocol"},
+    {"grpcroute_service", Kind::grpcroute, "spec.rules[*].matches[*].method.service"},
+    {"grpcroute_method", Kind::grpcroute, "spec.rules[*].matches[*].method.method"},
+    {"grpcroute_method_type", Kind::grpcroute, "spec.rules[*].matches[*].method.type"},
+    {"tlsroute_name", Kind::tlsroute, "metadata.name"},
+    {"tlsroute_hostname", Kind::tlsroute, "spec.hostnames[*]"},
 };
 
 // Labels and annotations of these objects ...
@@ -93,6 +115,10 @@ constexpr std::pair<std::string_view, Kind> metadata_owners[] = {
     {"endpoints_", Kind::endpoints},
     {"endpointslice_", Kind::endpointslice},
     {"ingress_", Kind::ingress},
+    {"gateway_", Kind::gateway},
+    {"httproute_", Kind::httproute},
+    {"grpcroute_", Kind::grpcroute},
+    {"tlsroute_", Kind::tlsroute},
     {"namespace_", Kind::namespace_},
 };
 // ... in these fields.
@@ -111,6 +137,10 @@ constexpr LabelSource address_sources[] = {
     {"", Kind::endpoints, "subsets[*].addresses[*].ip, subsets[*].ports[*].port"},
     {"", Kind::endpointslice, "endpoints[*].addresses, ports[*].port"},
     {"", Kind::ingress, "spec.rules[*].host"},
+    {"", Kind::gateway, "spec.listeners[*].hostname, spec.listeners[*].port"},
+    {"", Kind::httproute, "spec.hostnames[*], and the port of the gateway's listener"},
+    {"", Kind::grpcroute, "spec.hostnames[*], and the port of the gateway's listener"},
+    {"", Kind::tlsroute, "spec.hostnames[*], and the port of the gateway's listener"},
 };
 // clang-format on
 
@@ -159,7 +189,8 @@ std::optional<LabelOrigin> listed_origin(std::string_view name) {
 
 }  // namespace
 
-std::optional<LabelOrigin> label_origin(std::string_view name, Role role, LabelDialect dialect) {
+std::optional<LabelOrigin> label_origin(std::string_view name, Role role, LabelDialect dialect,
+                                        PrometheusVersion version) {
     constexpr std::string_view prefix = "__meta_kubernetes_";
     const Kind own = main_kind(role);
     if (name == "__address__") return address_origin(own);
@@ -171,6 +202,10 @@ std::optional<LabelOrigin> label_origin(std::string_view name, Role role, LabelD
     const bool of_endpoint = role == Role::endpoints && name == "pod_container_port_protocol" &&
                              detail::rules_of(dialect).container_port_has_protocol_of_endpoint;
     if (of_endpoint) name = "endpoint_port_protocol";
+    if (name == "service_loadbalancer_ip" &&
+        detail::version_rules_of({dialect, version}).reads_load_balancer_status) {
+        return LabelOrigin{Kind::service, "status.loadBalancer.ingress[*].ip, spec.loadBalancerIP"};
+    }
     return listed_origin(name);
 }
 

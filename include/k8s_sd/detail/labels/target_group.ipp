@@ -1,7 +1,10 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -98,17 +101,27 @@ namespace {
 class TargetComparison {
  public:
     TargetComparison(const TargetGroup* previous, const TargetGroup* current)
-        : previous_(previous),
-          current_(current),
-          kept_before_(previous ? previous->size() : 0),
-          kept_now_(current ? current->size() : 0) {}
+        : previous_(previous), current_(current) {}
 
     TargetChanges changes() {
-        if (previous_ && current_) {
-            mark_shared();
-            mark_beginning();
-            mark_equal();
-        }
+        const std::size_t before = previous_ ? previous_->size() : 0;
+        const std::size_t now = current_ ? current_->size() : 0;
+        const std::size_t beginning = equal_beginning(std::min(before, now));
+        if (beginning == before && beginning == now) return all_kept(now);
+        kept_before_.assign(before, false);
+        kept_now_.assign(now, false);
+        if (before > 0 && now > 0) mark(beginning);
+        return marked();
+    }
+
+ private:
+    static TargetChanges all_kept(std::size_t targets) {
+        TargetChanges result;
+        result.kept.resize(targets);
+        std::iota(result.kept.begin(), result.kept.end(), std::size_t{0});
+        return result;
+    }
+    TargetChanges marked() const {
         TargetChanges result;
         for (std::size_t i = 0; i < kept_now_.size(); ++i) {
             (kept_now_[i] ? result.kept : result.added).push_back(i);
@@ -119,10 +132,16 @@ class TargetComparison {
         return result;
     }
 
- private:
+    void mark(std::size_t beginning) {
+        const auto size = static_cast<std::ptrdiff_t>(beginning);
+        std::fill_n(kept_before_.begin(), size, true);
+        std::fill_n(kept_now_.begin(), size, true);
+        mark_shared();
+        mark_equal();
+    }
     void mark_shared() {
-        const auto before = previous_->parts();
-        const auto now = current_->parts();
+        const auto before = detail::Access::parts(*previous_);
+        const auto now = detail::Access::parts(*current_);
         // Extra targets follow the regular ones, in the same order of parts.
         const auto* extra_before = before.data() + before.size();
         const auto* extra_now = now.data() + now.size();
@@ -148,12 +167,13 @@ class TargetComparison {
     }
 
     /// If only the labels of a group have changed, most targets are unchanged and in order.
-    void mark_beginning() {
-        if (!previous_->parts().empty() || !current_->parts().empty()) return;
-        const std::size_t both = std::min(previous_->size(), current_->size());
-        for (std::size_t i = 0; i < both && (*previous_)[i] == (*current_)[i]; ++i) {
-            kept_before_[i] = kept_now_[i] = true;
-        }
+    std::size_t equal_beginning(std::size_t both) const {
+        if (both == 0 || !detail::Access::parts(*previous_).empty() ||
+            !detail::Access::parts(*current_).empty())
+            return 0;
+        std::size_t i = 0;
+        while (i < both && (*previous_)[i] == (*current_)[i]) ++i;
+        return i;
     }
 
     /// Equal targets can occur more than once: each matches one previous target.
@@ -178,8 +198,8 @@ class TargetComparison {
         }
     }
 
-    const TargetGroup* previous_;
-    const TargetGroup* current_;
+    const TargetGroup* previous_;  // null: none
+    const TargetGroup* current_;   // null: none
     std::vector<bool> kept_before_;
     std::vector<bool> kept_now_;
 };

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
@@ -31,7 +32,7 @@ class TargetGroupMaker::Impl {
             add("targets[" + std::to_string(i) + "]", targets[i]);
         }
         ends_.push_back(static_cast<std::uint32_t>(blocks_.size()));
-        return TargetGroup::make(source, blocks_, ends_);
+        return detail::Access::make_group<TargetGroup>(source, blocks_, ends_);
     }
 
  private:

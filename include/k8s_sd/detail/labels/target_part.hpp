@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/labels.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -36,7 +37,7 @@ class TargetPart final : public boost::intrusive_ref_counter<TargetPart> {
     std::size_t regular() const noexcept { return regular_; }
     Labels operator[](std::size_t target) const noexcept {
         const std::uint32_t begin = target == 0 ? 0 : ends()[target - 1];
-        return {blocks() + begin, blocks() + ends()[target]};
+        return Access::make<Labels>(blocks() + begin, blocks() + ends()[target]);
     }
     /// Whether make() would return an equal part.
     bool consists_of(std::span<const LabelBlockPtr> blocks, std::span<const std::uint32_t> ends,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/objects/object.hpp"
 
 #include <cstdint>
@@ -12,10 +13,10 @@ struct ObjectTag {
     /// compare equal.
     static constexpr std::uint16_t apart = 65535;
 
-    static std::uint16_t of(const Object& object) noexcept { return object.tag_; }
+    static std::uint16_t of(const Object& object) noexcept { return Access::tag(object); }
     /// Only before the object is shared.
     static void set(const Object& object, std::uint16_t tag) noexcept {
-        const_cast<Object&>(object).tag_ = tag;  // the object itself is not const
+        Access::tag(const_cast<Object&>(object)) = tag;  // the object itself is not const
     }
 };
 

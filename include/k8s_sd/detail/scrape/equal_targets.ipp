@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
 
 #include <algorithm>
@@ -25,25 +26,24 @@ void EqualTargets::apply(const TargetTransition& transition, TargetSteps& steps)
 void EqualTargets::insert(const ScrapeTargetPtr& target, TargetSteps& steps) noexcept {
     const auto [active, is_first] = active_.insert(target);
     if (is_first) {
-        target->id_ = ++last_id_;
-        steps.start.push_back({target->id_, target});
+        Access::links(*target).id = ++last_id_;
+        steps.start.push_back({last_id_, target});
         return;
     }
     const ScrapeTarget* previous = active->get();
-    const ScrapeTarget* next = previous->next_equal_;
-    target->previous_equal_ = previous;
-    target->next_equal_ = next;
-    previous->next_equal_ = next->previous_equal_ = target.get();
+    const ScrapeTarget* next = Access::links(*previous).next;
+    Access::links(*target).previous = previous;
+    Access::links(*target).next = next;
+    Access::links(*previous).next = Access::links(*next).previous = target.get();
 }
 
 /// Records previously active targets as candidates to stop.
 void EqualTargets::erase(const TargetTransition::Leaving& leaving, TargetSteps& steps) noexcept {
     const ScrapeTargetPtr& target = leaving.target;
-    const ScrapeTarget* next = std::exchange(target->next_equal_, target.get());
-    const ScrapeTarget* previous = std::exchange(target->previous_equal_, target.get());
-    previous->next_equal_ = next;
-    next->previous_equal_ = previous;
-    const TargetId id = std::exchange(target->id_, 0);
+    const auto [id, next, previous] =
+        std::exchange(Access::links(*target), {0, target.get(), target.get()});
+    Access::links(*previous).next = next;
+    Access::links(*next).previous = previous;
     if (id == 0) return;
     steps.stop.push_back({{id, target}, leaving.reason});
     const auto active = active_.find(target);
@@ -51,7 +51,7 @@ void EqualTargets::erase(const TargetTransition::Leaving& leaving, TargetSteps& 
         active_.erase(active);
         return;
     }
-    next->id_ = id;
+    Access::links(*next).id = id;
     // The elements are equal, so the hash stays valid.
     const_cast<ScrapeTargetPtr&>(*active) = next;
 }

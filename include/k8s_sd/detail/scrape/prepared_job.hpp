@@ -42,6 +42,10 @@ inline constexpr std::string_view scheme_label = "__scheme__";
 inline constexpr std::string_view metrics_path_label = "__metrics_path__";
 inline constexpr std::string_view interval_label = "__scrape_interval__";
 inline constexpr std::string_view timeout_label = "__scrape_timeout__";
+inline constexpr std::string_view convert_histograms_label =
+    "__convert_classic_histograms_to_nhcb__";
+inline constexpr std::string_view classic_histograms_label = "__always_scrape_classic_histograms__";
+inline constexpr std::string_view native_histograms_label = "__scrape_native_histograms__";
 inline constexpr std::string_view param_prefix = "__param_";
 inline constexpr std::string_view job_label = "job";
 inline constexpr std::string_view instance_label = "instance";

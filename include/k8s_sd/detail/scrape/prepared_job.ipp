@@ -34,6 +34,14 @@ PreparedJob::PreparedJob(ScrapeConfig c)
     add(timeout_label, format_duration(timeout, config.dialect));
     add(metrics_path_label, config.metrics_path);
     add(scheme_label, scheme_of(config));
+    if (version_rules_of(dialect_of(config)).has_histogram_labels) {
+        const auto add_flag = [&](std::string_view name, bool value) {
+            add(name, value ? "true" : "false");
+        };
+        add_flag(convert_histograms_label, config.convert_classic_histograms_to_nhcb);
+        add_flag(classic_histograms_label, config.always_scrape_classic_histograms);
+        add_flag(native_histograms_label, config.scrape_native_histograms);
+    }
     for (const auto& [name, values] : config.params) {
         if (!values.empty()) add(std::string(param_prefix) + name, values.front());
     }

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
@@ -28,6 +29,7 @@ void validate(const ScrapeConfig& config) {
     if (scheme != "http" && scheme != "https") {
         throw ConfigError("scheme", "must be http or https");
     }
+    detail::check_version(config.dialect, config.prometheus_version);
     if (config.scrape_interval.count() <= 0) {
         throw ConfigError("scrape_interval", "must be longer than 0");
     }

@@ -1,5 +1,7 @@
 #include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/async/late_answers.hpp"
+#include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
@@ -169,9 +171,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
         checks_of_scan_ = checks_;
         scan_began_ = clock_->now();
         scan_timeout_->expires_at(detail::due_after(clock_->now(), max_scan_time),
-                                  [weak = weak_from_this()] {
-                                      if (const auto self = weak.lock()) self->report_long_scan();
-                                  });
+                                  detail::if_alive(weak_from_this(), &Impl::report_long_scan));
         pending_scan_ = detail::LateAnswers::async_ask<Scan>(
             strand_, nullptr,
             [this](const std::function<void(Scan)>& complete) {
@@ -182,9 +182,7 @@ class ScrapeConfigReloader::Impl : public std::enable_shared_from_this<Impl> {
             [path = input_->path](const std::string& problem) {
                 return Scan{nullptr, failed(path, problem)};
             },
-            [weak = weak_from_this()](const Scan& scan) {
-                if (const auto self = weak.lock()) self->take(scan);
-            });
+            detail::if_alive(weak_from_this(), &Impl::take));
     }
 
     void start_scan(std::function<void()> call) const {
@@ -368,10 +366,7 @@ ScrapeConfigReloader::ScrapeConfigReloader(const asio::any_io_executor& executor
 }
 
 ScrapeConfigReloader& ScrapeConfigReloader::operator=(ScrapeConfigReloader&& other) noexcept {
-    if (this != &other) {
-        cancel();
-        impl_ = std::move(other.impl_);
-    }
+    detail::take_over(impl_, other.impl_);
     return *this;
 }
 

@@ -196,11 +196,15 @@ class ScrapeConfigReader {
     ScrapeConfigReader(const ScrapeConfigOptions& options, detail::ConfigFiles& files)
         : options_(options), rules_(detail::rules_of(options.dialect)), files_(files) {
         global_.scrape.dialect = options.dialect;
+        global_.scrape.prometheus_version = options.prometheus_version;
     }
 
     ScrapeConfigFile read(std::string_view text, const std::string& file_name) {
         Mistakes mistakes;
-        mistakes.attempt([&] { read_document(parse(text, file_name), file_name, mistakes); });
+        mistakes.attempt([&] {
+            detail::check_version(options_.dialect, options_.prometheus_version);
+            read_document(parse(text, file_name), file_name, mistakes);
+        });
         std::vector<ScrapeConfigFailure> of_jobs = std::exchange(file_.failures, {});
         add_failures("", mistakes);
         file_.failures.insert(file_.failures.end(), of_jobs.begin(), of_jobs.end());
@@ -403,6 +407,7 @@ class ScrapeConfigReader {
                 if (entry.is_null()) entry.fail("an entry must not be empty");
                 discovery.configs.push_back(
                     detail::read_sd_config(entry, options_.dialect, file_name, mistakes));
+                discovery.configs.back().prometheus_version = options_.prometheus_version;
             });
         }
         detail::read_target_configs(job, options_.dialect, file_name, discovery, mistakes);

@@ -1,3 +1,6 @@
+#include "k8s_sd/detail/base/access.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/scrape/go_bool.hpp"
 #include "k8s_sd/detail/scrape/target_shape.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
@@ -16,13 +19,33 @@ ScrapeTarget::ScrapeTarget(detail::TargetShapePtr shape, std::uint64_t hash, Tar
 
 ScrapeTarget::~ScrapeTarget() = default;
 
-ScrapeLabels ScrapeTarget::labels() const noexcept { return {*shape_, values()}; }
+ScrapeLabels ScrapeTarget::labels() const noexcept {
+    return detail::Access::make<ScrapeLabels>(*shape_, values());
+}
 
 std::chrono::milliseconds ScrapeTarget::scrape_interval() const noexcept {
     return shape_->interval();
 }
 std::chrono::milliseconds ScrapeTarget::scrape_timeout() const noexcept {
     return shape_->timeout();
+}
+
+bool ScrapeTarget::flag(std::string_view label, bool of_job) const noexcept {
+    const bool has_labels =
+        detail::version_rules_of(detail::dialect_of(shape_->job().config)).has_histogram_labels;
+    return has_labels ? detail::parse_go_bool(labels().get(label)).value_or(of_job) : of_job;
+}
+
+bool ScrapeTarget::convert_classic_histograms_to_nhcb() const noexcept {
+    return flag(detail::convert_histograms_label,
+                shape_->job().config.convert_classic_histograms_to_nhcb);
+}
+bool ScrapeTarget::always_scrape_classic_histograms() const noexcept {
+    return flag(detail::classic_histograms_label,
+                shape_->job().config.always_scrape_classic_histograms);
+}
+bool ScrapeTarget::scrape_native_histograms() const noexcept {
+    return flag(detail::native_histograms_label, shape_->job().config.scrape_native_histograms);
 }
 
 LabelMap ScrapeTarget::public_labels() const {

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/scrape/go_bool.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
@@ -54,6 +55,19 @@ Problem read_times(const detail::PreparedJob& job, const MutableLabels& labels,
     const bool strict = detail::rules_of(dialect).refuses_timeout_above_interval;
     if (strict && timeout > interval)
         return "__scrape_timeout__ is longer than __scrape_interval__";
+    return {};
+}
+
+/// Rules may set the labels about histograms; ScrapeTarget reads them.
+Problem check_histogram_labels(const ScrapeConfig& config, const MutableLabels& labels) {
+    if (!detail::version_rules_of(detail::dialect_of(config)).has_histogram_labels) return {};
+    for (const std::string_view name :
+         {detail::convert_histograms_label, detail::classic_histograms_label,
+          detail::native_histograms_label}) {
+        const std::string_view text = labels.get(name);
+        if (text.empty() || detail::parse_go_bool(text)) continue;
+        return std::string(name) + " must be true or false";
+    }
     return {};
 }
 
@@ -218,6 +232,7 @@ TargetBuilder::Finished TargetBuilder::finish(std::vector<std::string>* account)
     if (!place.problem.empty()) return TargetError{std::move(place.problem)};
     Scrape scrape{{}, {}, std::move(place.url)};
     Problem problem = read_times(*job_, labels_, scrape.interval, scrape.timeout);
+    if (problem.empty()) problem = check_histogram_labels(config, labels_);
     if (!problem.empty()) return TargetError{std::move(problem)};
 
     if (labels_.get(detail::instance_label).empty()) {

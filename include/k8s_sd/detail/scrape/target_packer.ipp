@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/detail/relabel/hashes.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
@@ -39,7 +40,8 @@ ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
     }
     TargetShapePtr shape = shape_of({shape_hash, entries_, interval, timeout});
     void* memory = ::operator new(sizeof(ScrapeTarget) + packed_.size());
-    const auto* target = new (memory) ScrapeTarget(std::move(shape), hash, group, index);
+    const auto* target =
+        Access::construct<ScrapeTarget>(memory, std::move(shape), hash, group, index);
     std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), packed_.data(), packed_.size());
     give_back_memory();
     return target;
@@ -47,14 +49,16 @@ ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
 
 ScrapeTargetPtr TargetPacker::repack(const ScrapeTarget& target, const TargetGroupPtr& group,
                                      std::size_t index) {
-    const char* end = target.values();
-    for (const TemplateEntry& entry : target.shape_->entries()) {
+    const char* const values = Access::values(target);
+    const TargetShapePtr& shape = Access::shape(target);
+    const char* end = values;
+    for (const TemplateEntry& entry : shape->entries()) {
         if (entry.own()) unpack_value(end);
     }
-    const auto size = static_cast<std::size_t>(end - target.values());
+    const auto size = static_cast<std::size_t>(end - values);
     void* memory = ::operator new(sizeof(ScrapeTarget) + size);
-    const auto* copy = new (memory) ScrapeTarget(target.shape_, target.hash_, group, index);
-    std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), target.values(), size);
+    const auto* copy = Access::construct<ScrapeTarget>(memory, shape, target.hash(), group, index);
+    std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), values, size);
     return copy;
 }
 

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/base/random.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
@@ -65,7 +66,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
     bool refuse(SharedWatch&, error_code why);
     void on_server_change() override;
     void set_timer();
-    TimePoint now() const { return common_->client->impl().environment.clock->now(); }
+    TimePoint now() const { return impl_of(*common_->client).environment.clock->now(); }
     bool has_several_shares() const;
     bool server_shards() const;
     void on_more_than_share();
@@ -89,7 +90,7 @@ class KindWatches final : public std::enable_shared_from_this<KindWatches>, priv
     /// All shares use one watch, because the server does not shard. The last remaining share keeps
     /// it: a new watch would have to list everything again.
     bool shares_in_one_ = false;
-    bool plan_posted_ = false;
+    PostedCall next_plan_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/sharing/shared_watch.hpp"
 #include "k8s_sd/detail/watch/resource_version.hpp"
 
-#include <boost/asio/post.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -39,12 +38,12 @@ KindWatches::KindWatches(Kind kind, std::shared_ptr<const Common> common,
               if (const SharedWatchPtr watch = weak.lock()) watch->for_each_object(visit);
           }
       }),
-      random_(common_->client->impl().environment.seed + static_cast<std::uint64_t>(kind)) {}
+      random_(impl_of(*common_->client).environment.seed + static_cast<std::uint64_t>(kind)) {}
 
 // --- views ---------------------------------------------------------------------------------------
 
 void KindWatches::add(KindView& view) {
-    if (views_.empty()) common_->client->impl().add_user(*this);
+    if (views_.empty()) impl_of(*common_->client).add_user(*this);
     views_.push_back(&view);
     plan_soon();
 }
@@ -62,7 +61,7 @@ void KindWatches::remove(KindView& view) {
     if (views_.empty()) {
         matching_views_.clear();
         too_many_view_sets_ = shares_in_one_ = false;
-        common_->client->impl().remove_user(*this);
+        impl_of(*common_->client).remove_user(*this);
         set_timer();
     } else {
         plan_soon();
@@ -93,13 +92,8 @@ SharedSelectionPtr KindWatches::selection_of(const WantedObjects& wanted) {
 
 // Posted, so views created or destroyed together lead to one plan.
 void KindWatches::plan_soon() {
-    if (std::exchange(plan_posted_, true)) return;
-    asio::post(common_->client->get_executor(), [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->plan_posted_ = false;
-        self->plan(nullptr);
-    });
+    next_plan_.request(common_->client->get_executor(), weak_from_this(),
+                       [](KindWatches& self) { self.plan(nullptr); });
 }
 
 /// A narrow selection is cheap for the server, so the server evaluates it.
@@ -121,7 +115,7 @@ bool KindWatches::has_several_shares() const {
 }
 
 bool KindWatches::server_shards() const {
-    const ApiClientImpl& api = common_->client->impl();
+    const ApiClientImpl& api = impl_of(*common_->client);
     return common_->options.server_side_shares &&
            !api.traffic->shards.of_no_use(api.environment.clock->now());
 }
@@ -198,7 +192,8 @@ std::shared_ptr<const ObjectForm> KindWatches::form_for(const std::vector<KindVi
         labels = labels || view->is_for_labels();
     }
     if (fields.empty()) return nullptr;
-    return std::make_shared<const ObjectForm>(kind_, fields, labels);
+    return std::make_shared<const ObjectForm>(kind_, fields, labels,
+                                              *maker_->options.version_rules);
 }
 
 /// Starts the watch with the known objects: equal objects cause no change, and a failure of the
@@ -333,11 +328,10 @@ void KindWatches::set_timer() {
         if (timer_) timer_->cancel();
         return;
     }
-    const ApiClientImpl& api = common_->client->impl();
+    const ApiClientImpl& api = impl_of(*common_->client);
     if (!timer_) timer_ = api.environment.clock->make_timer(api.executor);
-    timer_->expires_at(*next, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->plan(nullptr);
-    });
+    timer_->expires_at(*next,
+                       if_alive(weak_from_this(), [](KindWatches& self) { self.plan(nullptr); }));
 }
 
 void KindWatches::recheck() {
@@ -354,7 +348,7 @@ void KindWatches::on_server_change() {
 }
 
 void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {
-    const Logger& logger = common_->client->impl().environment.logger;
+    const Logger& logger = impl_of(*common_->client).environment.logger;
     if (!logger.enabled(LogLevel::info)) return;
     const std::string where =
         watch.query().ns.empty() ? "all namespaces" : "the namespace " + watch.query().ns;

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/sharing/kind_view.hpp"
 #include "k8s_sd/detail/sharing/view_set.hpp"
+#include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/url_watcher.hpp"
 
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace k8s_sd::inline v0::detail {
 
 /// A URLWatcher shared by views, with its status for any thread. It stores the union of their
 /// selections and nothing else. Strand-confined, except for published().
-class SharedWatch final : public std::enable_shared_from_this<SharedWatch>, private WatchObserver {
+class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
+                          private TaggingObserver {
  public:
     /// \param form  of the objects; null: for labels
     SharedWatch(KindWatches& owner, const WatchQuery& query,

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
 #include "k8s_sd/detail/sharing/shared_watch.hpp"
@@ -21,8 +22,9 @@ SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query,
     : owner_(owner),
       query_(query),
       form_(std::move(form)),
-      watcher_(owner.common_->client, query, owner.common_->options,
-               static_cast<WatchObserver&>(*this), owner.maker_, form_),
+      watcher_(Access::make<URLWatcher>(owner.common_->client, query, owner.common_->options,
+                                        static_cast<WatchObserver&>(*this),
+                                        WatchMaking{owner.maker_, form_, this})),
       published_(watcher_.status()) {}
 
 // --- subscriptions -------------------------------------------------------------------------------

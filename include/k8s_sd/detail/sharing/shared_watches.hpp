@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
@@ -32,8 +33,8 @@ class SharedWatches {
     SharedWatches(const SharedWatches&) = delete;
     SharedWatches& operator=(const SharedWatches&) = delete;
 
-    const std::shared_ptr<KindWatches>& of(Kind kind, LabelDialect dialect);
-    /// The existing watches of the kind, of any dialect.
+    const std::shared_ptr<KindWatches>& of(Kind kind, VersionedDialect dialect);
+    /// The existing watches of the kind, of any dialect and version.
     const std::shared_ptr<KindWatches>& for_hosts(Kind kind);
     /// The configuration was applied again: refusals may be void, and the kubeconfig may have
     /// changed.
@@ -48,8 +49,8 @@ class SharedWatches {
     const asio::any_io_executor strand_;
     const Environment environment_;
     const std::shared_ptr<const KindWatches::Common> common_;
-    std::map<LabelDialect, std::shared_ptr<ObjectMaker>> makers_;
-    std::map<std::pair<Kind, LabelDialect>, std::shared_ptr<KindWatches>> kinds_;
+    std::map<VersionedDialect, std::shared_ptr<ObjectMaker>> makers_;
+    std::map<std::pair<Kind, VersionedDialect>, std::shared_ptr<KindWatches>> kinds_;
 };
 
 /// Whether the stored objects of the kind are the same in all dialects. Other kinds store labels
@@ -58,6 +59,9 @@ constexpr bool is_same_in_all_dialects(Kind kind) noexcept {
     return kind == Kind::pod || kind == Kind::namespace_ || kind == Kind::replicaset ||
            kind == Kind::job;
 }
+
+/// The first dialect and version with the same stored objects of the kind.
+VersionedDialect stored_dialect(Kind kind, VersionedDialect dialect);
 
 /// The shared watches of one execution context. The registry holds weak references: views own the
 /// watches.

@@ -20,8 +20,8 @@ class WatchSet {
     using Observer = KindView::Observer;
 
     /// \param dialect  of the objects' labels
-    WatchSet(std::shared_ptr<SharedWatches> watches, const WatchScope& scope, LabelDialect dialect,
-             Observer& observer);
+    WatchSet(std::shared_ptr<SharedWatches> watches, const WatchScope& scope,
+             VersionedDialect dialect, Observer& observer);
     WatchSet(const WatchSet&) = delete;
     WatchSet& operator=(const WatchSet&) = delete;
 
@@ -44,7 +44,7 @@ class WatchSet {
 
     const std::shared_ptr<SharedWatches> watches_;
     const WatchScope scope_;
-    const LabelDialect dialect_;
+    const VersionedDialect dialect_;
     Observer& observer_;
     mutable std::mutex mutex_;  ///< guards changes of kinds_, made on the strand only
     std::array<std::unique_ptr<KindView>, kind_count> kinds_;

@@ -39,7 +39,7 @@ WatchQuery query_of(const WatchScope& scope, Kind kind, const std::string& ns) {
 }
 
 WatchSet::WatchSet(std::shared_ptr<SharedWatches> watches, const WatchScope& scope,
-                   LabelDialect dialect, Observer& observer)
+                   VersionedDialect dialect, Observer& observer)
     : watches_(std::move(watches)), scope_(scope), dialect_(dialect), observer_(observer) {}
 
 void WatchSet::start(const Kinds& kinds) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/stores/store_traits.hpp"
 #include "k8s_sd/detail/stores/trie.hpp"
 
@@ -21,7 +22,7 @@ template <class T>
 std::vector<std::string_view> keys_of(const T* object, const IndexFunction<T>& function) {
     IndexKeys keys;
     if (object) function(*object, keys);
-    return std::move(keys).sorted();
+    return Access::sorted(std::move(keys));
 }
 
 /// The objects of each key. Copies are free, see Trie.

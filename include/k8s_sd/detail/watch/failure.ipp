@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/client/status_error.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/text/access_text.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
@@ -21,6 +22,19 @@ std::string missing_permission(const Wanted& wanted) {
     return std::string("missing is the permission to ") + (wanted.watch ? "watch " : "list ") +
            access_text(resource, wanted.ns) + "; grant it with a rule of a " + role + ": " +
            rule_line(resource.group, std::array{resource.plural});
+}
+
+std::string missing_api(Kind kind) {
+    const KindSchema& schema = schema_of(kind);
+    if (!schema.custom)
+        return "the server has no such API, or the path in the server's URL is wrong";
+    std::string versions(resource_of(kind).version);
+    for (const std::string_view older : schema.older_versions) {
+        const bool last = older == schema.older_versions.back();
+        (versions += last ? " or " : ", ") += older;
+    }
+    return "the server has no " + access_text(resource_of(kind)) + " in version " + versions +
+           ": install the definitions (CRDs) of Gateway API there, or do without its roles";
 }
 
 // How to fix the error; empty if unknown.
@@ -53,7 +67,7 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
                        ? "this is no answer of a Kubernetes API server: something on the way "
                          "refuses the request, or the URL is another one's"
                        : missing_permission(wanted);
-        case 404: return "the server has no such API, or the path in the server's URL is wrong";
+        case 404: return missing_api(wanted.kind);
         default: break;
     }
     if (status.code >= 300 && status.code < 400)

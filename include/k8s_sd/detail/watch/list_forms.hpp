@@ -51,7 +51,8 @@ class ListForms {
     ListForm current() const noexcept { return forms_[index_]; }
 
     /// \param for_good  do not retry this form: a retry proves nothing more, or takes too long
-    /// \param teaches   the form may be the cause
+    /// \param teaches   the form may be the cause; false: another form may succeed, but proves
+    ///                  nothing about this one
     /// \returns whether the next form follows
     bool on_failure(bool for_good, bool teaches = true) noexcept {
         const bool has_second_try = at_first() || partly_;
@@ -67,6 +68,8 @@ class ListForms {
         on_failure(true);
         if (was_first) leading_ = index_;
     }
+    /// A response has timed out: the other forms have less time.
+    void on_timeout() noexcept { timed_out_ = true; }
     /// The server answers again, although all forms had failed: another round begins, with the
     /// streamed forms last.
     void begin_round() noexcept {
@@ -99,6 +102,8 @@ class ListForms {
     bool at_first() const noexcept { return index_ == leading_ && rounds_ == 0; }
     /// Whether every form before the current one is still untried.
     bool none_failed() const noexcept { return index_ == 0 && rounds_ == 0; }
+    /// Whether there is time for a long response: no form has timed out yet.
+    bool has_time() const noexcept { return !timed_out_ && rounds_ == 0; }
 
     // Conclusions from the success of the current form. After the first round there are none: the
     // server was down, and has recovered.
@@ -151,6 +156,7 @@ class ListForms {
     int failures_ = 0;        // of the current form, in a row
     bool postponed_ = false;  // a form was postponed
     bool partly_ = false;     // the current form has delivered a part of the list
+    bool timed_out_ = false;  // a form has timed out
 };
 
 }  // namespace k8s_sd::inline v0::detail

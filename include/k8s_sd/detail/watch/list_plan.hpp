@@ -22,6 +22,7 @@ class ListPlan {
         bool other_encoding = false;  ///< other than the usual one
         bool hasty = false;           ///< another form may answer sooner: use a short timeout
         bool first = false;           ///< no form of the list has failed yet
+        bool has_time = false;        ///< no form of the list has timed out yet
     };
     struct Page {
         std::string resource_version;
@@ -48,7 +49,8 @@ class ListPlan {
         const ListForm form = forms_.current();
         Request request{.other_encoding = form.other_encoding,
                         .hasty = is_hasty(),
-                        .first = forms_.none_failed()};
+                        .first = forms_.none_failed(),
+                        .has_time = forms_.has_time()};
         if (form.shape == ListShape::pages) request.limit = options_.page_size;
         request.streamed = form.shape == ListShape::streamed;
         // Behind a continue token an API server accepts any limit, but no version.
@@ -109,6 +111,8 @@ class ListPlan {
         stream_refused_ = stream_refused_ || tried;
         tried ? forms_.on_not_streamed() : forms_.skip();
     }
+    /// See ListForms::on_timeout().
+    void on_timeout() noexcept { forms_.on_timeout(); }
     /// The server answers again, but does not stream the list: a LIST may succeed now.
     void on_recovery() noexcept { forms_.begin_round(); }
     /// Discards the known version and requests the most recent state.

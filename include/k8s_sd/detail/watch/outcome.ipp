@@ -94,7 +94,7 @@ std::optional<Duration> retry_after(const ResponseHead& head, const ServerStatus
 /// The cause of an unsuccessful status.
 FailureCause cause_of(unsigned status) {
     switch (status) {
-        case 401: return FailureCause::server;
+        case 401: return FailureCause::credentials;
         case 429: return FailureCause::busy;
         case 502:
         case 503: return FailureCause::network;
@@ -167,9 +167,9 @@ Verdict judge_failure(const Exchange& exchange, ExchangeEnd end) {
     return {WatchMachine::Failed{std::nullopt, cause}, std::move(end.failure), true};
 }
 
-Verdict not_streamed(Failure failure, bool answered = false) {
+Verdict not_streamed(Failure failure, const WatchMachine::NotStreamed& why = {}) {
     failure.message += "; this server does not list with a watch here, it is sent a LIST";
-    return {WatchMachine::NotStreamed{.answered = answered}, std::move(failure)};
+    return {why, std::move(failure)};
 }
 
 /// Judges an unsuccessful response to a streamed list. A refusal of the streamed form is no
@@ -178,11 +178,10 @@ Verdict judge_streamed_error(const Exchange& exchange, const ServerError& error,
     Verdict verdict = judge_server_error(exchange, error);
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     const bool about_form =
-        failed
-            ? failed->cause == FailureCause::refused || failed->cause == FailureCause::absent ||
-                  (event && failed->cause == FailureCause::server && !verdict.credentials_refused)
-            : std::holds_alternative<WatchMachine::Rejected>(verdict.outcome) ||
-                  !exchange.has_position;
+        failed ? failed->cause == FailureCause::refused || failed->cause == FailureCause::absent ||
+                     (event && failed->cause == FailureCause::server)
+               : std::holds_alternative<WatchMachine::Rejected>(verdict.outcome) ||
+                     !exchange.has_position;
     return about_form ? not_streamed(std::move(verdict.failure)) : verdict;
 }
 
@@ -196,7 +195,8 @@ Verdict judge_streamed_end(const Exchange& exchange, ExchangeEnd end) {
     }
     const bool silent = end.failure.ec == errc::response_timeout;
     if (silent || end.life >= long_life)
-        return not_streamed(std::move(end.failure), exchange.head.status == 200);
+        return not_streamed(std::move(end.failure),
+                            {.answered = exchange.head.status == 200, .timed_out = true});
     return judge_failure(exchange, std::move(end));
 }
 

@@ -18,14 +18,12 @@ WatchQuery checked(WatchQuery query) {
 URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
                        const WatchOptions& options, WatchObserver& observer)
     : URLWatcher(std::move(client), std::move(query), options, observer,
-                 std::make_shared<detail::ObjectMaker>()) {}
+                 detail::WatchMaking{std::make_shared<detail::ObjectMaker>()}) {}
 URLWatcher::URLWatcher(std::shared_ptr<ApiClient> client, WatchQuery query,
                        const WatchOptions& options, WatchObserver& observer,
-                       std::shared_ptr<detail::ObjectMaker> maker,
-                       std::shared_ptr<const detail::ObjectForm> form)
+                       detail::WatchMaking making)
     : impl_(std::make_shared<detail::URLWatcherImpl>(std::move(client), checked(std::move(query)),
-                                                     options, observer, std::move(maker),
-                                                     std::move(form))) {}
+                                                     options, observer, std::move(making))) {}
 URLWatcher::~URLWatcher() { impl_->stop(); }
 
 void URLWatcher::start() { impl_->start(); }

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/watch/watch_idle_timeout.hpp"
 #include "k8s_sd/detail/watch/watch_intake.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
+#include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/detail/watch/watch_permits.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_server.hpp"
@@ -38,7 +39,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
                              private EventSink {
  public:
     URLWatcherImpl(std::shared_ptr<ApiClient>, WatchQuery, const WatchOptions&, WatchObserver&,
-                   std::shared_ptr<ObjectMaker>, std::shared_ptr<const ObjectForm> form);
+                   WatchMaking);
 
     void start();
     void stop() noexcept;

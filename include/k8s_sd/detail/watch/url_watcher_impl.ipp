@@ -31,8 +31,7 @@ std::optional<Duration> life_that_proves(Proof proof) {
 
 URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery query,
                                const WatchOptions& options, WatchObserver& observer,
-                               std::shared_ptr<ObjectMaker> maker,
-                               std::shared_ptr<const ObjectForm> form)
+                               WatchMaking making)
     : server_(std::move(client)),
       query_(std::move(query)),
       options_(options),
@@ -41,9 +40,10 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
           query_, server_.api().url(), server_.api().environment.metrics->of(query_.kind),
           server_.api().environment.logger,
           [this](std::string text) { return server_.api().redact(std::move(text)); }, now()),
-      intake_(query_, options_, observer, std::move(maker), std::move(form), report_),
+      intake_(query_, options_, observer, std::move(making), report_),
       forms_(query_, options_, intake_.schema(), server_, report_),
-      machine_(options, server_.api().next_seed(), forms_.has_other_encoding()),
+      machine_(options, server_.api().next_seed(), forms_.has_other_encoding(),
+               intake_.schema().custom),
       permits_(server_.api().executor, server_.api().environment.clock, server_.traffic(),
                server_.api().next_seed()),
       idle_timeout_(server_.traffic()->bookmarks),
@@ -224,17 +224,16 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
 /// Asks discovery for the API versions of the kind and switches to the best one.
 /// \param lost  the watched version is missing on the server
 void URLWatcherImpl::find_version(bool lost, std::function<void(WatchServer::Version)> then) {
-    const std::string_view older = intake_.schema().older_version;
+    const KindSchema& schema = intake_.schema();
     server_.begin_search();
     server_.api().served_versions.async_get(
-        query_.kind, older,
-        [weak = weak_from_this(), older, lost,
-         then = std::move(then)](ServedVersions::Answer answer) {
+        query_.kind, schema.older_versions, ApiAbsence::max_query_pause(schema.custom),
+        [weak = weak_from_this(), lost, then = std::move(then)](ServedVersions::Answer best) {
             const auto self = weak.lock();
             if (!self || self->stopped()) return;
             self->server_.end_search();
             if (self->server_.is_left()) return self->go_to_other_server();
-            const WatchServer::Version version = self->server_.take_version(answer, older, lost);
+            const WatchServer::Version version = self->server_.take_version(best, lost);
             self->on_version(version);
             then(version);
             self->on_status();
@@ -465,7 +464,7 @@ void URLWatcherImpl::on_end(error_code ec, std::string why) {
     if (stopped()) return;
     if (state().too_many) failure.message = intake_.problem_of_count(state());
     ExchangeEnd end = end_of_exchange(std::move(failure));
-    if (state().head.status != 404 || intake_.schema().older_version.empty())
+    if (state().head.status != 404 || intake_.schema().older_versions.empty())
         return decide(std::move(end));
     permits_.return_list_permit();
     find_version(true, [this, end = std::move(end)](WatchServer::Version version) {

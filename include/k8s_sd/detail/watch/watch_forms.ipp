@@ -1,8 +1,8 @@
 #include "k8s_sd/detail/codec/media_types.hpp"
-#include "k8s_sd/detail/transport/unreachable.hpp"
 #include "k8s_sd/detail/watch/watch_forms.hpp"
 
 #include <utility>
+#include <variant>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -130,8 +130,10 @@ void WatchForms::on_share(bool by_server) {
 bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
                             bool encoding_failed) {
     const Failure& failure = verdict.failure;
+    const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
+    const bool due_to_form = !failed || failed->may_be_due_to_form();
     // A compressed watch may break for any reason.
-    const bool may_be_gzip = exchange.gzip && failure.ec && !is_unreachable(failure.ec) &&
+    const bool may_be_gzip = exchange.gzip && failure.ec && due_to_form &&
                              (!exchange.watching() || failure.ec == errc::malformed_response);
     if (may_be_gzip) gzip_failed_ = true;
     if (drop_.shows_refusal(exchange.drops, exchange.head.status)) on_drop(false);
@@ -140,6 +142,8 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
         return true;
     }
     if (encoding_failed && fall_back(failure)) return true;
+    // An overloaded server says nothing about parameters, whatever its status.
+    if (failed && failed->cause == WatchMachine::Cause::busy) return false;
     if (!failure.ec || !share_.on_failure(exchange.sharded, exchange.head.status)) return false;
     report_.note(failure);
     return true;

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/url_watcher.hpp"
 #include "k8s_sd/watch_query.hpp"
@@ -29,14 +30,13 @@ class WatchIntake {
     /// An opaque tag stored with the object; nullopt drops the object.
     using Tag = std::optional<std::uint16_t>;
 
-    /// \param form  null for a built-in kind: stored for labels
-    WatchIntake(const WatchQuery&, const WatchOptions&, WatchObserver&,
-                std::shared_ptr<ObjectMaker>, std::shared_ptr<const ObjectForm> form, WatchReport&);
+    /// Objects of a built-in kind without a form are stored for labels.
+    WatchIntake(const WatchQuery&, const WatchOptions&, WatchObserver&, WatchMaking, WatchReport&);
 
     /// The observer is not called again.
     void stop() noexcept { stopped_ = true; }
 
-    const KindSchema& schema() const noexcept;
+    const KindSchema& schema() const noexcept { return schema_; }
     const ObjectStore& store() const noexcept { return store_; }
     /// The objects of a list with unknown kind so far.
     const std::vector<ObjectPtr>& held() const noexcept { return held_; }
@@ -82,8 +82,10 @@ class WatchIntake {
     const WatchQuery& query_;
     const WatchOptions& options_;
     WatchObserver& observer_;
+    TaggingObserver* const tagger_;  ///< null: all tags are 0
     const std::shared_ptr<ObjectMaker> maker_;
     const std::shared_ptr<const ObjectForm> form_;
+    const KindSchema& schema_;
     WatchReport& report_;
     ObjectStore store_;
     std::vector<ObjectPtr> held_;

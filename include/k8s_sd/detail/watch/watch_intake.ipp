@@ -15,20 +15,17 @@ constexpr std::size_t max_probed = 100;
 }  // namespace
 
 WatchIntake::WatchIntake(const WatchQuery& query, const WatchOptions& options,
-                         WatchObserver& observer, std::shared_ptr<ObjectMaker> maker,
-                         std::shared_ptr<const ObjectForm> form, WatchReport& report)
+                         WatchObserver& observer, WatchMaking making, WatchReport& report)
     : query_(query),
       options_(options),
       observer_(observer),
-      maker_(std::move(maker)),
-      form_(form || is_built_in(query_.kind)
-                ? std::move(form)
+      tagger_(making.tagger),
+      maker_(std::move(making.maker)),
+      form_(making.form || is_built_in(query_.kind)
+                ? std::move(making.form)
                 : std::make_shared<const ObjectForm>(query_.kind, Fields::all(), false)),
+      schema_(form_ ? form_->schema : schema_of(query_.kind, *maker_->options.version_rules)),
       report_(report) {}
-
-const KindSchema& WatchIntake::schema() const noexcept {
-    return form_ ? form_->schema : schema_of(query_.kind);
-}
 
 void WatchIntake::forget(std::string_view ns, std::string_view name) {
     report_.on_read(ns, name);
@@ -52,7 +49,7 @@ WatchIntake::Tag WatchIntake::tag_of(const Exchange& exchange, EventType type,
     if (type == EventType::deleted || exchange.purpose == Purpose::probe) return std::nullopt;
     if (!wants(decoded.meta.namespace_, decoded.meta.name)) return std::nullopt;
     if (!query_.share.contains(decoded.meta.uid)) return std::nullopt;
-    return observer_.tag_of(decoded);
+    return tagger_ ? tagger_->tag_of(decoded) : Tag(std::uint16_t{0});
 }
 
 bool WatchIntake::is_one_too_many(Exchange& exchange, EventType type, bool kept,
@@ -78,7 +75,7 @@ void WatchIntake::take(const Exchange& exchange, const DecodedObject& decoded, T
     if (!tag) return on_change(store_.remove(meta.namespace_, meta.name));
     ObjectPtr object = maker_->make(decoded, form_.get());
     ObjectTag::set(*object, *tag);
-    if (*tag == ObjectTag::apart) observer_.keep_apart(object);
+    if (*tag == ObjectTag::apart) tagger_->keep_apart(object);
     if (!decoded.kind_is_certain) return held_.push_back(std::move(object));
     if (exchange.watching()) return on_change(store_.put(std::move(object)));
     on_change(store_.put_listed(std::move(object)));

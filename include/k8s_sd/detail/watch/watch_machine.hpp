@@ -13,6 +13,7 @@
 #include "k8s_sd/status.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -83,8 +84,9 @@ class WatchMachine {
     struct BadPages {};         ///< the pages of a list repeat, or do not end
     /// The list cannot be streamed now; a LIST may succeed.
     struct NotStreamed {
-        bool tried = true;      ///< the server or the stream has shown that it does not work
-        bool answered = false;  ///< the server has begun a stream, so it is up
+        bool tried = true;       ///< the server or the stream has shown that it does not work
+        bool answered = false;   ///< the server has begun a stream, so it is up
+        bool timed_out = false;  ///< the attempt took as long as it may
     };
     enum class Cause : std::uint8_t {
         unreachable,  ///< no connection
@@ -96,10 +98,23 @@ class WatchMachine {
         absent,       ///< the server does not have the API
         silent,       ///< the response timed out, at its head or body
         unsent,       ///< the request was not sent, because credentials are missing
+        credentials,  ///< 401
     };
     struct Failed {
         std::optional<Duration> retry_after{};
         Cause cause = Cause::server;
+
+        /// Whether the form of the request may be the cause.
+        bool may_be_due_to_form() const noexcept {
+            switch (cause) {
+                case Cause::unreachable:
+                case Cause::busy:
+                case Cause::absent:
+                case Cause::unsent:
+                case Cause::credentials: return false;
+                default: return true;
+            }
+        }
     };
     /// The API version of the collection has changed; all known state is void.
     struct Moved {};
@@ -118,12 +133,14 @@ class WatchMachine {
                      Moved, NoPermit, NewCredentials, AskOtherwise, OtherServer, Slept>;
 
     /// \param other_encoding  a second encoding exists
-    WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false)
+    /// \param custom  see KindSchema
+    WatchMachine(const WatchOptions& options, std::uint64_t seed, bool other_encoding = false,
+                 bool custom = false)
         : plan_({options.page_size, options.max_objects, options.first_list_from_cache,
                  options.watch_list, other_encoding}),
           retries_(options, seed, seed + 2),
           lists_(options, seed + 1, seed + 4),
-          absence_(seed + 3) {}
+          absence_(seed + 3, custom) {}
 
     Step start() {
         const auto delay = retries_.at_start();
@@ -221,6 +238,7 @@ class WatchMachine {
         }
         const bool untried = plan_.forms().has_untried();
         plan_.give_up_stream(why.tried);
+        if (why.timed_out) plan_.on_timeout();
         return untried ? resume() : later();
     }
 
@@ -364,7 +382,7 @@ class WatchMachine {
         failures_.on_failure(failure.cause != Cause::busy, now_);
         if (failure.cause == Cause::refused && failures_.on_denial()) return on_denied_watch();
         const bool answered = failure.cause == Cause::server || failure.cause == Cause::busy ||
-                              failure.cause == Cause::unsent;
+                              failure.cause == Cause::unsent || failure.cause == Cause::credentials;
         if ((!answered && failure.cause != Cause::refused) || probes_.is_owed()) owe_probe();
         if (fails_too_often() || (answered && progress_.is_missing(now_))) {
             probes_.doubt(ListReason::failing_watch);
@@ -444,7 +462,8 @@ class WatchMachine {
         if (failure.cause == Cause::absent && !plan_.in_chain()) return on_absence();
         if (stage_ == Stage::probing) return on_failed_probe(failure);
         if (stage_ == Stage::watching) return on_failed_watch(failure);
-        if (was_sent(failure)) plan_.on_failure(is_for_good(failure));
+        if (was_sent(failure)) plan_.on_failure(is_for_good(failure), failure.may_be_due_to_form());
+        if (failure.cause == Cause::silent) plan_.on_timeout();
         return later_in(failure);
     }
     /// Only a sent request can prove something about its form.
@@ -452,10 +471,12 @@ class WatchMachine {
         return failure.cause != Cause::unreachable && failure.cause != Cause::unsent;
     }
 
-    /// Whether to skip the second attempt in this form: it timed out, or has to wait, and another
-    /// form may succeed now.
-    bool is_for_good(const Failed& failure) const {
-        return failure.cause == Cause::silent || failure.retry_after.has_value();
+    /// Whether to skip the second attempt in this form: it timed out, or has to wait for long, and
+    /// another form may succeed sooner.
+    static bool is_for_good(const Failed& failure) noexcept {
+        constexpr Duration long_wait = std::chrono::seconds(5);
+        return failure.cause == Cause::silent ||
+               failure.retry_after.value_or(Duration{}) >= long_wait;
     }
 
     /// A restored API may have lost all objects, so it is listed again.

@@ -45,9 +45,9 @@ Duration short_silence(const WatchOptions& options) {
     return std::min(options.response_timeout, limit);  // no timeout stays none
 }
 
-/// A server may be slow with the body after its head. The limit for one form of a list keeps the
-/// total of all forms below a minute.
-Duration silence_in_first_body(const WatchOptions& options) {
+/// A server may be slow with the body after its head. Only one form of a list is granted this limit
+/// in full, so the total of all forms is below a minute.
+Duration silence_behind_head(const WatchOptions& options) {
     constexpr Duration limit = std::chrono::seconds(25);
     return std::min(options.response_timeout, limit);
 }
@@ -59,7 +59,7 @@ void expect_list(WatchRequest& request, const WatchOptions& options,
     request.other_encoding = list.other_encoding;
     request.hasty = list.hasty;
     request.idle_timeout = list.hasty ? short_silence(options) : options.response_timeout;
-    if (list.hasty && list.first) request.body_timeout = silence_in_first_body(options);
+    if (list.hasty && list.has_time) request.body_timeout = silence_behind_head(options);
     request.idle_error = errc::response_timeout;
 }
 

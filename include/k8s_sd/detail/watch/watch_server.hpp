@@ -17,7 +17,7 @@ class WatchServer {
  public:
     explicit WatchServer(std::shared_ptr<ApiClient> client)
         : client_(std::move(client)),
-          api_(client_->impl()),
+          api_(impl_of(*client_)),
           revision_(api_.server_revision),
           traffic_(api_.traffic) {}
 
@@ -52,14 +52,10 @@ class WatchServer {
     /// Takes the best version. If the older version is gone and discovery is silent, that is the
     /// current one.
     /// \param lost  the version is missing on the server
-    Version take_version(ServedVersions::Answer answer, std::string_view older,
-                         bool lost) noexcept {
-        using Answer = ServedVersions::Answer;
-        const bool served = answer != Answer::none;
-        const std::string_view best = answer == Answer::older ? older : std::string_view();
-        const bool moved = best != api_version_ && (served || lost);
-        if (moved) api_version_ = best;
-        return {served, moved};
+    Version take_version(ServedVersions::Answer best, bool lost) noexcept {
+        const bool moved = best.version != api_version_ && (best.served || lost);
+        if (moved) api_version_ = best.version;
+        return {best.served, moved};
     }
 
  private:

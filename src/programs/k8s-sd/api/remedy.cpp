@@ -45,6 +45,7 @@ std::string_view remedy_of(errc error) {
         case errc::header_too_large:
         case errc::too_many_objects:
         case errc::target_list_too_large:
+        case errc::too_many_targets:
             return "let the job look at less: fewer namespaces, narrower selectors, a shorter list";
         case errc::truncated_response:
         case errc::response_timeout:

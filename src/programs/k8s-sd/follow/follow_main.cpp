@@ -101,15 +101,22 @@ void check(const FollowOptions& o) {
     }
 }
 
+ListClientOptions with_warnings(ListClientOptions options, const EventLog& log) {
+    options.warn = log;
+    return options;
+}
+
 /// A list with its client.
 struct Followed {
     Followed(asio::io_context& io, const ListSource& source, const FollowOptions& options,
              const TargetFolder& folder, FileMetrics& metrics)
-        : client(io.get_executor(), source, options.client),
+        : log("k8s-sd follow", options.log_times),
+          client(io.get_executor(), source, with_warnings(options.client, log)),
           list(folder, source,
-               std::chrono::duration_cast<std::chrono::milliseconds>(options.interval),
-               EventLog("k8s-sd follow", options.log_times), metrics) {}
+               std::chrono::duration_cast<std::chrono::milliseconds>(options.interval), log,
+               metrics) {}
 
+    const EventLog log;
     ListClient client;
     FollowedList list;
 };

@@ -1,5 +1,8 @@
 #include "follow/list_client.hpp"
 
+#include "http/secrets.hpp"
+#include "k8s_sd/tls_trust.hpp"
+
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -50,13 +53,16 @@ std::string text_of(const std::string& path) {
 }
 
 /// Files are read for each connection, because they are replaced from time to time.
-ssl::context context_of(const ListClientOptions& options) {
+/// \param warning  receives a problem that does not prevent connections
+ssl::context context_of(const ListClientOptions& options, std::string& warning) {
     ssl::context context(ssl::context::tls_client);
     context.set_verify_mode(ssl::verify_peer);
     if (options.ca_file.empty()) {
         context.set_default_verify_paths();
     } else {
-        context.load_verify_file(options.ca_file);
+        warning = k8s_sd::trust_certificates(context.native_handle(),
+                                             support::read_small_file(options.ca_file),
+                                             "the CA file " + options.ca_file);
     }
     if (!options.cert_file.empty()) {
         context.use_certificate_chain_file(options.cert_file);
@@ -138,10 +144,18 @@ ListClient::ListClient(asio::any_io_executor executor, ListSource source, ListCl
 
 ListClient::~ListClient() = default;
 
-std::unique_ptr<ListClient::Connection> ListClient::make_connection() const {
+void ListClient::warn(std::string warning) {
+    if (warning == warning_) return;
+    warning_ = std::move(warning);
+    if (!warning_.empty() && options_.warn) options_.warn(warning_);
+}
+
+std::unique_ptr<ListClient::Connection> ListClient::make_connection() {
     if (!source_.tls)
         return std::make_unique<ConnectionOver<beast::tcp_stream>>(source_, executor_);
-    ssl::context context = context_of(options_);
+    std::string warning;
+    ssl::context context = context_of(options_, warning);
+    warn(std::move(warning));
     return std::make_unique<ConnectionOver<Tls>>(source_, executor_, context);
 }
 

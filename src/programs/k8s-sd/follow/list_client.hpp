@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@ struct ListClientOptions {
     std::string token_file;  ///< read for each request; empty: none
     std::chrono::seconds wait{60};
     std::uint64_t body_bytes = std::uint64_t{256} << 20;  ///< longer responses are refused
+    /// Receives a warning about the CA file, in words, once until it changes; may be empty.
+    std::function<void(const std::string&)> warn{};
 };
 
 /// The response of a server.
@@ -38,7 +41,7 @@ class ListClient {
     ListClient& operator=(const ListClient&) = delete;
 
     /// Waits until the list differs from the tag's, if the server supports it.
-    /// \throws boost::system::system_error, std::system_error
+    /// \throws boost::system::system_error, std::runtime_error
     boost::asio::awaitable<void> get(const std::string& tag, ListReply& reply);
 
  private:
@@ -47,12 +50,14 @@ class ListClient {
     class ConnectionOver;
 
     boost::asio::awaitable<void> get_once(const std::string& tag, ListReply& reply);
-    std::unique_ptr<Connection> make_connection() const;
+    std::unique_ptr<Connection> make_connection();
+    void warn(std::string warning);
 
     const boost::asio::any_io_executor executor_;
     const ListSource source_;
     const ListClientOptions options_;
     std::unique_ptr<Connection> connection_;
+    std::string warning_;  // the known one
 };
 
 }  // namespace k8s_sd_program

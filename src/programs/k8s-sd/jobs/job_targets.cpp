@@ -310,6 +310,18 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
     if (now - table_asked_ > limits_.forget_after) table_.reset();
 }
 
+std::string JobTargets::failure() const {
+    const std::vector<k8s_sd::FailedTarget> failed = pool_.failed();
+    if (failed.empty()) return {};
+    const k8s_sd::FailedTarget& target = failed.front();
+    std::string name = target.source;
+    for (const auto& [id, provider] : providers_) {
+        const k8s_sd::TargetGroupPtr group = provider.groups.find(target.source);
+        if (group && target.index < group->size()) name = address_of(*group, target.index);
+    }
+    return name + ": " + target.message;
+}
+
 TargetCounts JobTargets::counts() const {
     TargetCounts counts{0, pool_.active_count(), pool_.dropped_count(), pool_.failed_count()};
     for (const auto& [id, provider] : providers_) {

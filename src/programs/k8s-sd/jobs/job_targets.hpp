@@ -68,6 +68,9 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// Whether forget_unused() may find something.
     bool keeps_something() const noexcept;
     TargetCounts counts() const;
+    /// The address of a target that cannot be scraped, and the reason, in words; empty: there is
+    /// none.
+    std::string failure() const;
 
  private:
     /// The state of one provider.

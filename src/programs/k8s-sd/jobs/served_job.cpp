@@ -62,8 +62,21 @@ void ServedJob::on_change() {
     if (targets_.complete() && !was_complete && options_.on_complete) {
         options_.on_complete(name_, counts);
     }
+    report_failed(counts);
     if (targets_.complete()) readers_.changed();
     answer_waiting();
+}
+
+/// Targets can fail and recover with each change of their objects, so not every one is reported.
+void ServedJob::report_failed(const TargetCounts& counts) {
+    constexpr std::chrono::minutes pace{10};
+    const auto now = options_.clock->now();
+    const bool is_more = counts.failed > failed_then_;
+    if (is_more && next_report_ && now < *next_report_) return;
+    failed_then_ = counts.failed;
+    if (!is_more) return;
+    next_report_ = now + pace;
+    if (options_.on_failed) options_.on_failed(name_, counts, targets_.failure());
 }
 
 /// Periodically drops unused lists, so that they need not follow every change.

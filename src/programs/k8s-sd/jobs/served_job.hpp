@@ -34,6 +34,10 @@ struct ServeOptions {
     std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< for waiting readers
     /// Called in any thread once the first complete list of a job exists; may be empty.
     std::function<void(const std::string& job, const TargetCounts&)> on_complete{};
+    /// Called in any thread once more targets of a job cannot be scraped, at most every ten minutes
+    /// for each job; may be empty. \param example  the address of one, and the reason
+    std::function<void(const std::string& job, const TargetCounts&, const std::string& example)>
+        on_failed{};
 };
 
 /// One job as seen by readers: its targets, on a strand of its own, and the requests waiting for
@@ -75,6 +79,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     template <class Action>
     void post(Action);
     void on_change();
+    void report_failed(const TargetCounts&);
     void forget_unused();
     k8s_sd::TimePoint next_sweep() const;
     static OnList without_exceptions(OnList);
@@ -95,6 +100,8 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     std::optional<std::string> ended_;                ///< the reason, for readers
     bool stopped_ = false;
     k8s_sd::TimePoint swept_;
+    std::size_t failed_then_ = 0;  ///< at the last report, or fewer since
+    std::optional<k8s_sd::TimePoint> next_report_;
     // Read by other threads.
     std::atomic<bool> complete_ = false;
     std::atomic<std::size_t> discovered_ = 0, active_ = 0, dropped_ = 0, failed_ = 0;

@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <utility>
@@ -199,6 +200,18 @@ bool ServedJobs::all_unusable() const {
 std::string ServedJobs::not_ready() const { return incomplete(!all_unusable()); }
 
 std::string ServedJobs::failed() const { return all_unusable() ? "" : incomplete(false); }
+
+std::string ServedJobs::failed_targets() const {
+    std::string text;
+    for (const auto& [name, entry] : jobs_) {
+        const std::size_t failed = entry.job->counts().failed;
+        if (failed == 0) continue;
+        text += "job " + name + ": " + std::to_string(failed) +
+                (failed == 1 ? " target" : " targets") +
+                " cannot be scraped; /api/ui/targets?state=failed has the reasons\n";
+    }
+    return text;
+}
 
 std::string ServedJobs::why_missing(const std::string& name) const {
     if (const auto why = left_out_.why(name)) return *why;

@@ -59,6 +59,8 @@ class ServedJobs {
     /// One a line, in words: the jobs in need of a correction of the configuration, if other jobs
     /// can be served.
     std::string failed() const;
+    /// One a line, in words: the jobs with targets that cannot be scraped.
+    std::string failed_targets() const;
     /// One a line, in words: the jobs with targets stored before a restart, see WarmStart.
     std::string unconfirmed() const;
     /// One a line, in words: the jobs with lists of an earlier configuration, at least in part,

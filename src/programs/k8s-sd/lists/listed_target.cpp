@@ -110,6 +110,30 @@ class TextWriter {
     std::size_t left_out_ = 0;
 };
 
+/// A label with a setting for histograms, since Prometheus 3.13.
+struct HistogramLabel {
+    std::string_view name;
+    bool (ScrapeTarget::*of_target)() const noexcept;
+    bool ScrapeConfig::*of_job;
+};
+
+constexpr HistogramLabel histogram_labels[] = {
+    {"__convert_classic_histograms_to_nhcb__", &ScrapeTarget::convert_classic_histograms_to_nhcb,
+     &ScrapeConfig::convert_classic_histograms_to_nhcb},
+    {"__always_scrape_classic_histograms__", &ScrapeTarget::always_scrape_classic_histograms,
+     &ScrapeConfig::always_scrape_classic_histograms},
+    {"__scrape_native_histograms__", &ScrapeTarget::scrape_native_histograms,
+     &ScrapeConfig::scrape_native_histograms},
+};
+
+/// Null for any other name.
+const HistogramLabel* histogram_label(std::string_view name) {
+    const auto* found =
+        std::find_if(std::begin(histogram_labels), std::end(histogram_labels),
+                     [&](const HistogramLabel& label) { return label.name == name; });
+    return found == std::end(histogram_labels) ? nullptr : found;
+}
+
 /// Whether the target's setting equals the job's: the reader has it in its own job.
 bool is_default(const ScrapeTarget& target, const ScrapeConfig& config, std::string_view name) {
     if (name == "instance") return target.get("instance") == target.get(address_label);
@@ -119,7 +143,8 @@ bool is_default(const ScrapeTarget& target, const ScrapeConfig& config, std::str
         return target.scrape_timeout() ==
                config.scrape_timeout.value_or(std::min(usual, config.scrape_interval));
     }
-    return false;
+    const HistogramLabel* histograms = histogram_label(name);
+    return histograms && (target.*histograms->of_target)() == config.*histograms->of_job;
 }
 
 /// Hidden labels with an effect on scraping; the last ones are vmagent's.
@@ -127,7 +152,7 @@ bool steers_scrape(std::string_view name) {
     constexpr std::array names = {"__metrics_path__",   "__scheme__",       "__scrape_interval__",
                                   "__scrape_timeout__", "__sample_limit__", "__series_limit__",
                                   "__stream_parse__",   "__tenant_id__"};
-    return name.starts_with("__param_") ||
+    return name.starts_with("__param_") || histogram_label(name) ||
            std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -115,9 +115,29 @@ void Listing::admit(const ListDivision& division, TimePoint now) {
                        " other ways, which is the limit; readers should agree on one");
 }
 
+/// \throws LimitReached if the list has too many targets for so many shards
+void Listing::check_cost(const ListDivision& division) const {
+    if (division.shards == 0) return;
+    // Storing a target of every shard costs that much more than weighing.
+    constexpr std::size_t of_every_shard = 64;
+    std::size_t cost = 0;
+    for (const auto& [key, targets] : targets_) {
+        for (const Held& target : targets) {
+            if (division.by_node && !target->node.empty()) continue;
+            cost += target->share_key ? 1 : of_every_shard;
+        }
+    }
+    const std::size_t possible =
+        std::max<std::size_t>(limits_.division_cost / std::max<std::size_t>(cost, 1), 1);
+    if (division.shards <= possible) return;
+    throw LimitReached("the list has too many targets for " + std::to_string(division.shards) +
+                       " shards; at most " + std::to_string(possible) + " are possible");
+}
+
 const Listing::Divided& Listing::divided(const ListDivision& division, TimePoint now) {
     auto it = divisions_.find(division);
     if (it == divisions_.end()) {
+        check_cost(division);
         admit(division, now);
         Divided made{Divider(division)};
         ++change_;

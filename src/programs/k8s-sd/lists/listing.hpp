@@ -27,7 +27,10 @@ struct ListLimits {
     std::chrono::steady_clock::duration choice_idle = std::chrono::seconds(150);
     /// The same for a choice requested only once: its reader has restarted with another one.
     std::chrono::steady_clock::duration choice_idle_once = std::chrono::seconds(90);
-    std::size_t divisions = 8;                      ///< divisions of the list in use
+    std::size_t divisions = 8;  ///< divisions of the list in use
+    /// Shards times targets of a division: each shard is weighed for each target, which takes up to
+    /// a quarter of a second, and a target of every shard is stored that many times.
+    std::size_t division_cost = 100'000'000;
     std::size_t views = 10'000;                     ///< selections in use
     std::size_t body_bytes = std::size_t{1} << 30;  ///< bytes of these selections
     /// Bytes of all lists, and of older ones still being sent, see HeldBytes.
@@ -116,6 +119,7 @@ class Listing {
     void forget(Predicate);
     void sweep(TimePoint now);
     void admit(const ListDivision&, TimePoint now);
+    void check_cost(const ListDivision&) const;
     const Divided& divided(const ListDivision&, TimePoint now);
     View& view(const ListSelection&, TimePoint now);
     const ListBodyPtr& empty_body();

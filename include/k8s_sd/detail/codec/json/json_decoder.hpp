@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/codec/text_arena.hpp"
+#include "k8s_sd/detail/text/byte_order_mark.hpp"
 #include "k8s_sd/detail/text/json_surrogates.hpp"
 
 #include <cstddef>
@@ -34,6 +35,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     void begin_list();
     void begin_event();
     void start(const Projection& root, void* aggregate, const Projection* records);
+    error_code feed_text(std::string_view bytes);
     error_code feed_parser(std::string_view bytes);
     error_code feed_list(std::string_view bytes);
     error_code feed_watch(std::string_view bytes);
@@ -54,6 +56,7 @@ class JsonDecoder final : public Decoder, private RecordSink {
     ListHead head_;
     JsonParser<JsonProjector> parser_;
     std::unique_ptr<OversizedObject> oversized_;  // null: the object is within the limit
+    ByteOrderMarkFilter mark_;
     SurrogateFilter surrogates_;
     bool filters_surrogates_ = false;  // only after a parse error, because the filter is slow
     Document document_ = Document::list;

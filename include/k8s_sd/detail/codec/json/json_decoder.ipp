@@ -44,6 +44,7 @@ JsonDecoder::JsonDecoder(const JsonSchema& schema, Scratch& scratch, std::size_t
 void JsonDecoder::begin(Document document) {
     document_ = document;
     in_event_ = false;
+    mark_.begin();
     has_managed_fields_ = false;
     surrogates_.clear();
     document == Document::list ? begin_list() : begin_event();
@@ -87,7 +88,12 @@ error_code JsonDecoder::not_json(std::string_view what) {
                 std::string(what) + " is not JSON: " + std::string(parser_.problem()));
 }
 
+// Some servers and proxies write a byte order mark, as some programs on Windows do.
 error_code JsonDecoder::feed(std::string_view bytes) {
+    return mark_.feed(bytes, [this](std::string_view text) { return feed_text(text); });
+}
+
+error_code JsonDecoder::feed_text(std::string_view bytes) {
     if (!filters_surrogates_) return feed_parser(bytes);
     return surrogates_.feed(bytes, [this](std::string_view text) { return feed_parser(text); });
 }
@@ -127,7 +133,8 @@ error_code JsonDecoder::feed_watch(std::string_view bytes) {
 
 error_code JsonDecoder::finish() {
     const auto last = [this](std::string_view text) { return feed_parser(text); };
-    const error_code ec = surrogates_.finish(last);
+    error_code ec = mark_.finish(last);
+    if (!ec) ec = surrogates_.finish(last);
     release();
     if (ec) return ec;
     if (document_ == Document::list) return finish_list();

@@ -97,14 +97,16 @@ class JsonParser {
         problem_ = problem;
         return at;
     }
-    static const char* behind_space(const char* at, const char* end) noexcept {
+    // Handles unexpected characters: skips spaces, rare in JSON of the API server, and refuses
+    // others. Spaces do not change the state, so feed() continues after them.
+    [[gnu::noinline]] const char* skip_space_or_fail(const char* at, const char* end,
+                                                     std::string_view problem) noexcept {
+        const char* const begin = at;
         while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')) ++at;
-        return at;
+        return at == begin ? fail(at, problem) : at;
     }
 
     const char* take_value(const char* at, const char* end) {
-        at = behind_space(at, end);
-        if (at == end) return at;
         switch (*at) {
             case '"': return begin_text(at, end, false);
             case '{': return open(at, end, false);
@@ -115,6 +117,10 @@ class JsonParser {
             case ']':
                 if (state_ == State::first_element) return close(at);
                 break;
+            case ' ':
+            case '\n':
+            case '\r':
+            case '\t': return skip_space_or_fail(at, end, {});
             default: break;
         }
         number_.begin();
@@ -122,25 +128,21 @@ class JsonParser {
         return take_number(at, end);
     }
     const char* take_key(const char* at, const char* end) {
-        at = behind_space(at, end);
-        if (at == end) return at;
         if (*at == '"') return begin_text(at, end, true);
         if (*at == '}' && state_ == State::first_key) return close(at);
-        return fail(at, "a key was expected");
+        return skip_space_or_fail(at, end, "a key was expected");
     }
     const char* take_colon(const char* at, const char* end) {
-        at = behind_space(at, end);
         if (at == end) return at;
-        if (*at != ':') return fail(at, "a colon was expected");
+        if (*at != ':') return skip_space_or_fail(at, end, "a colon was expected");
         state_ = State::value;
         return ++at == end ? at : take_value(at, end);
     }
     const char* take_comma(const char* at, const char* end) {
-        at = behind_space(at, end);
-        if (at == end) return at;
         const bool array = is_array_[depth_ - 1];
         if (*at == (array ? ']' : '}')) return close(at);
-        if (*at != ',') return fail(at, "a comma or a closing bracket was expected");
+        if (*at != ',')
+            return skip_space_or_fail(at, end, "a comma or a closing bracket was expected");
         state_ = array ? State::value : State::key;
         if (++at == end) return at;
         return array ? take_value(at, end) : take_key(at, end);

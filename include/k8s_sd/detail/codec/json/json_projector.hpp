@@ -77,7 +77,7 @@ class JsonProjector {
     const std::string& document_problem() const noexcept { return document_problem_; }
 
     bool passes_over() const noexcept {
-        return skipping_ == 0 && (pending_ == nullptr || pending_->type >= Type::raw);
+        return skipping_ == 0 && (pending_ == nullptr || pending_->type == Type::raw);
     }
     void on_passing(std::string_view part) {
         if (pending_ != nullptr) take_raw_part(part);
@@ -122,7 +122,7 @@ class JsonProjector {
             pending_ = wanted ? &map_value() : nullptr;
         } else {
             pending_ = frame.node->member(key);
-            has_records_ = has_records_ || (pending_ != nullptr && pending_ == records_);
+            if (pending_ != nullptr) note_member();
         }
         forget_text();
     }
@@ -134,7 +134,7 @@ class JsonProjector {
         if (!takes_text(*pending_)) return mismatch("a string");
         const Projection& around = *frames_.back().node;
         const std::optional<std::string_view> value =
-            around.base64 ? decode(whole(rest)) : copy(whole(rest));
+            around.base64 ? decode(joined(rest)) : copy(joined(rest));
         forget_text();
         if (!value) return not_base64();
         if (around.type != Type::object && !count_element(around)) return after_value();
@@ -183,7 +183,6 @@ class JsonProjector {
     };
 
     [[gnu::noinline]] void take_raw_part(std::string_view part) {
-        if (pending_->type == Type::presence) return;
         if (oversized_ == nullptr) {
             if (within_limit(part.size() + text_.size())) return append(part);
             begin_oversized();
@@ -201,11 +200,6 @@ class JsonProjector {
         return pending_->begin(around);
     }
     [[gnu::noinline]] void take_raw() {
-        if (pending_->type == Type::presence) {
-            has_presence_ = true;
-            pending_ = nullptr;
-            return;
-        }
         if (oversized_ == nullptr) {
             void* const object = raw_aggregate();
             const std::string_view text(text_.data(), text_.size());
@@ -219,6 +213,12 @@ class JsonProjector {
         }
         oversized_ = nullptr;
         after_value();
+    }
+    void note_member() noexcept {
+        has_records_ = has_records_ || pending_ == records_;
+        if (pending_->type != Type::presence) return;
+        has_presence_ = true;
+        pending_ = nullptr;
     }
     // A number may be in quotes.
     static bool takes_text(const Projection& node) noexcept {
@@ -236,20 +236,19 @@ class JsonProjector {
         }
     }
     // Records the wrong type, and skips the value.
-    void mismatch(std::string_view found) {
+    [[gnu::noinline]] void mismatch(std::string_view found) {
         note_mismatch(found);
         after_value();
     }
-    void unwanted(std::string_view bracketed) {
+    [[gnu::noinline]] void unwanted(std::string_view bracketed) {
         note_mismatch(bracketed);
         pending_ = nullptr;
         enter_skipped();
     }
-    [[gnu::noinline]] void note_mismatch(std::string_view found) {
-        if (pending_->type == Type::presence) return;
+    void note_mismatch(std::string_view found) {
         note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
     }
-    void not_base64() {
+    [[gnu::noinline]] void not_base64() {
         note_problem("a string that is not base64");
         after_value();
     }
@@ -310,7 +309,10 @@ class JsonProjector {
     }
     [[gnu::noinline]] void append(std::string_view part) {
         lost_ = lost_ || !within_limit(part.size() + text_.size());
-        if (lost_) return text_.resize(std::max<std::size_t>(text_.size(), 1));  // see whole()
+        if (lost_) {
+            if (text_.empty()) text_.push_back('\0');  // see joined()
+            return;
+        }
         const std::size_t size = text_.size() + part.size();
         if (size > text_.capacity()) text_.reserve(std::min(2 * size, left()));
         text_.insert(text_.end(), part.begin(), part.end());
@@ -325,10 +327,14 @@ class JsonProjector {
         text_.clear();
     }
     std::string_view whole(std::string_view rest) {
-        if (!text_.empty()) return whole_of_parts(rest);
-        return within_limit(rest.size()) ? rest : std::string_view();
+        const std::string_view text = joined(rest);
+        return within_limit(text.size()) ? text : std::string_view();
     }
-    [[gnu::noinline]] std::string_view whole_of_parts(std::string_view rest) {
+    // The text with its earlier parts, which are within the limit; nothing of a lost text.
+    std::string_view joined(std::string_view rest) {
+        return text_.empty() ? rest : with_parts(rest);
+    }
+    [[gnu::noinline]] std::string_view with_parts(std::string_view rest) {
         append(rest);
         return lost_ ? std::string_view() : std::string_view(text_.data(), text_.size());
     }
@@ -362,21 +368,23 @@ class JsonProjector {
     }
     /// The remaining memory of the record, besides an incomplete text.
     std::size_t left() const noexcept {
-        const std::size_t used = arena_.size() + element_bytes_;
-        return used < max_record_bytes_ ? max_record_bytes_ - used : 0;
+        return used() < max_record_bytes_ ? max_record_bytes_ - used() : 0;
     }
+    std::size_t used() const noexcept { return arena_.size() + element_bytes_; }
     bool within_limit(std::size_t more) {
-        return more <= left() || is_identity(more) || note_too_large();
+        return used() + more <= max_record_bytes_ || beyond_limit(more);
+    }
+    [[gnu::noinline]] bool beyond_limit(std::size_t more) {
+        return more == 0 || is_identity(more) || note_too_large();
     }
     /// Object keys and identifying texts are read even beyond the limit.
-    [[gnu::noinline]] bool is_identity(std::size_t size) const noexcept {
+    bool is_identity(std::size_t size) const noexcept {
         if (size > max_identity_size || frames_.empty()) return false;
         if (pending_ == nullptr || pending_->type == Type::object)
             return frames_.back().node->type == Type::object;  // a key
-        return pending_->identity &&
-               arena_.size() + element_bytes_ + size <= max_record_bytes_ + max_identities_size;
+        return pending_->identity && used() + size <= max_record_bytes_ + max_identities_size;
     }
-    [[gnu::noinline]] bool note_too_large() {
+    bool note_too_large() {
         too_large_ = true;
         note_problem("the object is larger than " + std::to_string(max_record_bytes_) + " bytes");
         return false;

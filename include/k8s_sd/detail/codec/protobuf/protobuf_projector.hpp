@@ -48,14 +48,21 @@ class ProtobufProjector {
     void read_number(const Frame&, const Projection& member, void* context, std::int64_t);
 
     std::string_view keep(std::string_view text);
-    std::string_view keep_bytes(std::string_view bytes);
-    bool count_element(const Projection&);
+    [[gnu::noinline]] std::string_view mended_copy(std::string_view text);
+    std::string_view keep_bytes(std::string_view bytes) {
+        return within_limit(bytes.size()) ? bytes : std::string_view();
+    }
+    // An element of a vector takes memory even without texts.
+    bool count_element(const Projection& around) { return within_limit(around.element_bytes); }
     bool within_limit(std::size_t more) {
-        if (more > max_record_bytes_ - kept_) return note_too_large();
+        if (more > max_record_bytes_ - kept_) {
+            note_too_large();
+            return false;
+        }
         kept_ += more;
         return true;
     }
-    [[gnu::noinline]] bool note_too_large();
+    [[gnu::noinline]] void note_too_large();
     void note_problem(const Frame&, const Projection* member, std::string text);
     static std::string path(const Frame&, const Projection* member);
 

@@ -119,7 +119,10 @@ void ProtobufProjector::read_number(const Frame& frame, const Projection& member
 }
 
 std::string_view ProtobufProjector::keep(std::string_view text) {
-    if (is_utf8(text)) return keep_bytes(text);
+    return is_utf8(text) ? keep_bytes(text) : mended_copy(text);
+}
+
+std::string_view ProtobufProjector::mended_copy(std::string_view text) {
     std::size_t size = 0;
     for_each_utf8_part(text, [&](std::string_view part) { size += part.size(); });
     if (!within_limit(size)) return {};
@@ -129,20 +132,10 @@ std::string_view ProtobufProjector::keep(std::string_view text) {
     return {start, size};
 }
 
-std::string_view ProtobufProjector::keep_bytes(std::string_view bytes) {
-    return within_limit(bytes.size()) ? bytes : std::string_view();
-}
-
-// An element of a vector takes memory even without texts.
-bool ProtobufProjector::count_element(const Projection& around) {
-    return within_limit(around.element_bytes);
-}
-
-bool ProtobufProjector::note_too_large() {
+void ProtobufProjector::note_too_large() {
     too_large_ = true;
     if (problem_.empty())
         problem_ = "the object is larger than " + std::to_string(max_record_bytes_) + " bytes";
-    return false;
 }
 
 void ProtobufProjector::note_problem(const Frame& frame, const Projection* member,

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.hpp"
 #include "k8s_sd/detail/discovery/snapshots/packed_reader.hpp"
 
@@ -56,8 +57,8 @@ class GroupPacker {
     };
 
     void put_blocks(const Labels& labels) {
-        put_number(group_bytes_, labels.blocks().size());
-        for (const LabelBlockPtr& block : labels.blocks()) {
+        put_number(group_bytes_, Access::blocks(labels).size());
+        for (const LabelBlockPtr& block : Access::blocks(labels)) {
             put_number(group_bytes_, block ? number_of(*block) : 0);
         }
     }
@@ -175,8 +176,8 @@ class GroupUnpacker {
                             group_blocks_.size() < most && targets < most;
         if (!usable) reader_.fail();
         if (reader_.failed()) return;
-        groups.push_back(
-            TargetGroup::make(source, group_blocks_, ends_, upper_key << 32U | lower_key));
+        groups.push_back(Access::make_group<TargetGroup>(source, group_blocks_, ends_,
+                                                         upper_key << 32U | lower_key));
     }
     void read_block_list() {
         for (std::size_t left = reader_.count(); left > 0 && !reader_.failed(); --left) {

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_registry.hpp"
@@ -81,6 +82,7 @@ Digest digest_of_config(const ResolvedConfig& config, Role role, const WarmStart
         add(flag ? "1" : "0");
     }
     add(to_string(config.view.dialect));
+    add(to_string(config.view.prometheus_version));
     for (const std::string& annotation : options.annotations) add(annotation);
     return digest_of(text);
 }
@@ -177,21 +179,17 @@ void WarmTargets::read_file() {
     if (!source) return;
     file_server_ = source->server();
     using Answer = std::shared_ptr<LoadedGroups>;
-    pending_answer_ = LateAnswers::async_ask<Answer>(
-        strand_, nullptr,
-        [this](const std::function<void(Answer)>& complete) {
-            const auto call = [complete, files = files_, identity = identity_of(file_server_),
-                               options = options_] {
-                complete(std::make_shared<LoadedGroups>(load_safely(*files, identity, options)));
-            };
-            if (!calls_->run(call)) throw std::runtime_error("too many files are being read");
+    pending_answer_ = async_elsewhere<Answer>(
+        strand_, calls_,
+        [files = files_, identity = identity_of(file_server_), options = options_] {
+            return std::make_shared<LoadedGroups>(load_safely(*files, identity, options));
         },
         [](const std::string& problem) {
             return std::make_shared<LoadedGroups>(LoadedGroups{.problem = problem});
         },
-        [weak = weak_from_this()](const Answer& loaded) {
-            if (const auto self = weak.lock()) self->on_loaded(std::move(*loaded));
-        });
+        if_alive(weak_from_this(), [](WarmTargets& self, const Answer& loaded) {
+            self.on_loaded(std::move(*loaded));
+        }));
 }
 
 void WarmTargets::on_loaded(LoadedGroups loaded) {
@@ -316,17 +314,9 @@ void WarmTargets::write() {
             return std::string("it takes more than there is: ") + e.what();
         }
     };
-    pending_answer_ = LateAnswers::async_ask<std::string>(
-        strand_, nullptr,
-        [&](const std::function<void(std::string)>& complete) {
-            if (!calls_->run([complete, save] { complete(save()); })) {
-                throw std::runtime_error("too many files are being written");
-            }
-        },
-        [](const std::string& problem) { return problem; },
-        [weak = weak_from_this()](const std::string& problem) {
-            if (const auto self = weak.lock()) self->on_written(problem);
-        });
+    pending_answer_ = async_elsewhere<std::string>(
+        strand_, calls_, save, [](const std::string& problem) { return problem; },
+        if_alive(weak_from_this(), &WarmTargets::on_written));
 }
 
 void WarmTargets::on_written(const std::string& problem) {

@@ -1,7 +1,7 @@
+#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/discovery/sources/file_targets.hpp"
-#include "k8s_sd/detail/discovery/sources/source_feed.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <boost/asio/post.hpp>
@@ -62,9 +62,8 @@ void FileTargets::stop() noexcept {
 
 void FileTargets::scan() {
     metrics_->target_file_scans.fetch_add(1, std::memory_order_relaxed);
-    timer_->expires_at(clock_->now() + max_scan_time, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->on_hanging();
-    });
+    timer_->expires_at(clock_->now() + max_scan_time,
+                       if_alive(weak_from_this(), &FileTargets::on_hanging));
     ask();
 }
 
@@ -84,9 +83,7 @@ void FileTargets::ask() {
 
 void FileTargets::scan_later() {
     timer_->expires_at(due_after(clock_->now(), std::max(config_.interval, min_scan_interval)),
-                       [weak = weak_from_this()] {
-                           if (const auto self = weak.lock()) self->scan();
-                       });
+                       if_alive(weak_from_this(), &FileTargets::scan));
 }
 
 /// Keeps waiting for the scan: another one would take as long.

@@ -4,7 +4,6 @@
 #include "k8s_sd/detail/client/status_error.hpp"
 #include "k8s_sd/detail/config/list_url.hpp"
 #include "k8s_sd/detail/discovery/sources/http_targets.hpp"
-#include "k8s_sd/detail/discovery/sources/source_feed.hpp"
 #include "k8s_sd/detail/discovery/sources/target_list.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
+#include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/group_watcher.hpp"
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -79,6 +81,51 @@ class SourceFollower final : public std::enable_shared_from_this<SourceFollower>
     bool awake_ = false;      ///< run() was posted
     error_code error_;        ///< the source's error in the last run()
     TimePoint since_{};       ///< when it took its present value
+};
+
+/// Feeds a source with targets, for example from files. Works on a strand.
+class SourceDriver {
+ public:
+    virtual ~SourceDriver() = default;
+    // Any thread.
+    /// Called once.
+    virtual void start() = 0;
+    /// Stops on the strand, asynchronously.
+    virtual void stop() noexcept = 0;
+};
+
+/// Follows a TargetSource: the host's own, or one fed by a driver.
+class SourceFeed final : public TargetFeed {
+ public:
+    /// \param driver  null: the source is set by its owner
+    SourceFeed(std::shared_ptr<SourceState> source, asio::any_io_executor strand,
+               std::shared_ptr<Clock> clock, std::shared_ptr<SourceDriver> driver)
+        : source_(std::move(source)),
+          strand_(std::move(strand)),
+          clock_(std::move(clock)),
+          driver_(std::move(driver)) {}
+    ~SourceFeed() override {
+        if (!follower_) return;
+        source_->unfollow(*follower_);
+        if (driver_) driver_->stop();
+    }
+
+    void start(std::weak_ptr<GroupWatcher::Observer> observer) override {
+        if (follower_) return;
+        follower_ = std::make_shared<SourceFollower>(source_, strand_, clock_, std::move(observer));
+        source_->follow(follower_);
+        if (driver_) driver_->start();
+    }
+    DiscovererStatus status() const override {
+        return follower_ ? follower_->status() : DiscovererStatus{};
+    }
+
+ private:
+    const std::shared_ptr<SourceState> source_;
+    const asio::any_io_executor strand_;
+    const std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<SourceDriver> driver_;
+    std::shared_ptr<SourceFollower> follower_;  ///< null before start()
 };
 
 }  // namespace k8s_sd::inline v0::detail

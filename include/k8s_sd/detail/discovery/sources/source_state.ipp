@@ -162,12 +162,12 @@ std::vector<GroupChange> SourceFollower::take_changes() {
 
 // --- the host's handle ---------------------------------------------------------------------------
 
-TargetSource::TargetSource() : state_(std::make_shared<detail::SourceState>()) {}
+TargetSource::TargetSource() : impl_(std::make_shared<detail::SourceState>()) {}
 
-void TargetSource::set(const std::vector<TargetGroupPtr>& groups) { state_->set(groups); }
+void TargetSource::set(const std::vector<TargetGroupPtr>& groups) { impl_->set(groups); }
 
-void TargetSource::update(const std::vector<TargetGroupPtr>& groups) { state_->update(groups); }
+void TargetSource::update(const std::vector<TargetGroupPtr>& groups) { impl_->update(groups); }
 
-void TargetSource::fail(const std::string& message) { state_->fail(errc::source_failed, message); }
+void TargetSource::fail(const std::string& message) { impl_->fail(errc::source_failed, message); }
 
 }  // namespace k8s_sd::inline v0

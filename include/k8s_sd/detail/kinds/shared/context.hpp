@@ -41,6 +41,7 @@ struct RoleOptions {
     bool by_namespace = false;
     Division division{};
     std::size_t max_targets = 100'000;  ///< of one object
+    const VersionRules* version_rules = &no_version_rules;
 };
 
 /// The inputs and outputs of a generator.

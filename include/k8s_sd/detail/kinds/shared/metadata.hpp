@@ -1,10 +1,12 @@
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
+#include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/detail/labels/label_names.hpp"
 #include "k8s_sd/detail/text/host_port.hpp"
+#include "k8s_sd/role.hpp"
 
 #include <array>
 #include <cstdint>
@@ -26,6 +28,8 @@ struct LabelRow {
     std::string_view says;
     /// Completes "Absent …". Empty: present in each group or target.
     std::string_view absent;
+    /// The first version of Prometheus with the label.
+    PrometheusVersion since = PrometheusVersion::v3_5;
 };
 
 /// The labels and annotations of an object as target labels.
@@ -33,7 +37,9 @@ struct Metadata {
     std::array<LabelBlockPtr, 2> blocks;  // labels, annotations; null: none
 
     void add_to(GroupBuilder& group) const { group.add(blocks[0]).add(blocks[1]); }
-    Labels labels() const noexcept { return {blocks.data(), blocks.data() + blocks.size()}; }
+    Labels labels() const noexcept {
+        return Access::make<Labels>(blocks.data(), blocks.data() + blocks.size());
+    }
     friend bool operator==(const Metadata& a, const Metadata& b) noexcept {
         return a.labels() == b.labels();
     }
@@ -53,6 +59,11 @@ inline Metadata make_metadata(MetadataNames names, const api::ObjectMeta& meta,
 
 inline LabelBlockPtr namespace_label(LabelFactory& factory, std::string_view ns) {
     return factory.block().add("__meta_kubernetes_namespace", ns).make_shared();
+}
+
+/// Of a slice; a service has one for the IP family of its slices with targets.
+inline LabelBlockPtr address_type_label(LabelFactory& factory, std::string_view type) {
+    return factory.block().add("__meta_kubernetes_endpointslice_address_type", type).make_shared();
 }
 
 inline LabelBlockPtr address_label(LabelFactory& factory, std::string_view address) {

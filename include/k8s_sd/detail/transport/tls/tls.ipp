@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/detail/transport/tls/tls.hpp"
 #include "k8s_sd/detail/transport/tls/tls_peer.hpp"
+#include "k8s_sd/tls_trust.hpp"
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -142,14 +143,7 @@ Key private_key(const Pem& pem) {
     return key;
 }
 
-void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content,
-           TrustStore trusted, std::string* warning) {
-    const bool is_configured = !config.ca.empty() || !config.ca_file.empty();
-    if (!is_configured || trusted == TrustStore::and_system) {
-        require(SSL_CTX_set_default_verify_paths(context) == 1, "no system trust store");
-    }
-    if (!is_configured) return;
-    const Pem pem = load("CA", config.ca, config.ca_file, content);
+void trust(SSL_CTX* context, const Pem& pem, std::string* warning) {
     X509_STORE* store = SSL_CTX_get_cert_store(context);
     for (const Certificate& certificate : authorities(pem, warning)) {
         require(X509_STORE_add_cert(store, certificate.get()) == 1, "cannot use " + pem.name);
@@ -157,6 +151,15 @@ void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content
     // As in Go, and so in Prometheus, every configured certificate is a trust anchor, self-signed
     // or not.
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+}
+
+void trust(SSL_CTX* context, const TlsConfig& config, const FileContent& content,
+           TrustStore trusted, std::string* warning) {
+    const bool is_configured = !config.ca.empty() || !config.ca_file.empty();
+    if (!is_configured || trusted == TrustStore::and_system) {
+        require(SSL_CTX_set_default_verify_paths(context) == 1, "no system trust store");
+    }
+    if (is_configured) trust(context, load("CA", config.ca, config.ca_file, content), warning);
 }
 
 struct LoadedIdentity {
@@ -266,3 +269,13 @@ Sha256 sha256(std::initializer_list<std::string_view> parts) {
 }
 
 }  // namespace k8s_sd::inline v0::detail
+
+namespace k8s_sd::inline v0 {
+
+std::string trust_certificates(ssl_ctx_st* context, std::string_view pem, const std::string& name) {
+    std::string warning;
+    detail::trust(context, {pem, name}, &warning);
+    return warning;
+}
+
+}  // namespace k8s_sd::inline v0

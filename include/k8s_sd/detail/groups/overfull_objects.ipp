@@ -1,0 +1,34 @@
+#include "k8s_sd/detail/groups/overfull_objects.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <iterator>
+
+namespace k8s_sd::inline v0::detail {
+
+std::string too_many_targets(Kind kind, std::string_view ns, std::string_view name,
+                             std::size_t limit) {
+    std::string text(to_string(kind));
+    text += ' ';
+    if (!ns.empty()) (text += ns) += '/';
+    text += name;
+    return text + " has more than " + std::to_string(limit) +
+           " targets (max_targets_per_object); it keeps those that it had";
+}
+
+void OverfullObjects::add_to(std::vector<WatchStatus>& statuses, Kind kind, std::size_t limit,
+                             TimePoint since) const {
+    for (WatchStatus& status : statuses) {
+        if (status.kind != kind || status.error) continue;
+        const auto first = status.ns.empty() ? names_.begin() : names_.find(status.ns);
+        if (first == names_.end()) continue;
+        std::size_t count = 0;
+        const auto end = status.ns.empty() ? names_.end() : std::next(first);
+        for (auto it = first; it != end; ++it) count += it->second.size();
+        status.error = errc::too_many_targets;
+        status.message = too_many_targets(kind, first->first, *first->second.begin(), limit);
+        if (count > 1) status.message += "; further such objects: " + std::to_string(count - 1);
+        status.since = since;
+    }
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "k8s_sd/detail/kinds/gateway.hpp"
+#include "k8s_sd/detail/kinds/shared/context.hpp"
+#include "k8s_sd/detail/kinds/shared/hostnames.hpp"
+#include "k8s_sd/detail/kinds/shared/route.hpp"
+#include "k8s_sd/detail/text/host_port.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The names of a route's labels.
+struct RouteNames {
+    std::string_view kind;  ///< in `allowedRoutes` of listeners
+    LiteralName hostname;
+    std::optional<LiteralName> scheme;  ///< nullopt: no such label
+};
+
+/// Makes the targets of a route: one for each listener that it is attached to, each hostname that
+/// it has in common with the listener, and each match.
+class RouteTargets {
+ public:
+    RouteTargets(const RouteObject& route, const RouteNames& names, GeneratorContext& g)
+        : route_(route), names_(names), g_(g) {}
+
+    void add() {
+        if (route_.matches.empty()) return;
+        auto parent = route_.parents.begin();
+        while (parent != route_.parents.end()) {
+            const auto next = std::find_if(parent, route_.parents.end(), [&](const RouteParent& p) {
+                return !p.same_gateway(*parent);
+            });
+            const auto* gateway =
+                g_.lookup.get<GatewayObject>(Kind::gateway, parent->ns, parent->name);
+            if (gateway != nullptr) add_gateway(*gateway, {parent, next});
+            parent = next;
+        }
+    }
+
+ private:
+    void add_gateway(const GatewayObject& gateway, std::span<const RouteParent> parents) {
+        for (const GatewayListener& listener : gateway.listeners) {
+            const bool selected = std::any_of(parents.begin(), parents.end(),
+                                              [&](const auto& p) { return p.selects(listener); });
+            if (selected && listener.allows(names_.kind, gateway.ns() == route_.ns()))
+                add_listener(gateway, listener);
+        }
+    }
+
+    void add_listener(const GatewayObject& gateway, const GatewayListener& listener) {
+        begin_listener(gateway, listener);
+        std::set<std::string_view> hostnames;
+        for (const std::string& own : route_.hostnames) {
+            const auto hostname = common_hostname(listener.hostname, own);
+            if (hostname && hostnames.insert(*hostname).second)
+                add_hostname(gateway, listener, *hostname);
+        }
+    }
+
+    void begin_listener(const GatewayObject& gateway, const GatewayListener& listener) {
+        g_.group.begin_common();
+        g_.group.add(g_.factory.block()
+                         .add("__meta_kubernetes_gateway_namespace", gateway.ns())
+                         .make_shared());
+        add_gateway_labels(gateway, g_);
+        g_.group.add(listener.labels);
+    }
+
+    void add_hostname(const GatewayObject& gateway, const GatewayListener& listener,
+                      std::string_view hostname) {
+        const std::string_view host = connected_host(hostname, gateway);
+        if (host.empty() || g_.group.overfull()) return;
+        auto block = g_.factory.block();
+        block.add(address_name, join_host_port(host, listener.port)).add(names_.hostname, hostname);
+        if (names_.scheme) block.add(*names_.scheme, listener.is_secure() ? "https" : "http");
+        const LabelBlockPtr labels = block.make();
+        for (const LabelBlockPtr& match : route_.matches) {
+            if (g_.group.overfull()) return;
+            g_.group.begin_target().add(labels).add(match).add_common();
+        }
+    }
+
+    const RouteObject& route_;
+    const RouteNames& names_;
+    GeneratorContext& g_;
+};
+
+inline void route_targets(const RouteObject& route, const RouteNames& names, GeneratorContext& g) {
+    g.group.add(route.namespace_name).add(route.route_name);
+    route.metadata.add_to(g.group);
+    attach_namespace(g, route.ns());
+    add_targets(g, [&] { RouteTargets(route, names, g).add(); });
+}
+
+/// For targets of routes.
+inline void add_kinds_behind_routes(const AttachMetadata& attach, std::vector<Kind>& kinds) {
+    kinds.push_back(Kind::gateway);
+    add_kinds_attached_to_objects(attach, kinds);
+}
+
+}  // namespace k8s_sd::inline v0::detail
