@@ -26,7 +26,6 @@ struct RawProblem {
 /// everything without a node. Nodes write to the field of the surrounding aggregate, passed as
 /// `void*` so that one parser serves all kinds.
 struct Projection {
-    /// Values of the last two types are passed over by the parser, see JsonProjector::passes_over().
     enum class Type : std::uint8_t { object, array, map, text, number, boolean, raw, presence };
 
     /// `presence`: the value is skipped, and noted, see JsonProjector::has_presence().

@@ -77,7 +77,7 @@ class JsonProjector {
     const std::string& document_problem() const noexcept { return document_problem_; }
 
     bool passes_over() const noexcept {
-        return skipping_ == 0 && (pending_ == nullptr || pending_->type >= Type::raw);
+        return skipping_ == 0 && (pending_ == nullptr || pending_->type == Type::raw);
     }
     void on_passing(std::string_view part) {
         if (pending_ != nullptr) take_raw_part(part);
@@ -122,7 +122,7 @@ class JsonProjector {
             pending_ = wanted ? &map_value() : nullptr;
         } else {
             pending_ = frame.node->member(key);
-            has_records_ = has_records_ || (pending_ != nullptr && pending_ == records_);
+            if (pending_ != nullptr) note_member();
         }
         forget_text();
     }
@@ -183,7 +183,6 @@ class JsonProjector {
     };
 
     [[gnu::noinline]] void take_raw_part(std::string_view part) {
-        if (pending_->type == Type::presence) return;
         if (oversized_ == nullptr) {
             if (within_limit(part.size() + text_.size())) return append(part);
             begin_oversized();
@@ -201,11 +200,6 @@ class JsonProjector {
         return pending_->begin(around);
     }
     [[gnu::noinline]] void take_raw() {
-        if (pending_->type == Type::presence) {
-            has_presence_ = true;
-            pending_ = nullptr;
-            return;
-        }
         if (oversized_ == nullptr) {
             void* const object = raw_aggregate();
             const std::string_view text(text_.data(), text_.size());
@@ -219,6 +213,12 @@ class JsonProjector {
         }
         oversized_ = nullptr;
         after_value();
+    }
+    void note_member() noexcept {
+        has_records_ = has_records_ || pending_ == records_;
+        if (pending_->type != Type::presence) return;
+        has_presence_ = true;
+        pending_ = nullptr;
     }
     // A number may be in quotes.
     static bool takes_text(const Projection& node) noexcept {
@@ -245,8 +245,7 @@ class JsonProjector {
         pending_ = nullptr;
         enter_skipped();
     }
-    [[gnu::noinline]] void note_mismatch(std::string_view found) {
-        if (pending_->type == Type::presence) return;
+    void note_mismatch(std::string_view found) {
         note_problem(std::string(found) + " where " + expected(pending_->type) + " was expected");
     }
     [[gnu::noinline]] void not_base64() {
