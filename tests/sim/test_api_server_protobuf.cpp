@@ -97,6 +97,7 @@ TEST_CASE("ApiServer: every field of the shop and of the recordings has a number
     f.settle();
     auto client = f.client();
     for (const sim::ResourceType& type : sim::resource_types()) {
+        if (type.custom) continue;  // served in JSON only
         client.get((type.group.empty() ? "/api/" : "/apis/") + type.api_version() + "/" +
                    std::string(type.plural));
         const json::object list = client.object();
@@ -128,6 +129,7 @@ TEST_CASE(
     Fixture f;
     auto client = f.client();
     for (const sim::ResourceType& type : sim::resource_types()) {
+        if (type.custom) continue;  // served in JSON only
         client.get((type.group.empty() ? "/api/" : "/apis/") + type.api_version() + "/" +
                        std::string(type.plural),
                    accept_protobuf);

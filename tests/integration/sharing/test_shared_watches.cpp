@@ -301,8 +301,10 @@ TEST_CASE("Shared watches: a larger watch that is refused is given up, without a
     const Texts of_x = {"LIST /api/v1/pods app=x", "WATCH /api/v1/pods app=x"};
     CHECK(j.requests() == of_x);
     const auto y = j.host(j.config("app=y"));
-    CHECK(j.requests() ==
-          Texts{"LIST /api/v1/pods", "LIST /api/v1/pods app=y", "WATCH /api/v1/pods app=y"});
+    Texts of_y = {"LIST /api/v1/pods", "LIST /api/v1/pods app=y", "WATCH /api/v1/pods app=y"};
+    // 400 may be about a parameter of Accept: the request is repeated once without it.
+    if (status == 400) of_y.insert(of_y.begin(), "LIST /api/v1/pods");
+    CHECK(j.requests() == of_y);
     const auto z = j.host(j.config("app=z"));  // remembered
     CHECK(j.requests() == Texts{"LIST /api/v1/pods app=z", "WATCH /api/v1/pods app=z"});
     for (const auto* host : {&x, &y, &z}) {

@@ -216,7 +216,8 @@ TEST_CASE("parse_scrape_configs: bad input is reported by file, line, key and re
          "p.yml:3: scrape_configs[0].params: must be a mapping of keys to values"},
         {job("  kubernetes_sd_configs:\n  - role: pods\n"),
          "p.yml:4: scrape_configs[0].kubernetes_sd_configs[0].role: there is no such role (did "
-         "you mean pod?); allowed are node, pod, service, endpoints, endpointslice, ingress"},
+         "you mean pod?); allowed are node, pod, service, endpoints, endpointslice, ingress, "
+         "gateway, httproute, grpcroute, tlsroute"},
         {job("  kubernetes_sd_configs:\n  - role: pod\n  - ~\n"),
          "p.yml:5: scrape_configs[0].kubernetes_sd_configs[1]: an entry must not be empty"},
         {"global:\n  relabel_configs: []\n",

@@ -60,6 +60,7 @@ class WatchForms {
     bool wants_gzip() const;
     WatchQuery query_to_send() const;
     WatchRequest finish(WatchRequest, bool events) const;
+    bool is_parameter_refused(const Exchange&);
     bool fall_back(const Failure&);
     void on_drop(bool with);
     void on_encoding(const ListForms&);

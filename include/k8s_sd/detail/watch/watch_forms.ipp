@@ -138,16 +138,20 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
                              (!exchange.watching() || failure.ec == errc::malformed_response);
     if (may_be_gzip) gzip_failed_ = true;
     if (drop_.shows_refusal(exchange.drops, exchange.head.status)) on_drop(false);
-    if (failure.ec && drop_.on_failure(exchange.drops, exchange.head.status)) {
+    // An overloaded server says nothing about parameters, whatever its status.
+    const bool busy = failed && failed->cause == WatchMachine::Cause::busy;
+    if (failure.ec && !busy && is_parameter_refused(exchange)) {
         report_.note(failure);
         return true;
     }
-    if (encoding_failed && fall_back(failure)) return true;
-    // An overloaded server says nothing about parameters, whatever its status.
-    if (failed && failed->cause == WatchMachine::Cause::busy) return false;
-    if (!failure.ec || !share_.on_failure(exchange.sharded, exchange.head.status)) return false;
-    report_.note(failure);
-    return true;
+    return encoding_failed && fall_back(failure);
+}
+
+/// Whether to repeat the request with a parameter less. A proxy may refuse that of the Accept
+/// header, an API server that of the query.
+bool WatchForms::is_parameter_refused(const Exchange& exchange) {
+    const unsigned status = exchange.head.status;
+    return share_.on_failure(exchange.sharded, status) || drop_.on_failure(exchange.drops, status);
 }
 
 /// Changes to plain JSON.
