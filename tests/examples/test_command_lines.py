@@ -121,8 +121,8 @@ class CommandLines(unittest.TestCase):
 
     def test_discover_names_every_role(self):
         text = " ".join(run("discover", "--help").stdout.split())
-        self.assertIn("--role ROLE node, pod (default), service, endpoints, endpointslice or ingress ",
-                      text)
+        self.assertIn("--role ROLE node, pod (default), service, endpoints, endpointslice, ingress, "
+                      "gateway, httproute, grpcroute or tlsroute ", text)
         self.assertIn("--dialect DIALECT labels as of prometheus (default) or victoriametrics; with a "
                       "version of Prometheus from 3.5 (default) to 3.15: prometheus@3.14 ", text)
 
