@@ -228,6 +228,26 @@ TEST_CASE("Forms of lists: after a restart without watch-lists one watch is refu
     for (const std::string& line : f.take_log()) CHECK_FALSE(contains(line, "429"));
 }
 
+TEST_CASE("Forms of lists: a trial of streams that proves nothing is followed by another one") {
+    Forms f;
+    for (int i = 0; i < 31; ++i) f.watch();
+    f.advance(6min);
+    f.server.clear_requests();
+    int streams = 0;
+    f.server.set_intercept([&streams](const Request& request) -> std::optional<Response> {
+        if (!is_streamed(request)) return std::nullopt;
+        if (++streams == 1) return Response::failure(500, "InternalError", "starting");
+        return Response::failure(422, "Invalid", "forbidden");
+    });
+    f.server.disconnect_all();
+    f.settle();
+    f.server.apply(pod({.name = "c"}));
+    f.server.compact();
+    f.advance(2min);
+    for (const auto& probe : f.probes) CHECK_FALSE(probe->status().error);
+    CHECK(f.count(is_streamed) <= 3);
+}
+
 TEST_CASE("Forms of lists: streams are tried again once the server reports another version") {
     Forms f;
     std::string version = "v1.33.0";

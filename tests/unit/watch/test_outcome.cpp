@@ -171,6 +171,10 @@ TEST_CASE("judge: a stream that is not compressed as it has to be is followed by
     CHECK_FALSE(std::get<WatchMachine::NotStreamed>(verdict.outcome).tried);
     CHECK_FALSE(verdict.failure.ec);
     CHECK_FALSE(verdict.failed);
+    // Its list was complete before this was noticed: a good watch has begun.
+    wanted.purpose = Purpose::watch;
+    const Verdict later = judge(wanted, {.failure = {errc::truncated_response, "cut"}});
+    CHECK_FALSE(std::holds_alternative<WatchMachine::NotStreamed>(later.outcome));
 }
 
 TEST_CASE("judge: an ERROR event means what its code means as a status") {

@@ -201,6 +201,28 @@ TEST_CASE("WatchForms: a stream as the last resort is limited for all watches to
     CHECK(f.may_stream());
 }
 
+TEST_CASE("WatchForms: where streams work, those of the last resort are not limited") {
+    FormsFixture f;
+    f.first.first = false;
+    f.server.traffic()->list_forms.on_stream_begun(Kind::service, f.now());
+    for (int i = 0; i < 31; ++i) CHECK(f.may_stream());
+}
+
+TEST_CASE("WatchForms: a refusal of something else says nothing about compression") {
+    FormsFixture f(Kind::pod, with_gzip(Compression::always));
+    const unsigned status = GENERATE(403U, 404U, 405U, 410U, 422U);
+    CHECK_FALSE(f.fails(f.forms.streamed_list({}, 300s), status));
+    CHECK(f.forms.list({}).gzip);
+}
+
+TEST_CASE("WatchForms: the request without managedFields that follows is still compressed") {
+    FormsFixture f(Kind::pod, with_gzip(Compression::always));
+    CHECK(f.fails(f.forms.list({}), 406, true));
+    const WatchRequest whole = f.forms.list({});
+    CHECK_FALSE(whole.drops);
+    CHECK(whole.gzip);
+}
+
 TEST_CASE("WatchForms: lists are compressed if wanted, but Secrets and watches never") {
     CHECK(FormsFixture(Kind::pod, with_gzip(Compression::always)).forms.list({}).gzip);
     CHECK_FALSE(FormsFixture(Kind::pod, with_gzip(Compression::never)).forms.list({}).gzip);
@@ -246,6 +268,23 @@ TEST_CASE("WatchForms: a refused share is followed by a request for everything")
     CHECK(whole.target.find("shardSelector") == std::string::npos);
     f.forms.on_success(f.answered(whole));
     CHECK_FALSE(f.forms.list({}).sharded);  // remembered for the server
+}
+
+TEST_CASE("WatchForms: a server that refuses both parameters gets a request with neither") {
+    const unsigned of_share = GENERATE(400U, 403U, 422U, 500U);
+    const unsigned of_drop = GENERATE(400U, 406U, 415U);
+    const bool share_first = GENERATE(false, true);
+    CAPTURE(of_share, of_drop, share_first);
+    FormsFixture f;
+    f.query.share = ObjectShare::part(0, 2);
+    WatchRequest request = f.forms.list({});
+    int refused = 0;
+    while (request.sharded || request.drops) {
+        REQUIRE(++refused <= 4);
+        const bool about_share = request.sharded && (share_first || !request.drops);
+        f.fails(request, about_share ? of_share : of_drop);
+        request = f.forms.list({});
+    }
 }
 
 TEST_CASE("WatchForms: an older API version is asked for in JSON, and never streamed") {

@@ -4,6 +4,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// Whether a response with this status is about the resource, its version or a permission, not about
+/// the form of the response.
+constexpr bool has_other_objections(unsigned status) noexcept {
+    return status == 403 || status == 404 || status == 405 || status == 410 || status == 422;
+}
+
 /// Chooses whether to request objects without managedFields. API servers ignore parameters of
 /// Accept that they do not know; a proxy may refuse them. Then the watcher repeats the request
 /// without the parameter at once. If that fails as well, the parameter is not the cause.
@@ -33,9 +39,7 @@ class DropChoice {
     /// server refuses the parameter: it has other objections now. Errors about credentials and load
     /// show nothing.
     bool shows_refusal(bool with, unsigned status) const noexcept {
-        const bool refuses =
-            status == 403 || status == 404 || status == 405 || status == 410 || status == 422;
-        return without_ && !with && refuses;
+        return without_ && !with && has_other_objections(status);
     }
     /// The API server has changed.
     void forget() noexcept { *this = {}; }

@@ -281,7 +281,8 @@ error_code Exchange::add_error_text(std::string_view bytes) {
 
 Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     const ResponseHead& head = exchange.head;
-    if (exchange.plain_stream) return {WatchMachine::NotStreamed{.tried = false}};
+    if (exchange.plain_stream && exchange.streams_list())
+        return {WatchMachine::NotStreamed{.tried = false}};
     if (!exchange.early_version.empty()) return {WatchMachine::Probed{exchange.early_version}};
     if (!exchange.old_version.empty()) return {WatchMachine::WentBack{exchange.old_version}};
     if (exchange.doubted) return {WatchMachine::Doubted{}};

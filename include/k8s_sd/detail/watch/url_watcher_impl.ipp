@@ -104,6 +104,7 @@ void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
 void URLWatcherImpl::list(const WatchMachine::List& wanted) {
     server_.api().server_version.check();
     if (wanted.streamed) return stream_list(wanted);
+    permits_.return_stream_trial();
     begin_list(wanted);
     begin(forms_.list(wanted), Purpose::list, Waiting::list);
 }
@@ -116,15 +117,16 @@ void URLWatcherImpl::begin_list(const WatchMachine::List& wanted) {
 }
 
 /// After a restart of the server all watches list. One of them tests whether the server streams
-/// lists; the others wait for its result.
-void URLWatcherImpl::stream_list(const WatchMachine::List& wanted) {
+/// lists; the others wait for its result. A trial may end without one, because the server is still
+/// starting: then another one follows, and afterwards all watches go on.
+void URLWatcherImpl::stream_list(const WatchMachine::List& wanted, int waits) {
+    constexpr int max_waits = 2;
     if (!forms_.may_stream_list(wanted)) return go_on(WatchMachine::NotStreamed{false});
-    const bool free = !wanted.first || forms_.known().streams_now;
+    const bool free = !wanted.first || forms_.known().streams_now || waits == max_waits;
     if (free || permits_.take_stream_trial(query_.kind)) return list_with_watch(wanted);
     wait(Waiting::list_budget);
-    permits_.async_stream_trial_end(weak_from_this(), [this, wanted] {
-        forms_.may_stream_list(wanted) ? list_with_watch(wanted)
-                                       : go_on(WatchMachine::NotStreamed{false});
+    permits_.async_stream_trial_end(weak_from_this(), [this, wanted, waits] {
+        stream_list(wanted, waits + 1);
         on_status();
     });
 }
@@ -286,6 +288,7 @@ void URLWatcherImpl::on_good_head() {
     const Exchange& exchange = state();
     server_.traffic()->on_success();
     forms_.on_success(exchange);
+    if (stopped()) return;  // the logger may stop the watcher
     server_.api().server_version.check();
     if (exchange.watching()) {
         machine_.on_watching(exchange_.head_at());
@@ -311,7 +314,7 @@ void URLWatcherImpl::on_watching() {
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
     exchange_.begin_read(bytes.size());
     report_.on_bytes(bytes.size(), exchange_.meter().arrived());
-    if (state().plain_stream) return asio::error::operation_aborted;
+    if (state().plain_stream && state().streams_list()) return asio::error::operation_aborted;
     if (!exchange_.may_be_readable()) return state().add_error_text(bytes);
     const auto self = shared_from_this();  // the observer may drop the watcher
     const error_code ec = exchange_.read(bytes);
@@ -592,6 +595,7 @@ void URLWatcherImpl::finish_list(const std::string& version) {
     intake_.finish_list();
     if (stopped()) return;
     forms_.on_list(state(), machine_);
+    if (stopped()) return;
     if (state().drops && state().items > 0)
         report_.on_managed_fields(exchange_.reader().has_managed_fields());
     if (report_.on_list(now(), state().streamed)) observer_.on_status();

@@ -61,6 +61,7 @@ class WatchForms {
     WatchQuery query_to_send() const;
     WatchRequest finish(WatchRequest, bool events) const;
     bool is_parameter_refused(const Exchange&);
+    static bool may_be_due_to_gzip(const Exchange&, const Failure&);
     bool fall_back(const Failure&);
     void on_drop(bool with);
     void on_encoding(const ListForms&);

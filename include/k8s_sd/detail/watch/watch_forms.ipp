@@ -30,7 +30,7 @@ void WatchForms::forget() noexcept {
 /// LIST comes before a stream without it.
 bool WatchForms::may_stream_list(const WatchMachine::List& wanted) const {
     if (!server_.api_version().empty()) return false;
-    if (!wanted.first) return memory().take_last_resort(query_.kind, now());
+    if (!wanted.first) return known().streams_now || memory().take_last_resort(query_.kind, now());
     return known().streams && (known().compresses_streams || !wants_gzip());
 }
 
@@ -132,11 +132,6 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
                             bool encoding_failed) {
     const Failure& failure = verdict.failure;
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
-    const bool due_to_form = !failed || failed->may_be_due_to_form();
-    // A compressed watch may break for any reason.
-    const bool may_be_gzip = exchange.gzip && failure.ec && due_to_form &&
-                             (!exchange.watching() || failure.ec == errc::malformed_response);
-    if (may_be_gzip) gzip_failed_ = true;
     if (drop_.shows_refusal(exchange.drops, exchange.head.status)) on_drop(false);
     // An overloaded server says nothing about parameters, whatever its status.
     const bool busy = failed && failed->cause == WatchMachine::Cause::busy;
@@ -144,6 +139,8 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
         report_.note(failure);
         return true;
     }
+    const bool due_to_form = !failed || failed->may_be_due_to_form();
+    if (failure.ec && due_to_form && may_be_due_to_gzip(exchange, failure)) gzip_failed_ = true;
     return encoding_failed && fall_back(failure);
 }
 
@@ -151,7 +148,15 @@ bool WatchForms::on_verdict(const Exchange& exchange, const Verdict& verdict,
 /// header, an API server that of the query.
 bool WatchForms::is_parameter_refused(const Exchange& exchange) {
     const unsigned status = exchange.head.status;
+    // Without a share, that of Accept comes first: `share_` sends its parameter again.
+    if (!exchange.sharded && drop_.on_failure(exchange.drops, status)) return true;
     return share_.on_failure(exchange.sharded, status) || drop_.on_failure(exchange.drops, status);
+}
+
+bool WatchForms::may_be_due_to_gzip(const Exchange& exchange, const Failure& failure) {
+    if (!exchange.gzip || has_other_objections(exchange.head.status)) return false;
+    // A compressed watch may break for any reason.
+    return !exchange.watching() || failure.ec == errc::malformed_response;
 }
 
 /// Changes to plain JSON.
