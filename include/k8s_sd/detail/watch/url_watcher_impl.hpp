@@ -67,7 +67,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void perform(const WatchMachine::Sleep&);
     void list(const WatchMachine::List&);
     void begin_list(const WatchMachine::List&);
-    void stream_list(const WatchMachine::List&, int waits = 0);
+    void stream_list(const WatchMachine::List&, std::optional<TimePoint> waiting_since = {});
     void list_with_watch(const WatchMachine::List&);
     void open_watch(const WatchMachine::Watch&);
     void begin(WatchRequest, Purpose, Waiting);

@@ -118,15 +118,17 @@ void URLWatcherImpl::begin_list(const WatchMachine::List& wanted) {
 
 /// After a restart of the server all watches list. One of them tests whether the server streams
 /// lists; the others wait for its result. A trial may end without one, because the server is still
-/// starting: then another one follows, and afterwards all watches go on.
-void URLWatcherImpl::stream_list(const WatchMachine::List& wanted, int waits) {
-    constexpr int max_waits = 2;
+/// starting: then another watch tests. A watch waits for twice the time of a trial at most.
+void URLWatcherImpl::stream_list(const WatchMachine::List& wanted,
+                                 std::optional<TimePoint> waiting_since) {
     if (!forms_.may_stream_list(wanted)) return go_on(WatchMachine::NotStreamed{false});
-    const bool free = !wanted.first || forms_.known().streams_now || waits == max_waits;
+    const TimePoint since = waiting_since.value_or(now());
+    const bool free = !wanted.first || forms_.known().streams_now ||
+                      now() - since >= WatchPermits::max_trial_wait;
     if (free || permits_.take_stream_trial(query_.kind)) return list_with_watch(wanted);
     wait(Waiting::list_budget);
-    permits_.async_stream_trial_end(weak_from_this(), [this, wanted, waits] {
-        stream_list(wanted, waits + 1);
+    permits_.async_stream_trial_end(weak_from_this(), [this, wanted, since] {
+        stream_list(wanted, since);
         on_status();
     });
 }

@@ -7,6 +7,7 @@
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +23,8 @@ class WatchPermits {
  public:
     using Owner = std::weak_ptr<const void>;
     using Handler = std::function<void()>;
+
+    static constexpr Duration max_trial_wait = std::chrono::seconds(2);
 
     WatchPermits(asio::any_io_executor, std::shared_ptr<Clock>, std::shared_ptr<ServerTraffic>,
                  std::uint64_t seed);
@@ -50,7 +53,7 @@ class WatchPermits {
     /// \returns false while another watch tests it
     bool take_stream_trial(Kind);
     void return_stream_trial() noexcept { stream_trial_.reset(); }
-    /// Waits for the end of that test, two seconds at most: its answer may be late.
+    /// Waits for the end of that test, `max_trial_wait` at most: its answer may be late.
     void async_stream_trial_end(const Owner&, const Handler&);
 
     /// A request begins. A recovery of the server from now on ends the next sleep early.

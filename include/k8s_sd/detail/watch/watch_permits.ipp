@@ -16,7 +16,6 @@ constexpr Duration min_recovery_pause = std::chrono::seconds(4);
 /// Watches leave a server removed from the kubeconfig spread over this time.
 constexpr Duration leaving_jitter = std::chrono::seconds(5);
 constexpr Duration max_permit_wait = std::chrono::minutes(2);
-constexpr Duration max_trial_wait = std::chrono::seconds(2);
 
 }  // namespace
 
