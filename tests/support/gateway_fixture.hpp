@@ -5,6 +5,8 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,17 @@ inline sim::GatewayBuilder two_listeners(std::string_view ns = "infra",
         .listener("http", "HTTP", 80)
         .listener("https", "HTTPS", 443)
         .address("192.0.2.1");
+}
+
+/// The gateway infra/edge with an HTTP listener for each port, named by its index.
+inline boost::json::object with_ports(std::initializer_list<int> ports) {
+    auto builder = sim::gateway("infra", "edge").address("192.0.2.1");
+    for (std::size_t i = 0; i < ports.size(); ++i) builder.listener(std::to_string(i), "HTTP", 80);
+    boost::json::object gateway = builder;
+    boost::json::array& listeners = gateway["spec"].at("listeners").as_array();
+    for (std::size_t i = 0; i < ports.size(); ++i)
+        listeners[i].as_object()["port"] = ports.begin()[i];
+    return gateway;
 }
 
 /// Some gateways and routes, and the targets generated from them.

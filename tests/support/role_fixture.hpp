@@ -80,6 +80,8 @@ class World : private detail::Lookup {
         detail::GeneratorContext generation{maker_.options, maker_.factory, *this, builder_};
         return generate(role, object(main_kind(role), ns, name), generation);
     }
+    /// Whether the last generation exceeded a limit.
+    bool overfull() const noexcept { return builder_.overfull(); }
     /// Group and target labels together, without empty values, in the order of the group.
     std::vector<LabelMap> targets(Role role, const std::string& ns, const std::string& name) {
         std::vector<LabelMap> all;

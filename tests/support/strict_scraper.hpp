@@ -3,6 +3,7 @@
 #include "k8s_sd/scrape/target_pool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -36,7 +37,8 @@ class StrictScraper final : public TargetHandler {
             return;
         }
         if (key(*it->second) != key(*target)) complaints += "kept another one; ";
-        if (it->second->discovered_labels() == target->discovered_labels()) {
+        if (it->second->discovered_labels() == target->discovered_labels() &&
+            histograms(*it->second) == histograms(*target)) {
             complaints += "kept without news; ";
         }
         it->second = target;
@@ -89,6 +91,13 @@ class StrictScraper final : public TargetHandler {
         }
         return {};
     }
+    /// The running target with this address, as received last; null: no such target.
+    ScrapeTargetPtr target(std::string_view address) const {
+        for (const auto& [id, target] : running_) {
+            if (target->get("__address__") == address) return target;
+        }
+        return nullptr;
+    }
     /// The number of the target with this address; 0: no such target.
     TargetId id(std::string_view address) const {
         for (const auto& [id, target] : running_) {
@@ -104,6 +113,10 @@ class StrictScraper final : public TargetHandler {
 
  private:
     static Key key(const ScrapeTarget& target) { return {target.labels().to_map(), target.url()}; }
+    static std::array<bool, 3> histograms(const ScrapeTarget& target) {
+        return {target.convert_classic_histograms_to_nhcb(),
+                target.always_scrape_classic_histograms(), target.scrape_native_histograms()};
+    }
     void note(const char* sign, const ScrapeTarget& target, int phase) {
         if (phase < phase_) complaints += "wrong order; ";
         phase_ = phase;

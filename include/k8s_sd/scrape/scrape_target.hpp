@@ -80,7 +80,8 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     ///              program, since 1 instead of 0 moves a scrape by a nanosecond
     std::chrono::nanoseconds first_scrape_after(std::chrono::system_clock::time_point now,
                                                 std::uint64_t seed = 0) const noexcept;
-    /// Whether the discovered labels of two equal targets are made of the same parts.
+    /// Whether the discovered labels of two equal targets are made of the same parts, and their
+    /// jobs have the same settings about histograms.
     bool same_discovered(const ScrapeTarget& other) const noexcept;
 
     ~ScrapeTarget();

@@ -27,7 +27,8 @@ class TargetHandler {
  public:
     /// The target is gone, has changed, or has moved to another member. Stop its scrapes.
     virtual void stop(TargetId, const ScrapeTargetPtr&, StopReason) noexcept = 0;
-    /// The target continues with the same url() and labels(); only discovered_labels() are new.
+    /// The target continues with the same url() and labels(), but with other discovered_labels() or
+    /// settings about histograms: use the new object in place of the earlier one.
     virtual void keep(TargetId, const ScrapeTargetPtr&) noexcept = 0;
     /// A new target, with a new number. Begin to scrape it.
     virtual void start(TargetId, const ScrapeTargetPtr&) noexcept = 0;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace support {
 
@@ -15,13 +16,26 @@ namespace {
 
 using Text = const std::string&;
 
+std::vector<std::string_view> roles_of(k8s_sd::LabelDialect dialect) {
+    std::vector<std::string_view> names;
+    for (const std::string_view name : k8s_sd::role_names) {
+        try {
+            k8s_sd::parse_role(name, dialect);
+            names.push_back(name);
+        } catch (const k8s_sd::ConfigError&) {
+            // The dialect lacks this role.
+        }
+    }
+    return names;
+}
+
 /// \throws UsageError
 k8s_sd::Role read_role(const std::string& name, k8s_sd::LabelDialect dialect) {
     try {
         return k8s_sd::parse_role(name, dialect);
     } catch (const k8s_sd::ConfigError& e) {
         const bool suggests = e.problem().find("did you mean") != std::string::npos;
-        throw UsageError(e.problem() + (suggests ? "" : suggestion(name, k8s_sd::role_names)));
+        throw UsageError(e.problem() + (suggests ? "" : suggestion(name, roles_of(dialect))));
     }
 }
 

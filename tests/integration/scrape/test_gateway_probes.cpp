@@ -128,6 +128,22 @@ TEST_CASE("Gateway probes: the example probes every route and listener of a clus
                    {"route", "web"}});
 }
 
+TEST_CASE("Gateway probes: a listener of an IPv6 gateway is probed at an address in brackets") {
+    Probes p;
+    p.server.apply(sim::gateway("infra", "v6")
+                       .listener("tcp", "TCP", 5432)
+                       .address("2001:db8::1")
+                       .address("192.0.2.1"));
+    p.server.apply(sim::gateway("infra", "both")
+                       .listener("tcp", "TCP", 5433)
+                       .address("192.0.2.1")
+                       .address("2001:db8::1"));
+    p.settle();
+    CHECK(p.probes("gateway-listeners") ==
+          ProbeSet{"tcp_connect&target=%5B2001%3Adb8%3A%3A1%5D%3A5432",
+                   "tcp_connect&target=192.0.2.1%3A5433"});
+}
+
 TEST_CASE("Gateway probes: they follow routes and gateways") {
     Probes p;
     const auto edge = [](unsigned short port) {

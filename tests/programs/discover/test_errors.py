@@ -219,6 +219,16 @@ class Unusable(unittest.TestCase):
                 self.assertIn("discover: ", self.refused(*arguments))
                 self.assertIn(message, self.refused(*arguments))
 
+    def test_only_roles_of_the_dialect_are_suggested(self):
+        self.assertIn("(did you mean httproute?)", self.refused("--role", "httprout"))
+        for role in ("httprout", "httproute"):
+            for arguments in (["--role", role], ["--selector", role + ":label:a=b"]):
+                with self.subTest(arguments):
+                    self.assertNotIn("did you mean httproute",
+                                     self.refused("--dialect", "victoriametrics", *arguments))
+        self.assertIn("(did you mean ingress?)",
+                      self.refused("--dialect", "victoriametrics", "--role", "ingr"))
+
     def test_targets_needs_once(self):
         result = run("discover", "--sim", "--output", "targets")
         self.assertEqual(result.returncode, 2)

@@ -76,6 +76,14 @@ TEST_CASE("Role gateway: without hostname and address there is nothing to connec
     CHECK(world.group(Role::gateway, "infra", "edge") == nullptr);
 }
 
+TEST_CASE("Role gateway: a listener without a valid port is no target") {
+    GatewayWorld world;
+    world.put_gateway(with_ports({-1, 0, 1, 65535, 65536}));
+    CHECK(world.listeners() == Texts{"2 192.0.2.1:1", "3 192.0.2.1:65535"});
+    world.put_gateway(with_ports({0, 70000}));
+    CHECK(world.group(Role::gateway, "infra", "edge") == nullptr);
+}
+
 TEST_CASE("Role gateway: attach_metadata.namespace adds the namespace's metadata, the others "
           "nothing") {
     GatewayWorld world(
@@ -131,6 +139,6 @@ TEST_CASE("Role gateway: null and unknown fields are none") {
               {"name":"a","hostname":null,"port":80,"protocol":"HTTP","tls":null,
                "allowedRoutes":null,"x":[{}]}]},"status":{"addresses":[{"value":"192.0.2.1"}]}})");
     const auto targets = world.targets(Role::gateway, "infra", "edge");
-    REQUIRE_FALSE(targets.empty());
+    REQUIRE(targets.size() == 1);
     CHECK(value(targets.back(), "__address__") == "192.0.2.1:80");
 }

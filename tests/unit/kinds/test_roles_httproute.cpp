@@ -16,6 +16,18 @@ struct Routed : GatewayWorld {
     Routed() { put_gateway(two_listeners()); }
 };
 
+std::string numbered(std::string_view prefix, int i) {
+    return std::string(prefix) + std::to_string(i) + ".example.com";
+}
+
+/// Each listener is for one hostname: h0.example.com and so on.
+sim::GatewayBuilder many_listeners(std::string_view name, int count) {
+    auto gateway = sim::gateway("infra", name);
+    for (int i = 0; i < count; ++i)
+        gateway.listener(std::to_string(i), "HTTP", 80, numbered("h", i));
+    return gateway;
+}
+
 boost::json::object with_spec(boost::json::object route, std::string_view member,
                               boost::json::value value) {
     route["spec"].as_object()[member] = std::move(value);
@@ -272,6 +284,62 @@ TEST_CASE("Role httproute: targets of one route are limited") {
     CHECK(world.urls(route).size() == 2);
     world.set_max_targets(1);
     CHECK(world.urls(route).empty());
+}
+
+TEST_CASE("Role httproute: a listener without a valid port has no routes") {
+    GatewayWorld world;
+    world.put_gateway(with_ports({-1, 0, 1, 65535, 65536}));
+    CHECK(world.urls(web().parent("edge", "", "infra").hostname("a").path("/")) ==
+          Urls{"2 http://a:1/", "3 http://a:65535/"});
+}
+
+TEST_CASE("Role httproute: the sizes that the schema allows are within the limits of the work") {
+    GatewayWorld world;
+    auto route = web().path("/");
+    for (int i = 0; i < 32; ++i) {
+        const std::string name = "edge-" + std::to_string(i);
+        world.put_gateway(many_listeners(name, 64));
+        route.parent(name, "", "infra");
+    }
+    for (int i = 0; i < 16; ++i) route.hostname(numbered("h", i));
+    CHECK(world.urls(route).size() == std::size_t{32} * 16);
+    CHECK_FALSE(world.overfull());
+}
+
+TEST_CASE("Role httproute: thousands of listeners, hostnames and parents without a match are too "
+          "many") {
+    GatewayWorld world;
+    // Only the last ones match: comparing all would be 16 million comparisons.
+    world.put_gateway(many_listeners("edge", 4000));
+    auto route = web().parent("edge", "", "infra").path("/");
+    for (int i = 0; i < 4000; ++i) route.hostname(numbered("other", i));
+    route.hostname(numbered("h", 3999));
+    CHECK(world.urls(route).empty());
+    CHECK(world.overfull());
+
+    auto sections = web().hostname(numbered("h", 3999)).path("/");
+    for (int i = 0; i < 1000; ++i) sections.parent("edge", numbered("x", i), "infra");
+    sections.parent("edge", "3999", "infra");
+    CHECK(world.urls(sections).empty());
+    CHECK(world.overfull());
+
+    auto parents = web().hostname(numbered("h", 3999)).path("/");
+    for (int i = 0; i < 2000; ++i) parents.parent(numbered("missing", i), "", "infra");
+    parents.parent("edge", "3999", "infra");
+    CHECK(world.urls(parents).empty());
+    CHECK(world.overfull());
+    CHECK(world.asked().empty());
+}
+
+TEST_CASE("Role httproute: a hostname longer than a name of DNS matches nothing") {
+    Routed world;
+    const auto urls_of = [&](std::size_t size) {
+        const std::string hostname(size, 'a');
+        return world.urls(web().parent("edge", "http", "infra").hostname(hostname).path("/"));
+    };
+    CHECK(urls_of(253).size() == 1);
+    CHECK(urls_of(254).empty());
+    CHECK_FALSE(world.overfull());
 }
 
 TEST_CASE("Role httproute: wrong types make the object unusable, and say why") {

@@ -371,6 +371,34 @@ TEST_CASE(
     CHECK(scraper.complaints == "");
 }
 
+TEST_CASE("TargetPool: a reload with other settings about histograms hands over new targets") {
+    using Flag = bool ScrapeConfig::*;
+    using Getter = bool (ScrapeTarget::*)() const noexcept;
+    for (const auto& [flag, getter] : {
+             std::pair<Flag, Getter>(&ScrapeConfig::convert_classic_histograms_to_nhcb,
+                                     &ScrapeTarget::convert_classic_histograms_to_nhcb),
+             std::pair<Flag, Getter>(&ScrapeConfig::always_scrape_classic_histograms,
+                                     &ScrapeTarget::always_scrape_classic_histograms),
+             std::pair<Flag, Getter>(&ScrapeConfig::scrape_native_histograms,
+                                     &ScrapeTarget::scrape_native_histograms),
+         }) {
+        ScrapeConfig config = job();
+        config.prometheus_version = PrometheusVersion::v3_5;  // without labels for them
+        Scraper scraper;
+        TargetPool pool(config, scraper);
+        pool.apply(full_diff({make_group("a", {at("a:1")})}));
+        scraper.take();
+        const TargetId id = scraper.id("a:1");
+        config.*flag = !(config.*flag);
+        pool.reload(config);
+        CHECK(scraper.take() == "=a:1");
+        CHECK(scraper.id("a:1") == id);
+        REQUIRE(scraper.target("a:1") != nullptr);
+        CHECK(((*scraper.target("a:1")).*getter)() == config.*flag);
+        CHECK(scraper.complaints == "");
+    }
+}
+
 TEST_CASE("TargetPool: intervals that rules made are kept over a reload") {
     RelabelRule rule;
     rule.source_labels = {"__scrape_interval__"};

@@ -107,7 +107,9 @@ class GroupBuilder {
 
     /// Whether the limit of targets is reached; the generator stops at the next target.
     bool full() const noexcept { return targets_ >= max_targets_; }
-    /// Whether the limit was exceeded: the group is void.
+    /// Makes the group void, as too many targets do: the generator has reached another limit.
+    void set_overfull() noexcept { overfull_ = true; }
+    /// Whether a limit was exceeded: the group is void.
     bool overfull() const noexcept { return overfull_; }
     /// \returns null without targets
     TargetGroupPtr finish() {

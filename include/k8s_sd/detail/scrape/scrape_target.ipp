@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,13 @@ std::string ScrapeTarget::url() const {
 }
 
 bool ScrapeTarget::same_discovered(const ScrapeTarget& other) const noexcept {
+    // Versions without labels for these settings have them in the job only.
+    const auto histograms = [](const ScrapeConfig& config) {
+        return std::tuple(config.convert_classic_histograms_to_nhcb,
+                          config.always_scrape_classic_histograms, config.scrape_native_histograms);
+    };
     return shape_->job().defaults == other.shape_->job().defaults &&
+           histograms(shape_->job().config) == histograms(other.shape_->job().config) &&
            group_->labels() == other.group_->labels() &&
            (*group_)[index_] == (*other.group_)[other.index_];
 }

@@ -37,6 +37,8 @@ struct GatewayListener {
         return fields(a) == fields(b);
     }
 
+    /// Not ensured by a server without the schema of Gateway API.
+    bool has_valid_port() const { return port >= 1 && port <= 65535; }
     bool is_secure() const { return has_tls || protocol == "HTTPS" || protocol == "TLS"; }
 
     /// Whether the gateway's owner lets routes of this kind attach.

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/text/host_port.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <span>
@@ -23,6 +24,16 @@ struct RouteNames {
     std::optional<LiteralName> scheme;  ///< nullopt: no such label
 };
 
+/// Limits of the work for one route, far above those of the schema of Gateway API: 32 parents, 16
+/// hostnames, and 64 listeners of a Gateway, so at most 32 768 comparisons. A server without the
+/// schema may send so many parts that comparing them without a match would take minutes. A route
+/// beyond the limits counts as one with too many targets.
+inline constexpr std::size_t max_parents_of_route = 1024;
+inline constexpr std::size_t max_comparisons_of_route = 1'000'000;
+/// The longest name of DNS, and of a listener. Longer ones match nothing: comparing them may be
+/// slow.
+inline constexpr std::size_t max_compared_name = 253;
+
 /// Makes the targets of a route: one for each listener that it is attached to, each hostname that
 /// it has in common with the listener, and each match.
 class RouteTargets {
@@ -32,8 +43,9 @@ class RouteTargets {
 
     void add() {
         if (route_.matches.empty()) return;
+        if (route_.parents.size() > max_parents_of_route) return g_.group.set_overfull();
         auto parent = route_.parents.begin();
-        while (parent != route_.parents.end()) {
+        while (parent != route_.parents.end() && !g_.group.overfull()) {
             const auto next = std::find_if(parent, route_.parents.end(), [&](const RouteParent& p) {
                 return !p.same_gateway(*parent);
             });
@@ -47,6 +59,8 @@ class RouteTargets {
  private:
     void add_gateway(const GatewayObject& gateway, std::span<const RouteParent> parents) {
         for (const GatewayListener& listener : gateway.listeners) {
+            if (!may_compare(parents.size())) return;
+            if (listener.name.size() > max_compared_name || !listener.has_valid_port()) continue;
             const bool selected = std::any_of(parents.begin(), parents.end(),
                                               [&](const auto& p) { return p.selects(listener); });
             if (selected && listener.allows(names_.kind, gateway.ns() == route_.ns()))
@@ -55,13 +69,24 @@ class RouteTargets {
     }
 
     void add_listener(const GatewayObject& gateway, const GatewayListener& listener) {
+        if (!may_compare(route_.hostnames.size())) return;
         begin_listener(gateway, listener);
         std::set<std::string_view> hostnames;
         for (const std::string& own : route_.hostnames) {
+            if (g_.group.overfull()) return;
+            if (own.size() > max_compared_name) continue;
             const auto hostname = common_hostname(listener.hostname, own);
             if (hostname && hostnames.insert(*hostname).second)
                 add_hostname(gateway, listener, *hostname);
         }
+    }
+
+    /// Counts comparisons. \returns false if the group is void
+    bool may_compare(std::size_t count) {
+        if (count > max_comparisons_of_route - comparisons_) g_.group.set_overfull();
+        if (g_.group.overfull()) return false;
+        comparisons_ += count;
+        return true;
     }
 
     void begin_listener(const GatewayObject& gateway, const GatewayListener& listener) {
@@ -90,6 +115,7 @@ class RouteTargets {
     const RouteObject& route_;
     const RouteNames& names_;
     GeneratorContext& g_;
+    std::size_t comparisons_ = 0;
 };
 
 inline void route_targets(const RouteObject& route, const RouteNames& names, GeneratorContext& g) {
