@@ -4,8 +4,8 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Whether a response with this status is about the resource, its version or a permission, not about
-/// the form of the response.
+/// Whether a response with this status is about the resource, its version or a permission, not
+/// about the form of the response.
 constexpr bool has_other_objections(unsigned status) noexcept {
     return status == 403 || status == 404 || status == 405 || status == 410 || status == 422;
 }
