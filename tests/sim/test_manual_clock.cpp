@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -169,10 +170,11 @@ TEST_CASE("ManualClock: a timer of another context does not hold up the advance"
 
 TEST_CASE("ManualClock: threads wait, cancel and read while another moves the time") {
     ManualClock clock;
+    // advance() may still be posting to a context whose thread has ended.
+    std::array<boost::asio::io_context, 3> contexts;
     std::vector<std::thread> threads;
-    for (int i = 0; i < 3; ++i) {
-        threads.emplace_back([&clock] {
-            boost::asio::io_context context;
+    for (boost::asio::io_context& context : contexts) {
+        threads.emplace_back([&clock, &context] {
             int ran = 0;
             for (int k = 0; k < 500; ++k) {
                 const auto timer = clock.make_timer(context.get_executor());
