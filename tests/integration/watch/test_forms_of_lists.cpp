@@ -268,6 +268,31 @@ TEST_CASE("Forms of lists: streams are tried again once the server reports anoth
     CHECK(f.probes.back()->status().streamed_lists == 1);
 }
 
+TEST_CASE("Forms of lists: a server that reports another version each time is asked for a stream "
+          "every ten minutes at most") {
+    Forms f;
+    std::size_t versions = 0;
+    f.server.set_intercept([&versions](const Request& request) -> std::optional<Response> {
+        if (request.path == "/version")
+            return body(R"({"gitVersion":"v1.)" + std::to_string(++versions) + R"("})");
+        if (is_streamed(request)) return Response::failure(422, "Invalid", "forbidden");
+        return std::nullopt;
+    });
+    for (int i = 0; i < 31; ++i) f.watch();
+    for (int i = 0; i < 12; ++i) {
+        f.advance(5min);
+        f.server.disconnect_all();
+        f.settle();
+        f.server.apply(pod({.name = "c", .labels = {{"i", std::to_string(i)}}}));
+        f.server.compact();
+    }
+    f.advance(1min);
+    for (const auto& probe : f.probes) CHECK_FALSE(probe->status().error);
+    CHECK(versions <= 7);
+    CHECK(f.count(is_streamed) <= 7);
+    CHECK(f.count(is_paged) >= 31U * 12U);
+}
+
 TEST_CASE("Forms of lists: a test for streams without an answer holds others up for two seconds") {
     Forms f;
     bool first = true;

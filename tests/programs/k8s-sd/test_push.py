@@ -722,6 +722,7 @@ class Follow(unittest.TestCase):
                  ("ftp://x/y",): "\"ftp://x/y\" is no URL",
                  (url, "--wait", "301"): "--wait: ",
                  (url, "--ca-file", "/nonexistent"): "--ca-file: cannot read the file",
+                 (url, "--token-file", "/dev/zero"): "/dev/zero: it is not a regular file",
                  (url, "--client-key", __file__): "--client-cert and --client-key belong"}
         for arguments, message in table.items():
             with self.subTest(arguments=arguments):

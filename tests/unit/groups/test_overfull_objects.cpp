@@ -22,16 +22,17 @@ WatchStatus status_of(Kind kind, const std::string& ns, error_code error = {}) {
 TEST_CASE("OverfullObjects: they are an error of the watch that has them, unless it has another") {
     OverfullObjects objects;
     CHECK(objects.empty());
-    objects.add("a", "x");
-    objects.add("a", "y");
-    objects.add("b", "z");
+    const TimePoint first(std::chrono::seconds(7));
+    objects.add("a", "x", first);
+    objects.add("a", "y", first + std::chrono::seconds(1));
+    objects.add("b", "z", first + std::chrono::seconds(2));
     std::vector<WatchStatus> statuses{
         status_of(Kind::service, "a"), status_of(Kind::service, "b"),
         status_of(Kind::service, "c"), status_of(Kind::pod, "a"),
         status_of(Kind::service, ""),  status_of(Kind::service, "b", errc::forbidden)};
-    objects.add_to(statuses, Kind::service, 10, TimePoint(std::chrono::seconds(7)));
+    objects.add_to(statuses, Kind::service, 10);
     CHECK(statuses[0].error == errc::too_many_targets);
-    CHECK(statuses[0].since == TimePoint(std::chrono::seconds(7)));
+    CHECK(statuses[0].since == first);
     CHECK(statuses[0].message == "services a/x has more than 10 targets (max_targets_per_object); "
                                  "it keeps those that it had; further such objects: 1");
     CHECK(statuses[1].message == "services b/z has more than 10 targets (max_targets_per_object); "
@@ -45,15 +46,15 @@ TEST_CASE("OverfullObjects: they are an error of the watch that has them, unless
 
 TEST_CASE("OverfullObjects: an object that is removed is no error any more") {
     OverfullObjects objects;
-    objects.add("", "node");
-    objects.add("", "node");
+    objects.add("", "node", {});
+    objects.add("", "node", {});
     objects.remove("", "other");
     objects.remove("ns", "node");
     CHECK_FALSE(objects.empty());
     objects.remove("", "node");
     CHECK(objects.empty());
     std::vector<WatchStatus> statuses{status_of(Kind::node, "")};
-    objects.add_to(statuses, Kind::node, 10, {});
+    objects.add_to(statuses, Kind::node, 10);
     CHECK_FALSE(statuses[0].error);
 }
 

@@ -15,7 +15,7 @@ class ServerVersion {
     ServerVersion(const ServerVersion&) = delete;
     ServerVersion& operator=(const ServerVersion&) = delete;
 
-    /// Call with each list and watch; most calls do nothing.
+    /// Call before each list, and after each successful response; most calls do nothing.
     void check();
 
  private:

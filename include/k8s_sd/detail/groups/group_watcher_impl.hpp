@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -55,12 +54,6 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
         bool ready = false;                  // observers have the complete state
     };
 
-    /// What status() adds to that of the watches.
-    struct Published {
-        OverfullObjects overfull{};
-        TimePoint since{};
-    };
-
     void on_change(const ObjectChange&) override;
     void on_batch_end() override { update(); }
     void on_status() override;
@@ -71,19 +64,17 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void deactivate_unused();
     std::vector<Kind> needed_by_active_roles() const;
     void update();
-    void update(Role);
-    void publish_overfull(Role);
+    void update(RoleState&);
     void update_soon();
 
     const std::shared_ptr<SharedWatches> shared_;
     const GroupView view_;
     const std::shared_ptr<ObjectMaker> maker_;
     WatchSet watches_;
+    std::array<OverfullObjects, role_names.size()> overfull_;  ///< by role
     std::array<RoleState, role_names.size()> roles_;
     PostedCall next_update_;
     std::atomic<int> expected_ = 0;
-    mutable std::mutex mutex_;
-    std::array<Published, role_names.size()> published_;  ///< by role; guarded by the mutex
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -74,7 +74,8 @@ void GroupWatcherImpl::unsubscribe(Role role, const std::weak_ptr<Observer>& obs
 void GroupWatcherImpl::activate(Role role) {
     RoleState& state = state_of(role);
     state.needed = needed_kinds(role, view_.attach_metadata);
-    state.groups = std::make_unique<RoleGroups>(role, watches_, *maker_, environment());
+    state.groups = std::make_unique<RoleGroups>(role, watches_, *maker_, environment(),
+                                                overfull_[static_cast<std::size_t>(role)]);
     watches_.start(state.needed);
     update();
 }
@@ -87,7 +88,7 @@ void GroupWatcherImpl::deactivate_unused() {
         if (!roles_[i].groups || !roles_[i].observers.empty()) continue;
         roles_[i] = {};
         any = true;
-        publish_overfull(static_cast<Role>(i));
+        overfull_[i].clear();
     }
     if (any) watches_.stop_all_but(needed_by_active_roles());
 }
@@ -122,20 +123,18 @@ void GroupWatcherImpl::on_change(const ObjectChange& change) {
 }
 
 void GroupWatcherImpl::update() {
-    for (std::size_t i = 0; i < roles_.size(); ++i) {
-        if (roles_[i].groups) update(static_cast<Role>(i));
+    for (RoleState& state : roles_) {
+        if (state.groups) update(state);
     }
 }
 
-void GroupWatcherImpl::update(Role role) {
-    RoleState& state = state_of(role);
+void GroupWatcherImpl::update(RoleState& state) {
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
     const std::vector<GroupChange> changes = groups.update(groups_per_handler);
     if (groups.dirty()) update_soon();
     const bool overfull_changed = groups.take_overfull_change();
-    if (overfull_changed) publish_overfull(role);
     if (state.ready) {
         if (!changes.empty())
             for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
@@ -158,23 +157,10 @@ void GroupWatcherImpl::on_status() {
 
 // --- status --------------------------------------------------------------------------------------
 
-/// Copies the state for other threads.
-void GroupWatcherImpl::publish_overfull(Role role) {
-    const RoleState& state = state_of(role);
-    Published now;
-    if (state.groups) now.overfull = state.groups->overfull();
-    const std::lock_guard lock(mutex_);
-    Published& published = published_[static_cast<std::size_t>(role)];
-    now.since = published.overfull.empty() ? environment().clock->now() : published.since;
-    std::swap(published, now);
-}
-
 std::vector<WatchStatus> GroupWatcherImpl::status(Role role) const {
     std::vector<WatchStatus> status = watches_.status(needed_kinds(role, view_.attach_metadata));
-    const std::lock_guard lock(mutex_);
-    const Published& published = published_[static_cast<std::size_t>(role)];
-    published.overfull.add_to(status, main_kind(role), maker_->options.max_targets,
-                              published.since);
+    overfull_[static_cast<std::size_t>(role)].add_to(status, main_kind(role),
+                                                     maker_->options.max_targets);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,27 +16,29 @@
 namespace k8s_sd::inline v0::detail {
 
 /// The objects of a role with more than WatchOptions::max_targets_per_object targets. Their groups
-/// stay as they were.
+/// stay as they were. Thread-safe.
 class OverfullObjects {
  public:
-    bool empty() const noexcept { return names_.empty(); }
-    void add(std::string_view ns, std::string_view name) { names_[std::string(ns)].emplace(name); }
-    void remove(std::string_view ns, std::string_view name) {
-        const auto of_namespace = names_.find(ns);
-        if (of_namespace == names_.end()) return;
-        const auto found = of_namespace->second.find(name);
-        if (found != of_namespace->second.end()) of_namespace->second.erase(found);
-        if (of_namespace->second.empty()) names_.erase(of_namespace);
+    bool empty() const {
+        const std::lock_guard lock(mutex_);
+        return names_.empty();
+    }
+    void add(std::string_view ns, std::string_view name, TimePoint now);
+    void remove(std::string_view ns, std::string_view name);
+    void clear() {
+        const std::lock_guard lock(mutex_);
+        names_.clear();
     }
     /// Adds an error to the status of the watches of these objects, unless they have another one.
     /// \param limit  the limit for each object
-    void add_to(std::vector<WatchStatus>& statuses, Kind kind, std::size_t limit,
-                TimePoint since) const;
+    void add_to(std::vector<WatchStatus>& statuses, Kind kind, std::size_t limit) const;
 
  private:
     using Names = std::set<std::string, std::less<>>;
 
+    mutable std::mutex mutex_;
     std::map<std::string, Names, std::less<>> names_;  ///< by namespace
+    TimePoint since_{};                                ///< when the first of them was added
 };
 
 /// The problem of one such object, in words.

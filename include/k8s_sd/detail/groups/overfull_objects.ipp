@@ -15,8 +15,24 @@ std::string too_many_targets(Kind kind, std::string_view ns, std::string_view na
            " targets (max_targets_per_object); it keeps those that it had";
 }
 
-void OverfullObjects::add_to(std::vector<WatchStatus>& statuses, Kind kind, std::size_t limit,
-                             TimePoint since) const {
+void OverfullObjects::add(std::string_view ns, std::string_view name, TimePoint now) {
+    const std::lock_guard lock(mutex_);
+    if (names_.empty()) since_ = now;
+    names_[std::string(ns)].emplace(name);
+}
+
+void OverfullObjects::remove(std::string_view ns, std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    const auto of_namespace = names_.find(ns);
+    if (of_namespace == names_.end()) return;
+    const auto found = of_namespace->second.find(name);
+    if (found != of_namespace->second.end()) of_namespace->second.erase(found);
+    if (of_namespace->second.empty()) names_.erase(of_namespace);
+}
+
+void OverfullObjects::add_to(std::vector<WatchStatus>& statuses, Kind kind,
+                             std::size_t limit) const {
+    const std::lock_guard lock(mutex_);
     for (WatchStatus& status : statuses) {
         if (status.kind != kind || status.error) continue;
         const auto first = status.ns.empty() ? names_.begin() : names_.find(status.ns);
@@ -27,7 +43,7 @@ void OverfullObjects::add_to(std::vector<WatchStatus>& statuses, Kind kind, std:
         status.error = errc::too_many_targets;
         status.message = too_many_targets(kind, first->first, *first->second.begin(), limit);
         if (count > 1) status.message += "; further such objects: " + std::to_string(count - 1);
-        status.since = since;
+        status.since = since_;
     }
 }
 

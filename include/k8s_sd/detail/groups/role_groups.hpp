@@ -22,7 +22,9 @@ namespace k8s_sd::inline v0::detail {
 class RoleGroups final : private Lookup {
  public:
     /// Starts with the objects already watched.
-    RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, const Environment& env);
+    /// \param overfull  receives the objects with too many targets; must outlive this
+    RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, const Environment& env,
+               OverfullObjects& overfull);
     RoleGroups(const RoleGroups&) = delete;
     RoleGroups& operator=(const RoleGroups&) = delete;
 
@@ -35,8 +37,7 @@ class RoleGroups final : private Lookup {
     std::vector<GroupChange> update(std::size_t limit);
 
     std::size_t group_count() const noexcept { return group_count_; }
-    const OverfullObjects& overfull() const noexcept { return overfull_; }
-    /// Whether overfull() has changed since the last call.
+    /// Whether the objects with too many targets have changed since the last call.
     bool take_overfull_change() noexcept { return std::exchange(overfull_changed_, false); }
     /// Visits every group with targets.
     template <class Visitor>
@@ -111,7 +112,7 @@ class RoleGroups final : private Lookup {
     Graph graph_;
     Generation generation_;
     GroupBuilder builder_;
-    OverfullObjects overfull_;
+    OverfullObjects& overfull_;
     bool overfull_changed_ = false;
 };
 

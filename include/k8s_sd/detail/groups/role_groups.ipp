@@ -10,8 +10,8 @@
 namespace k8s_sd::inline v0::detail {
 
 RoleGroups::RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker,
-                       const Environment& env)
-    : role_(role), watches_(watches), maker_(maker), environment_(env) {
+                       const Environment& env, OverfullObjects& overfull)
+    : role_(role), watches_(watches), maker_(maker), environment_(env), overfull_(overfull) {
     watches_.for_each(main_kind(role_), [this](const ObjectPtr& object) {
         track({nullptr, object});
     });
@@ -191,7 +191,7 @@ void RoleGroups::set_overfull(GroupEntry& entry, bool overfull) {
     if (std::exchange(entry.overfull, overfull) == overfull) return;
     overfull_changed_ = true;
     if (!overfull) return overfull_.remove(entry.ns(), entry.name());
-    overfull_.add(entry.ns(), entry.name());
+    overfull_.add(entry.ns(), entry.name(), environment_.clock->now());
     const Logger& logger = environment_.logger;
     if (!logger.enabled(LogLevel::warning)) return;
     const Kind kind = main_kind(role_);

@@ -156,7 +156,6 @@ void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
 }
 
 void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
-    server_.api().server_version.check();
     if (!permits_.take_watch_permit()) {
         exchange_.begin_unsent(Purpose::watch);
         return conclude({WatchMachine::NoPermit{},
@@ -400,7 +399,6 @@ void URLWatcherImpl::on_progress(std::string_view version) {
 void URLWatcherImpl::on_stream_begun() {
     state().plain_stream = forms_.on_stream_begun(state());
     permits_.return_stream_trial();
-    server_.api().server_version.check();
     begin_initial_events();
 }
 
@@ -577,10 +575,8 @@ void URLWatcherImpl::report_traffic(const Verdict& verdict) {
     using Cause = WatchMachine::Cause;
     const unsigned status = state().head.status;
     // Servers without the feature return 422.
-    if (std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome) && status == 422) {
+    if (std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome) && status == 422)
         server_.traffic()->list_forms.on_not_streamed(query_.kind, true, now());
-        server_.api().server_version.check();
-    }
     const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
     if (!failed) return;
     if (failed->cause == Cause::unreachable || failed->cause == Cause::network ||

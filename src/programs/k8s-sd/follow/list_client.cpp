@@ -19,10 +19,6 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <boost/system/system_error.hpp>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 #include <utility>
 
 namespace k8s_sd_program {
@@ -45,9 +41,7 @@ using Parser = http::response_parser<http::string_body>;
 using Tls = beast::ssl_stream<beast::tcp_stream>;
 
 std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) throw std::system_error(errno, std::generic_category(), "cannot read " + path);
+    std::string text = support::read_small_file(path);
     text.erase(text.find_last_not_of(" \t\r\n") + 1);
     return text;
 }
