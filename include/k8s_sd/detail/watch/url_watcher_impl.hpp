@@ -32,6 +32,10 @@ namespace k8s_sd::inline v0::detail {
 /// Used on the client's executor, and the only owner of the parts. An observer may stop or drop the
 /// watcher in any of its functions. Handlers may outlive the watcher; after stop() they return at
 /// once.
+///
+/// Its bodies are in url_watcher_impl.ipp, and those of a subject in a file of their own:
+/// url_watcher_requests.ipp, url_watcher_response.ipp, url_watcher_initial_events.ipp and
+/// url_watcher_verdict.ipp.
 class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>,
                              private ServerUser,
                              private ResponseSink,
@@ -58,7 +62,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
  private:
     enum class Life : std::uint8_t { created, started, stopped };
 
-    // Steps of the machine.
+    // Requests, for the steps of the machine.
     void go_on(const WatchMachine::Outcome&);
     void perform(const WatchMachine::Step&);
     void perform(const WatchMachine::List&);
@@ -94,7 +98,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_progress(std::string_view version);
     void on_object_of_other_share();
 
-    // A list as the first events of a watch.
+    // A list as the initial events of a watch.
     void on_stream_begun();
     void begin_initial_events();
     void on_initial_event(EventType);
@@ -102,14 +106,12 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void on_initial_events_late(TimePoint due);
     void on_list_streamed(std::string_view version);
 
-    // The end of the response.
+    // The end of the response, its verdict and the reports.
     void on_end(error_code ec, std::string why);
     ExchangeEnd end_of_exchange(Failure) const;
     void decide(ExchangeEnd);
     void refresh_credentials(const Verdict&);
     void conclude(const Verdict&);
-
-    // Reports.
     void report(const Verdict&);
     void report_failure(const Verdict&);
     void report_outcome(const WatchMachine::PageListed&);

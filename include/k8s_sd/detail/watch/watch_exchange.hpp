@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/inflate.hpp"
 #include "k8s_sd/detail/watch/body_meter.hpp"
+#include "k8s_sd/detail/watch/exchange_times.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 #include "k8s_sd/environment.hpp"
@@ -89,13 +90,13 @@ class WatchExchange {
     /// The end of the exchange, as far as the response decides it.
     ExchangeEnd end(Failure) const;
 
-    Duration response_time() const { return *head_at_ - sent_at_; }
+    Duration response_time() const { return times_.response_time(); }
     /// Arrival of the head. Requires one.
-    TimePoint head_at() const { return *head_at_; }
+    TimePoint head_at() const { return times_.head_at(); }
     /// Time since begin_watch(); zero without it.
-    Duration watched() const;
+    Duration watched() const { return times_.watched(clock_->now()); }
     /// The requested `timeoutSeconds`; zero: the server's default.
-    std::chrono::seconds watch_timeout() const noexcept { return watch_timeout_; }
+    std::chrono::seconds watch_timeout() const noexcept { return times_.watch_timeout(); }
 
     // --- rejected credentials ---
 
@@ -122,11 +123,8 @@ class WatchExchange {
     bool uncoded_ = false;  ///< the first byte of the body decides whether it is compressed
     bool untyped_ = false;  ///< no usable content type; the first byte of the body decides
     std::uint64_t credentials_ = 0;
-    TimePoint sent_at_{};
-    std::optional<TimePoint> head_at_;
-    std::optional<TimePoint> watching_since_;
-    std::chrono::seconds watch_timeout_{};  ///< requested `timeoutSeconds`
-    std::optional<TimePoint> retried_at_;   ///< immediate retry with new credentials
+    ExchangeTimes times_;
+    std::optional<TimePoint> retried_at_;  ///< immediate retry with new credentials
     bool stopped_ = false;
 };
 

@@ -60,20 +60,18 @@ void WatchExchange::begin(const WatchRequest& request, ExchangeRequest about) {
     exchange_.hasty = request.hasty;
     exchange_.body_timeout = request.body_timeout;
     const bool events = exchange_.watching() || exchange_.streamed;
-    if (events) watch_timeout_ = request.watch_timeout;
+    times_.begin(events ? request.watch_timeout : std::chrono::seconds());
     reader_.expect(events ? Document::watch : Document::list);
     meter_ = {};
     inflater_.reset();
     uncoded_ = untyped_ = false;
-    head_at_.reset();
-    watching_since_.reset();
 }
 
 void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
                          std::uint64_t credentials, ResponseSink& sink,
                          HttpConnection::Handler handler) {
     credentials_ = credentials;
-    sent_at_ = clock_->now();
+    times_.on_sent(clock_->now());
     connection_->async_send(std::move(target), std::move(request), sink, std::move(handler));
 }
 
@@ -81,8 +79,8 @@ void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
 
 void WatchExchange::on_head(const ResponseHead& head) {
     exchange_.head = head;
-    head_at_ = clock_->now();
-    meter_.on_head(*head_at_);
+    times_.on_head(clock_->now());
+    meter_.on_head(times_.head_at());
     const bool packed = is_gzip(head.content_encoding);
     if (head.status != 200 || (!packed && !head.content_encoding.empty())) return;
     exchange_.packed = packed;
@@ -94,7 +92,7 @@ void WatchExchange::on_head(const ResponseHead& head) {
 
 void WatchExchange::begin_watch() {
     exchange_.purpose = Purpose::watch;
-    watching_since_ = clock_->now();
+    times_.begin_watch(clock_->now());
 }
 
 error_code WatchExchange::read(std::string_view bytes) {
@@ -162,20 +160,13 @@ Failure WatchExchange::finish(error_code ec, std::string why) {
 }
 
 ExchangeEnd WatchExchange::end(Failure failure) const {
-    // Tolerates servers with a slightly early end.
-    constexpr Duration margin = std::chrono::seconds(5);
     const TimePoint now = clock_->now();
     ExchangeEnd end;
     end.failure = std::move(failure);
     end.page = {reader_.resource_version(), reader_.continue_token(), exchange_.items};
-    const Duration open = head_at_ ? now - *head_at_ : Duration{};
-    end.life = watching_since_ ? now - *watching_since_ : open;
-    end.in_time = watch_timeout_ > margin && open >= watch_timeout_ - margin;
+    end.life = times_.life(now);
+    end.in_time = times_.is_in_time(now);
     return end;
-}
-
-Duration WatchExchange::watched() const {
-    return watching_since_ ? clock_->now() - *watching_since_ : Duration{};
 }
 
 bool WatchExchange::has_just_retried() const {

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
+#include "k8s_sd/detail/watch/past_failures.hpp"
 #include "k8s_sd/detail/watch/unread_objects.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
@@ -15,7 +16,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -97,7 +97,7 @@ class WatchReport {
     /// Sets the error of the status, always a change of it.
     void fail(const Failure&, bool watching, TimePoint now);
     /// The evidence required to clear the current failure.
-    Proof over_with() const noexcept { return over_with_; }
+    Proof over_with() const noexcept { return failures_.over_with(); }
     bool recover(TimePoint now);
     /// The watch has ended: removes it and its objects from the metrics.
     void end() noexcept;
@@ -112,7 +112,6 @@ class WatchReport {
     void count_objects(int delta);
     std::string url() const;
     void log(LogLevel, const std::string& text, error_code error = {}) const;
-    bool is_new_error(const error_code&);
 
     const WatchQuery& query_;
     const std::string& server_;
@@ -125,10 +124,7 @@ class WatchReport {
     ListReason list_reason_ = ListReason::first;
     std::uint64_t bad_objects_ = 0;
     UnreadObjects unread_;
-    static constexpr std::size_t max_logged_errors = 8;
-    std::vector<error_code> logged_;  ///< errors logged since a watch worked
-    bool failed_watching_ = false;    ///< the error of the status came from a watch
-    Proof over_with_ = Proof::life;
+    PastFailures failures_;
     bool polling_ = false;
     std::optional<TimePoint> starting_since_;  ///< see on_starting()
 };

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -158,7 +157,7 @@ bool WatchReport::on_list(TimePoint now, bool streamed) {
     ++status_.lists[static_cast<std::size_t>(list_reason_)];
     status_.list_duration = took;
     status_.last_list = now;
-    return !failed_watching_ && recover(now);
+    return !failures_.of_watch() && recover(now);
 }
 
 bool WatchReport::on_synced() {
@@ -189,29 +188,17 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     add(failure_counter(metrics_, failure.ec));
     if (!status_.error) add(metrics_.failing_watchers, 1);
     ++status_.failures;
-    // Require the strongest evidence of all failures since the last success.
-    failed_watching_ = failed_watching_ || watching;
-    over_with_ = std::max(over_with_, failure.over_with);
     const bool changed = status_.error != failure.ec;
     status_.error = failure.ec;
     status_.message = redact_(url() + ": " + failure.message);
     if (changed) status_.since = now;
-    if (is_new_error(failure.ec)) log(LogLevel::warning, failure.message, failure.ec);
-}
-
-/// Logs alternating errors once each, until the watch works again.
-bool WatchReport::is_new_error(const error_code& ec) {
-    if (std::find(logged_.begin(), logged_.end(), ec) != logged_.end()) return false;
-    if (logged_.size() >= max_logged_errors) logged_.clear();
-    logged_.push_back(ec);
-    return true;
+    if (failures_.add(failure, watching)) log(LogLevel::warning, failure.message, failure.ec);
 }
 
 bool WatchReport::recover(TimePoint now) {
     status_.failures = 0;
-    polling_ = failed_watching_ = false;
-    over_with_ = Proof::life;
-    logged_.clear();
+    polling_ = false;
+    failures_.clear();
     if (!status_.error) return false;
     add(metrics_.failing_watchers, -1);
     status_.error = {};

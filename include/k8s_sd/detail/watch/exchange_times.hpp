@@ -1,0 +1,51 @@
+#pragma once
+
+#include "k8s_sd/time.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The times of one exchange: request, response head, and the start of a working watch. No I/O.
+class ExchangeTimes {
+ public:
+    /// \param watch_timeout  the requested `timeoutSeconds`; zero: the server's default, or a list
+    void begin(std::chrono::seconds watch_timeout) noexcept {
+        *this = {};
+        watch_timeout_ = watch_timeout;
+    }
+    void on_sent(TimePoint now) noexcept { sent_at_ = now; }
+    void on_head(TimePoint now) noexcept { head_at_ = now; }
+    /// The response is a working watch from now on.
+    void begin_watch(TimePoint now) noexcept { watching_since_ = now; }
+
+    /// Arrival of the head. Requires one, as response_time() does.
+    TimePoint head_at() const { return *head_at_; }
+    Duration response_time() const { return *head_at_ - sent_at_; }
+    /// Time since begin_watch(); zero without it.
+    Duration watched(TimePoint now) const noexcept {
+        return watching_since_ ? now - *watching_since_ : Duration{};
+    }
+    /// Time since begin_watch(), or else since the head; zero without either.
+    Duration life(TimePoint now) const noexcept {
+        return watching_since_ ? watched(now) : open(now);
+    }
+    /// Whether a response that ends now ends at its requested timeout.
+    bool is_in_time(TimePoint now) const noexcept {
+        // Tolerates servers with a slightly early end.
+        constexpr Duration margin = std::chrono::seconds(5);
+        return watch_timeout_ > margin && open(now) >= watch_timeout_ - margin;
+    }
+    std::chrono::seconds watch_timeout() const noexcept { return watch_timeout_; }
+
+ private:
+    Duration open(TimePoint now) const noexcept { return head_at_ ? now - *head_at_ : Duration{}; }
+
+    TimePoint sent_at_{};
+    std::optional<TimePoint> head_at_;
+    std::optional<TimePoint> watching_since_;
+    std::chrono::seconds watch_timeout_{};
+};
+
+}  // namespace k8s_sd::inline v0::detail

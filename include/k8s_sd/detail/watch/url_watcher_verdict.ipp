@@ -1,0 +1,162 @@
+#include "k8s_sd/detail/watch/url_watcher_impl.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace k8s_sd::inline v0::detail {
+
+// The end of the response: its verdict, and the reports of it.
+
+void URLWatcherImpl::on_end(error_code ec, std::string why) {
+    if (stopped()) return;
+    permits_.cancel_timer();
+    permits_.return_watch_permit();
+    Failure failure = exchange_.finish(ec, std::move(why));
+    intake_.end_body(!failure.ec);
+    if (stopped()) return;
+    if (state().too_many) failure.message = intake_.problem_of_count(state());
+    ExchangeEnd end = end_of_exchange(std::move(failure));
+    if (state().head.status != 404 || intake_.schema().older_versions.empty())
+        return decide(std::move(end));
+    permits_.return_list_permit();
+    find_version(true, [this, end = std::move(end)](WatchServer::Version version) {
+        state().served = version.served;
+        if (!version.moved) decide(end);
+    });
+}
+
+ExchangeEnd URLWatcherImpl::end_of_exchange(Failure failure) const {
+    ExchangeEnd end = exchange_.end(std::move(failure));
+    const Exchange& exchange = state();
+    if (exchange.purpose != Purpose::list || exchange.streamed || end.failure.ec) return end;
+    end.page_problem = machine_.problem_of(end.page);
+    end.suspicious = end.page.continue_token.empty() && has_lost_much();
+    return end;
+}
+
+void URLWatcherImpl::decide(ExchangeEnd end) {
+    // Later rounds of the list forms try both encodings anyway.
+    const bool encoding_failed =
+        machine_.list_forms().at_first() && is_encoding_of_no_use(state(), end.failure);
+    const Verdict verdict = judge(state(), std::move(end));
+    if (forms_.on_verdict(state(), verdict, encoding_failed)) {
+        go_on(WatchMachine::AskOtherwise{});
+        return on_status();
+    }
+    verdict.credentials_refused ? refresh_credentials(verdict) : conclude(verdict);
+}
+
+void URLWatcherImpl::refresh_credentials(const Verdict& verdict) {
+    wait(Waiting::credentials);
+    permits_.return_list_permit();
+    server_.api().async_refresh_credentials(exchange_.credentials(),
+                                            [weak = weak_from_this(), verdict](bool changed) {
+                                                const auto self = weak.lock();
+                                                if (!self || self->stopped()) return;
+                                                if (!changed || self->exchange_.has_just_retried())
+                                                    return self->conclude(verdict);
+                                                self->exchange_.on_retry();
+                                                self->go_on(WatchMachine::NewCredentials{});
+                                            });
+}
+
+void URLWatcherImpl::conclude(const Verdict& verdict) {
+    report_traffic(verdict);
+    permits_.return_stream_trial();
+    report(verdict);
+    go_on(verdict.outcome);
+    on_status();  // reports the new waiting state, too
+}
+
+// --- reports -------------------------------------------------------------------------------------
+
+void URLWatcherImpl::report(const Verdict& verdict) {
+    if (std::holds_alternative<WatchMachine::Silent>(verdict.outcome)) {
+        idle_timeout_.on_silence();
+        report_.on_silence();
+    }
+    if (verdict.starting && report_.on_starting(now())) return;
+    if (verdict.failed) return report_failure(verdict);
+    if (verdict.failure.ec) return report_.note(verdict.failure);
+    std::visit([this](const auto& outcome) { report_outcome(outcome); }, verdict.outcome);
+}
+
+void URLWatcherImpl::report_failure(const Verdict& verdict) {
+    if (observer_.makes_up_for(verdict.failure.ec)) return report_.note(verdict.failure);
+    if (!stopped()) report_.fail(verdict.failure, state().watching(), now());
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::PageListed& page) {
+    const BodyMeter::Transfer& body = exchange_.meter().total();
+    if (!state().packed) server_.traffic()->lists.add(body.bytes, body.wait, now());
+    // Metadata lists do not contain the selector.
+    if (state().sharded && !intake_.schema().metadata_only)
+        forms_.on_share(exchange_.reader().shard_selector() == query_.share.selector());
+    if (page.continue_token.empty()) finish_list(page.resource_version);
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::Probed& probe) {
+    report_regression(probe.resource_version);
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::WentBack& back) {
+    report_regression(back.resource_version);
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::WatchEnded& end) {
+    // A proxy or server may close idle watches on its own schedule.
+    const bool lived = exchange_.watched() >= std::chrono::seconds(30);
+    if (end.clean && (end.in_time || lived)) recover();
+}
+
+void URLWatcherImpl::report_outcome(const WatchMachine::Suspicious&) {
+    report_.on_suspicious_list(store().missing(), store().known_before_list());
+}
+
+void URLWatcherImpl::report_regression(std::string_view version) {
+    const bool regressed = is_older_version(version, machine_.greatest_version());
+    if (regressed && !std::exchange(regression_reported_, true))
+        report_.on_version_regression(version, machine_.greatest_version());
+}
+
+/// Reports failures to the other watches of the server; see on_good_head().
+void URLWatcherImpl::report_traffic(const Verdict& verdict) {
+    using Cause = WatchMachine::Cause;
+    const unsigned status = state().head.status;
+    // Servers without the feature return 422.
+    if (std::holds_alternative<WatchMachine::NotStreamed>(verdict.outcome) && status == 422)
+        server_.traffic()->list_forms.on_not_streamed(query_.kind, true, now());
+    const auto* failed = std::get_if<WatchMachine::Failed>(&verdict.outcome);
+    if (!failed) return;
+    if (failed->cause == Cause::unreachable || failed->cause == Cause::network ||
+        (failed->cause == Cause::silent && status == 0)) {
+        server_.traffic()->on_failure();
+        server_.api().on_unreachable();
+    }
+}
+
+void URLWatcherImpl::finish_list(const std::string& version) {
+    report_regression(version);
+    regression_reported_ = false;
+    server_.on_listed();
+    intake_.finish_list();
+    if (stopped()) return;
+    forms_.on_list(state(), machine_);
+    if (stopped()) return;
+    if (state().drops && state().items > 0)
+        report_.on_managed_fields(exchange_.reader().has_managed_fields());
+    if (report_.on_list(now(), state().streamed)) observer_.on_status();
+    if (!stopped() && report_.on_synced()) {
+        observer_.on_status();
+        if (!stopped()) observer_.on_synced();
+    }
+    if (!stopped()) observer_.on_batch_end();
+}
+
+void URLWatcherImpl::recover() {
+    if (!stopped() && report_.recover(now())) observer_.on_status();
+}
+
+}  // namespace k8s_sd::inline v0::detail
