@@ -122,7 +122,7 @@ MUTANTS = [
          "void on_integer(std::int64_t) noexcept { sum_ += 1; }"),
         (INTEGRATION,
          "ScrapeConfigReloader: a file truncated in one scan removes nothing, wherever it ends",
-         DETAIL + "scrape/scrape_config_reloader.ipp",
+         DETAIL + "scrape/config_scan.ipp",
          "scan.needs_confirmation = !scan.update->removed.empty() || jobs.differ_in(file);",
          "scan.needs_confirmation = false;"),
         (K8S_SD,

@@ -1,5 +1,5 @@
 #include "k8s_sd/access.hpp"
-#include "k8s_sd/detail/access/required_rules.hpp"
+#include "k8s_sd/detail/access/permission_checks.hpp"
 #include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/strand.hpp"
@@ -25,7 +25,6 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <optional>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -59,13 +58,6 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
  private:
     using Next = void (AccessCheck::*)();
-
-    /// A permission to check, and the request for it.
-    struct PermissionCheck {
-        KindAccess access;
-        bool watch = false;
-        std::string_view api_version{};  ///< empty: the current one
-    };
 
     template <class Call>
     void post(Call call) {
@@ -157,12 +149,9 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         target_ = client_->target();
         timer_ = environment_.clock->make_timer(strand_);
         get_ = std::make_shared<ShortRequest>(*client_);
-        for (const KindAccess& access :
-             required_rules(config_.role, config_.attach_metadata, scope_.namespaces,
-                            scope_.watch.cluster_wide_from)) {
-            checks_.push_back({access, false});
-            checks_.push_back({access, true});
-        }
+        checks_ =
+            PermissionChecks(required_rules(config_.role, config_.attach_metadata,
+                                            scope_.namespaces, scope_.watch.cluster_wide_from));
         const std::size_t names = scope_.namespaces.size();
         ok("role " + std::string(to_string(config_.role)) + ", server " + client_->url() + ", " +
                (names == 0   ? "all namespaces"
@@ -300,21 +289,14 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
            &AccessCheck::ask);
     }
 
-    const PermissionCheck& current_check() const { return checks_[next_check_]; }
     WatchQuery query() const {
-        const auto& [rule, kind] = current_check().access;
+        const auto& [rule, kind] = checks_.current().access;
         return query_of(scope_, kind, rule.ns);
     }
-    bool is_answered_already() const {
-        const auto& [rule, kind] = current_check().access;
-        return !rule.optional && !rule.ns.empty() && allowed_together_ == kind;
-    }
-
     void ask() {
-        while (next_check_ < checks_.size() && is_answered_already()) ++next_check_;
-        if (next_check_ == checks_.size()) return end();
-        begin((current_check().watch ? "watch " : "list ") +
-              to_string(current_check().access.first));
+        if (!checks_.advance()) return end();
+        begin((checks_.current().watch ? "watch " : "list ") +
+              to_string(checks_.current().access.first));
         send();
     }
     void send() {
@@ -322,17 +304,17 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         // Room for a list of one object, and enough for a server without support for `limit`.
         constexpr std::size_t max_answer_bytes = std::size_t{8} << 20;
         const auto request =
-            current_check().watch
-                ? watch_request(query(), {"0"}, short_watch, current_check().api_version)
-                : probe_request(query(), scope_.watch, current_check().api_version);
+            checks_.current().watch
+                ? watch_request(query(), {"0"}, short_watch, checks_.current().api_version)
+                : probe_request(query(), scope_.watch, checks_.current().api_version);
         get_->start(request.target,
-                    current_check().watch ? ShortRequest::no_body : max_answer_bytes,
+                    checks_.current().watch ? ShortRequest::no_body : max_answer_bytes,
                     left_of_step(), guarded(&AccessCheck::on_answer));
     }
     void on_answer(const ShortRequest::Answer& answer) {
-        const auto& [rule, kind] = current_check().access;
+        const auto& [rule, kind] = checks_.current().access;
         const KindSchema& schema = schema_of(kind);
-        const bool newest = current_check().api_version.empty();
+        const bool newest = checks_.current().api_version.empty();
         if (answer.head.status != 404 || schema.older_versions.empty() || !newest)
             return judge_answer(answer);
         limit_step("the server does not say in which versions it has the API");
@@ -345,21 +327,18 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void on_versions(const ShortRequest::Answer& answer, ServedVersions::Answer served) {
         timer_->cancel();
         if (served.version.empty()) return judge_answer(answer);
-        const Kind kind = current_check().access.second;
-        for (PermissionCheck& other : checks_) {
-            if (other.access.second == kind) other.api_version = served.version;
-        }
+        const Kind kind = checks_.current().access.second;
+        checks_.set_version(kind, served.version);
         send();
     }
 
     void judge_answer(const ShortRequest::Answer& answer) {
-        const PermissionCheck& asked = current_check();
+        const PermissionChecks::Check& asked = checks_.current();
         const Verdict verdict = asked.watch ? verdict_on_head(answer, query(), Purpose::watch)
                                             : verdict_on_list(answer, query());
-        ++next_check_;
         const AccessRule& rule = asked.access.first;
         if (!verdict.failed) {
-            if (asked.watch && rule.optional) allowed_together_ = asked.access.second;
+            checks_.on_allowed();
             return ok("allowed" + (asked.api_version.empty()
                                        ? std::string()
                                        : "; the server has " + std::string(asked.api_version)),
@@ -367,8 +346,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         }
         const unsigned status = answer.head.status;
         const bool refused = status >= 400 && status < 500 && status != 401 && status != 429;
+        checks_.on_failed(rule.optional && refused);
         if (rule.optional && refused) {
-            if (!asked.watch) ++next_check_;  // list and watch require each other
             return report(
                 Result::skipped,
                 (status == 403 ? "not allowed" : "refused with HTTP " + std::to_string(status)) +
@@ -403,9 +382,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     std::unique_ptr<Timer> timer_;
     Lookups::WaiterHandle lookup_;
     std::unique_ptr<ByteStream> stream_;
-    std::vector<PermissionCheck> checks_;
-    std::size_t next_check_ = 0;
-    std::optional<Kind> allowed_together_;  ///< a watch of all namespaces
+    PermissionChecks checks_;
     AccessCheckLine line_;
     TimePoint began_{};
     std::uint64_t step_ = 0;

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.ipp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.ipp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_files.ipp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_store.ipp"
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.ipp"
 #include "k8s_sd/detail/discovery/sources/file_targets.ipp"
 #include "k8s_sd/detail/discovery/sources/http_targets.ipp"

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/fleet/divided_discovery.ipp"
 #include "k8s_sd/detail/fleet/fleet_view.ipp"
 #include "k8s_sd/detail/fleet/group_share.ipp"
+#include "k8s_sd/detail/fleet/hold_report.ipp"
 #include "k8s_sd/detail/fleet/kept_view.ipp"
 #include "k8s_sd/detail/fleet/lease_keeper.ipp"
 #include "k8s_sd/detail/fleet/lease_members.ipp"

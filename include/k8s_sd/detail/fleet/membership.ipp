@@ -2,21 +2,19 @@
 #include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
+#include "k8s_sd/detail/fleet/fleet_gauges.hpp"
+#include "k8s_sd/detail/fleet/hold_report.hpp"
 #include "k8s_sd/detail/fleet/kept_view.hpp"
+#include "k8s_sd/detail/fleet/own_state.hpp"
 #include "k8s_sd/detail/fleet/view_machine.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/fleet/membership.hpp"
-#include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
-#include <chrono>
-#include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -39,28 +37,6 @@ MembershipConfig checked(MembershipConfig config) {
     return config;
 }
 
-/// Explains a hold to users, and its remedy. Empty for ViewHold::none.
-/// \param reason  why the members cannot be seen; empty: unknown
-std::string hold_in_words(ViewHold hold, std::string_view reason) {
-    const std::string why = reason.empty() ? "" : ": " + std::string(reason);
-    switch (hold) {
-        case ViewHold::none: break;
-        case ViewHold::unknown: return "the members have not been seen yet" + why;
-        case ViewHold::no_active_member: return "no member is ready yet";
-        case ViewHold::wait_for_size: return "fewer members are ready than wait_for_size says";
-        case ViewHold::away: return "the members cannot be seen now" + why;
-        case ViewHold::debounce: return "a change has been seen, and may be followed by others";
-        case ViewHold::hold_down: return "a member has vanished, and may be back";
-        case ViewHold::empty: return "no member is left, which is hard to believe";
-        case ViewHold::self_missing:
-            return "this member is not among those that are seen; look whether its name is that of "
-                   "its pod, and whether the Service selects the pod";
-        case ViewHold::shrunken:
-            return "more than half of the members have vanished at once, which is hard to believe";
-    }
-    return {};
-}
-
 /// Digest of the fleet, and of this member's place in it.
 detail::Digest view_identity(const MembershipConfig& config, const std::string& fleet) {
     std::string text;
@@ -77,11 +53,6 @@ class Membership::Impl final : public detail::RunState {
         : Impl(executor, checked(std::move(config)), std::move(callback),
                detail::ContextEnvironment::of(executor)) {}
 
-    ~Impl() override {
-        set(metrics_->fleet_alarms, counted_alarms_, 0);
-        set(metrics_->fleet_members, counted_members_, 0);
-    }
-
     FleetShare share() const {
         const std::lock_guard lock(mutex_);
         return share_;
@@ -89,26 +60,25 @@ class Membership::Impl final : public detail::RunState {
     FleetStatus status() const {
         const std::lock_guard lock(mutex_);
         FleetStatus status = status_;
-        status.ready = is_ready();
+        status.ready = own_.is_ready();
         if (kept_) status.snapshot = kept_->words();
         return status;
     }
     bool ready() const {
         const std::lock_guard lock(mutex_);
-        return is_ready();
+        return own_.is_ready();
     }
     void leave() {
         {
             const std::lock_guard lock(mutex_);
-            if (std::exchange(left_, true)) return;
-            announcements_.push_back(MemberState::leaving);
+            if (!own_.leave()) return;
         }
         announce();
     }
     void set_synced(bool synced) {
         {
             const std::lock_guard lock(mutex_);
-            synced_ = synced;
+            own_.set_synced(synced);
         }
         announce_readiness();
     }
@@ -118,16 +88,16 @@ class Membership::Impl final : public detail::RunState {
          const detail::ContextEnvironment& environment)
         : RunState(executor, asio::make_strand(executor), environment.clock(), 1),
           strand_(origin()),
-          metrics_(environment.metrics()),
           log_(environment.logger()),
           config_(std::move(config)),
           callback_(std::move(callback)),
           kept_(kept_view(environment)),
           machine_(config_.rules, config_.self, clock().now()),
           fleet_(view_identity(config_, config_.source->identity())),
-          share_(nullptr, config_.self, config_.replicas) {
+          share_(nullptr, config_.self, config_.replicas),
+          gauges_(environment.metrics()) {
         status_.since = clock().now();
-        status_.message = hold_in_words(ViewHold::unknown, {});
+        status_.message = report_.words(ViewHold::unknown);
     }
 
     std::weak_ptr<Impl> weak() { return self_as(this); }
@@ -142,13 +112,10 @@ class Membership::Impl final : public detail::RunState {
                              .max_age = config_.snapshot_max_age});
     }
 
-    /// A member that has left stays away.
     void announce_readiness() {
         {
             const std::lock_guard lock(mutex_);
-            const bool now = is_ready();
-            if (left_ || std::exchange(announced_, now) == now) return;
-            announcements_.push_back(now ? MemberState::active : MemberState::joining);
+            if (!own_.note_readiness()) return;
         }
         announce();
     }
@@ -157,21 +124,18 @@ class Membership::Impl final : public detail::RunState {
     void announce() {
         const auto self = shared_from_this();
         std::unique_lock lock(mutex_);
-        if (std::exchange(announcing_, true)) return;
-        while (!announcements_.empty()) {
-            const MemberState state = announcements_.front();
-            announcements_.pop_front();
+        if (!own_.begin_announcing()) return;
+        while (const auto state = own_.next()) {
             lock.unlock();
             try {
-                config_.source->announce(state);
+                config_.source->announce(*state);
             } catch (...) {
                 lock.lock();
-                announcing_ = false;
+                own_.stop_announcing();
                 throw;
             }
             lock.lock();
         }
-        announcing_ = false;
     }
 
     void begin() override {
@@ -216,7 +180,7 @@ class Membership::Impl final : public detail::RunState {
         } else {
             machine_.lose_sight(clock().now());
         }
-        message_ = sighting.message;
+        report_.set_reason(sighting.message);
         follow();
     }
 
@@ -240,13 +204,17 @@ class Membership::Impl final : public detail::RunState {
     /// Publishes the new state of the machine.
     void follow() {
         bool is_new = false;
+        bool seen = false;
         {
             const std::lock_guard lock(mutex_);
             is_new = machine_.view() != status_.view;
             update_status();
+            seen = own_.seen();
         }
         // Log without the mutex: the logger is host code.
-        log_hold(machine_.hold());
+        const ViewHold hold = machine_.hold();
+        if (report_.is_to_log(hold, seen, clock().now()))
+            log_.log(LogLevel::warning, "fleet: the view stays as it is: " + report_.words(hold));
         if (kept_ && machine_.in_sight()) kept_->on_seen();
         keep(is_new);
         announce_readiness();
@@ -263,48 +231,22 @@ class Membership::Impl final : public detail::RunState {
     }
 
     void update_status() {
-        seen_ = seen_ || machine_.in_sight();
+        if (machine_.in_sight()) own_.on_seen();
         status_.members = machine_.members();
         const ViewHold hold = machine_.hold();
         if (std::exchange(status_.hold, hold) != hold) {
             status_.since = clock().now();
-            set(metrics_->fleet_alarms, counted_alarms_, is_alarm(hold) ? 1 : 0);
+            gauges_.on_hold(is_alarm(hold));
         }
-        status_.message = hold_in_words(hold, message_);
+        status_.message = report_.words(hold);
         if (machine_.view() == status_.view) return;
         status_.view = machine_.view();
         ++status_.views;
-        metrics_->fleet_views.fetch_add(1, std::memory_order_relaxed);
-        set(metrics_->fleet_members, counted_members_,
-            static_cast<std::int64_t>(status_.view->size()));
-        constexpr std::uint64_t exact = (std::uint64_t{1} << 48U) - 1;
-        metrics_->fleet_epoch.store(static_cast<std::int64_t>(status_.view->epoch() & exact),
-                                    std::memory_order_relaxed);
+        gauges_.on_view(*status_.view);
         share_ = FleetShare(status_.view, config_.self, config_.replicas);
         has_news_ = true;
         wake();
     }
-
-    /// Logs the same hold at most once a minute, however often it comes and goes.
-    void log_hold(ViewHold hold) {
-        // With the view of a file the source may not have answered yet.
-        if (hold == ViewHold::away && !seen_ && message_.empty()) return;
-        if (std::exchange(logged_hold_, hold) == hold) return;
-        if (!is_alarm(hold) && hold != ViewHold::away) return;
-        const TimePoint now = clock().now();
-        const auto last = logged_.find(hold);
-        if (last != logged_.end() && now - last->second < std::chrono::minutes(1)) return;
-        logged_.insert_or_assign(hold, now);
-        log_.log(LogLevel::warning,
-                 "fleet: the view stays as it is: " + hold_in_words(hold, message_));
-    }
-
-    /// Adds the difference, because all memberships of a context share the gauge.
-    static void set(Metrics::Gauge& gauge, std::int64_t& counted, std::int64_t now) noexcept {
-        gauge.fetch_add(now - std::exchange(counted, now), std::memory_order_relaxed);
-    }
-
-    bool is_ready() const { return synced_ && seen_; }
 
     // --- delivery -----------------------------------------------------------------------------
 
@@ -324,7 +266,6 @@ class Membership::Impl final : public detail::RunState {
     }
 
     const asio::any_io_executor strand_;
-    const std::shared_ptr<Metrics> metrics_;
     const Logger log_;
     const MembershipConfig config_;
     const Callback callback_;
@@ -332,25 +273,17 @@ class Membership::Impl final : public detail::RunState {
 
     // Used on the strand only.
     detail::ViewMachine machine_;
-    detail::Digest fleet_;                      // the visible fleet, and this member's place
-    bool is_kept_ = true;                       // the view was stored, for this fleet
-    std::unique_ptr<Timer> timer_;              // null: not begun, or ended
-    std::string message_;                       // why the members cannot be seen
-    ViewHold logged_hold_ = ViewHold::unknown;  // the last hold passed to the log
-    std::map<ViewHold, TimePoint> logged_;
+    detail::Digest fleet_;          // the visible fleet, and this member's place
+    bool is_kept_ = true;           // the view was stored, for this fleet
+    std::unique_ptr<Timer> timer_;  // null: not begun, or ended
+    detail::HoldReport report_;
 
     // Guarded by the mutex.
     FleetShare share_;
     FleetStatus status_;
-    bool synced_ = false;
-    bool seen_ = false;
-    std::int64_t counted_alarms_ = 0;
-    std::int64_t counted_members_ = 0;
+    detail::OwnState own_;
+    detail::FleetGauges gauges_;
     bool has_news_ = false;
-    bool left_ = false;
-    bool announced_ = false;                 // as ready
-    bool announcing_ = false;                // announce() is running
-    std::deque<MemberState> announcements_;  // not yet passed to the source
 };
 
 Membership::Membership(executor_type executor, MembershipConfig config, Callback callback) {

@@ -1,5 +1,6 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/scrape/built_group.ipp"
+#include "k8s_sd/detail/scrape/config_scan.ipp"
 #include "k8s_sd/detail/scrape/duration_text.ipp"
 #include "k8s_sd/detail/scrape/equal_targets.ipp"
 #include "k8s_sd/detail/scrape/go_url.ipp"

@@ -1,17 +1,16 @@
 #pragma once
 
-#include "k8s_sd/detail/async/late_answers.hpp"
-#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/discovery/snapshots/group_snapshot.hpp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_report.hpp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_store.hpp"
+#include "k8s_sd/detail/discovery/snapshots/write_schedule.hpp"
 #include "k8s_sd/group_watcher.hpp"
-#include "k8s_sd/metrics.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "k8s_sd/warm_start.hpp"
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +25,7 @@ class WarmTargets final : public GroupWatcher::Observer,
                           public std::enable_shared_from_this<WarmTargets> {
  public:
     /// \throws ConfigError like validate()
-    WarmTargets(const GroupWatcher&, const ResolvedConfig&, Role, WarmStart,
+    WarmTargets(const GroupWatcher&, const ResolvedConfig&, Role, const WarmStart&,
                 std::weak_ptr<GroupWatcher::Observer>);
 
     /// Any thread.
@@ -35,9 +34,12 @@ class WarmTargets final : public GroupWatcher::Observer,
     /// that write, at most 2 s. Any thread.
     void stop() noexcept;
     /// Adds the state of the snapshot. Any thread.
-    void add_status(DiscovererStatus&) const;
+    void add_status(DiscovererStatus& status) const { report_.add_status(status); }
 
  private:
+    WarmTargets(const GroupWatcher&, Role, const WarmStart&, const Digest& config,
+                std::weak_ptr<GroupWatcher::Observer>);
+
     void on_ready(const std::shared_ptr<const TargetGroupDiff>& state) override;
     void on_changes(const std::vector<GroupChange>&) override;
     void on_status() override;
@@ -48,30 +50,23 @@ class WarmTargets final : public GroupWatcher::Observer,
     void on_loaded(LoadedGroups);
     bool has_moved() const;
     void note_server();
-    SnapshotIdentity identity_of(const ServerIdentity&) const;
     void deliver_snapshot();
     void confirm(const TargetGroupDiff& live);
     void write_later();
     void write();
     void on_written(const std::string& problem);
-    void set_words(std::string, bool unconfirmed);
 
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
-    const std::shared_ptr<Metrics> metrics_;
-    const std::shared_ptr<FileCalls> calls_;
-    const Logger log_;
-    const WarmStart options_;
+    const Duration server_timeout_;
     const Role role_;
-    const Digest config_;                                 ///< of everything but the server
     const std::weak_ptr<const GroupWatcherImpl> source_;  ///< of the groups
-    const std::string what_;                              ///< for messages
-    const std::shared_ptr<const SnapshotFiles> files_;
     const std::weak_ptr<GroupWatcher::Observer> observer_;
 
-    Backoff jitter_;
-    std::unique_ptr<Timer> timer_;  ///< server timeout, then writes; null: stopped
-    LateAnswers::PendingAnswer pending_answer_;
+    SnapshotStore store_;
+    SnapshotReport report_;
+    WriteSchedule schedule_;
+    std::unique_ptr<Timer> timer_;        ///< server timeout, then writes; null: stopped
     ServerIdentity file_server_;          ///< the server of the loaded snapshot
     std::optional<LoadedGroups> loaded_;  ///< until the server responds
     bool patient_ = true;                 ///< the server may still respond in time
@@ -79,16 +74,8 @@ class WarmTargets final : public GroupWatcher::Observer,
     bool live_ = false;
     TargetGroups groups_;  ///< the groups delivered to the observer, or those of the server
     std::optional<ServerIdentity>
-        server_;          ///< the server of all groups; nullopt: they are of several servers
-    bool waits_ = false;  ///< a write is due
-    bool writing_ = false;
-    bool changed_ = false;
+        server_;  ///< the server of all groups; nullopt: they are of several servers
     bool stopped_ = false;
-    std::string write_problem_;
-
-    mutable std::mutex mutex_;  // guards everything below
-    std::string words_;
-    bool unconfirmed_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail
