@@ -6,7 +6,7 @@
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/inflate.hpp"
-#include "k8s_sd/detail/watch/encoding_choice.hpp"
+#include "k8s_sd/detail/watch/form_choices.hpp"
 #include "k8s_sd/sim/fixture.hpp"
 #include "measure.hpp"
 

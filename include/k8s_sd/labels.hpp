@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/access.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/role.hpp"

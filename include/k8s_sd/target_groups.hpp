@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>

@@ -3,7 +3,7 @@
 
 #include "differential/command.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
 #include "support/config_fixtures.hpp"
 

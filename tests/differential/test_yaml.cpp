@@ -3,7 +3,7 @@
 // $K8S_SD_DIFFERENTIAL_SEED change their number and seed.
 
 #include "differential/command.hpp"
-#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
 #include "support/config_fixtures.hpp"
 

@@ -3,9 +3,8 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_exec_credential -max_total_time=60 CORPUS
 
-#include "k8s_sd/detail/auth/exec_credential.hpp"
-
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/auth/credential_issuers.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
 #include "k8s_sd/detail/text/rfc3339.hpp"

@@ -3,8 +3,8 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_json_decoder -max_total_time=60 tests/data/decoder
 
+#include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
-#include "k8s_sd/detail/codec/server_status.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"

@@ -6,7 +6,7 @@
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <algorithm>

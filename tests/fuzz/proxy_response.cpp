@@ -4,9 +4,8 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_proxy_response tests/fuzz/corpus/proxy_response
 
-#include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/detail/config/proxy_choice.hpp"
-#include "k8s_sd/detail/config/proxy_url.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
+#include "k8s_sd/detail/config/proxy.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/detail/transport/proxy/http_connect.hpp"

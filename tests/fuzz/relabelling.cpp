@@ -5,8 +5,7 @@
 
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/detail/relabel/relabel_budget.hpp"
-#include "k8s_sd/detail/relabel/replacement.hpp"
-#include "k8s_sd/detail/relabel/series_selector.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.hpp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
-#include "k8s_sd/detail/fleet/packed_view.hpp"
+#include "k8s_sd/detail/fleet/kept_view.hpp"
 
 #include <algorithm>
 #include <chrono>

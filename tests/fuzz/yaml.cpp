@@ -2,7 +2,7 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_yaml -max_total_time=60 CORPUS
 
-#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/base/fnv1a.hpp"
-#include "k8s_sd/detail/text/percent_encoding.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 #include "sim/api_server_fixture.hpp"
 #include "sim/protobuf_bodies.hpp"
 

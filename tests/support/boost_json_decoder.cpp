@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/codec/json/json_projector.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
-#include "k8s_sd/detail/codec/text_arena.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <cstdint>

@@ -4,7 +4,6 @@
 #include "k8s_sd/detail/codec/json/json_projector.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
-#include "k8s_sd/detail/codec/text_arena.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "support/boost_json_decoder.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/auth/credential_source.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 
 #include <functional>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/access.hpp"
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/labels.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api/structs.hpp"
-#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"
 #include "k8s_sd/objects/store.hpp"
 #include "k8s_sd/objects/store_writer.hpp"

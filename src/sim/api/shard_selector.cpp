@@ -1,6 +1,6 @@
 #include "sim/api/shard_selector.hpp"
 
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "sim/api/status.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "sim/store/object.hpp"
 
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "sim/protobuf/encode.hpp"
 #include "sim/store/json_access.hpp"
 

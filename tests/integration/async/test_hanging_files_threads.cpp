@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/async/blocking_threads.hpp"
 #include "k8s_sd/detail/async/file_reader.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/plain_lists.hpp"

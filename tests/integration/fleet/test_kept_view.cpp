@@ -1,6 +1,6 @@
 #include "integration/fleet/fleet_fixture.hpp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
-#include "k8s_sd/detail/fleet/packed_view.hpp"
+#include "k8s_sd/detail/fleet/kept_view.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/router.hpp"

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/kinds/all.hpp"
-#include "k8s_sd/detail/kinds/object_form.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/sim/gateway_api.hpp"
 #include "support/model_text.hpp"

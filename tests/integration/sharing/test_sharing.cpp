@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/discovery/provider_pool.hpp"
-#include "k8s_sd/detail/groups/group_registry.hpp"
+#include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"

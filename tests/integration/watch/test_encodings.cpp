@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/encoding_choice.hpp"
+#include "k8s_sd/detail/watch/form_choices.hpp"
 #include "support/contains.hpp"
 #include "support/objects.hpp"
 #include "support/protobuf_documents.hpp"

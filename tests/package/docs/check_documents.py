@@ -38,13 +38,13 @@ WHERE_IS = {
         {"watch/watch_machine.hpp": "Step relist(ListReason reason)",
          "watch/watch_failures.hpp": "bool too_often("},
     "pauses and silence of a watch":
-        {"watch/list_pacing.hpp": "Duration before_list(TimePoint now)",
+        {"watch/pacing.hpp": "Duration before_list(TimePoint now)",
          "watch/watch_idle_timeout.hpp": "Duration allowed() const"},
     "pages, resource version and form of a list":
         {"watch/list_plan.hpp": "void begin(bool most_recent, bool streamed)",
          "watch/list_forms.hpp": "void begin(const Choice& choice)"},
     "protobuf or JSON":
-        {"watch/encoding_choice.hpp": "max_pause = "},
+        {"watch/form_choices.hpp": "max_pause = "},
     "exchange and objects of a watch":
         {"watch/watch_exchange.ipp": "Failure WatchExchange::finish(",
          "watch/watch_intake.ipp": "bool WatchIntake::is_one_too_many("},
@@ -52,7 +52,7 @@ WHERE_IS = {
         {"client/server_traffic.ipp": "ServerTraffic::try_watch_permit()",
          "watch/watch_permits.ipp": "void WatchPermits::async_list_permit("},
     "choice of the proxy":
-        {"config/proxy_choice.ipp": "std::string proxy_of_environment("},
+        {"config/proxy.ipp": "std::string proxy_of_environment("},
     "differences between the dialects, and between versions":
         {"base/dialect_rules.hpp": "struct DialectRules {"},
     "dependencies of target groups":
@@ -66,7 +66,7 @@ WHERE_IS = {
     "effect of a new configuration on a job":
         {"discovery/job_state.ipp": "void JobState::configure("},
     "single and collection watches of an `ObjectCache`":
-        {"cache/collection_policy.hpp": "Action::join"},
+        {"cache/cache_collection.hpp": "Action::join"},
     "lock-free readers of a store":
         {"stores/published.hpp": "class Readers"},
     "effect of a relabelling rule":
@@ -86,7 +86,7 @@ TEN_PLACES = {
     "Which port has an `instance` without one?":
         {"scrape/target_url.ipp": '":443" : ":80"'},
     "Which servers does `NO_PROXY` exclude?":
-        {"config/proxy_choice.ipp": "bool is_reached_directly("},
+        {"config/proxy.ipp": "bool is_reached_directly("},
     "When does the delivery of a job's diff end?":
         {"discovery/discovery_manager.ipp": "void end_delivery("},
     "How long does a vanished member of a fleet count?":

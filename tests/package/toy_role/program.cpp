@@ -3,8 +3,8 @@
 
 #include "k8s_sd/detail/base/abi.ipp"
 #include "k8s_sd/detail/base/error.ipp"
+#include "k8s_sd/detail/base/hash.ipp"
 #include "k8s_sd/detail/base/other_kinds.ipp"
-#include "k8s_sd/detail/base/seeded_hash.ipp"
 #include "k8s_sd/detail/codec/generic_reader.ipp"
 #include "k8s_sd/detail/codec/json/json_decoder.ipp"
 #include "k8s_sd/detail/codec/json/json_skip.ipp"

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/async/file_reader.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/manual_clock.hpp"

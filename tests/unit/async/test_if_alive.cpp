@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>

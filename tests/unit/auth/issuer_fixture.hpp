@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/auth/credentials.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
 #include "support/fake_program_runner.hpp"

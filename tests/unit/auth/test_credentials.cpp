@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/auth/configured_credentials.hpp"
 #include "k8s_sd/detail/auth/credentials.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/sim/manual_files.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/manual_clock.hpp"

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/auth/exec_credential.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/auth/credential_issuers.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "support/certificates.hpp"
 #include "support/contains.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/auth/exec_issuer.hpp"
+#include "k8s_sd/detail/auth/credential_issuers.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/manual_clock.hpp"

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/auth/renewed_credentials.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "support/contains.hpp"
 #include "support/manual_clock.hpp"
 

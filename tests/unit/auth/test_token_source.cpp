@@ -1,5 +1,5 @@
 #include "k8s_sd/api_server_config.hpp"
-#include "k8s_sd/detail/auth/host_token_issuer.hpp"
+#include "k8s_sd/detail/auth/credential_issuers.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/manual_clock.hpp"

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

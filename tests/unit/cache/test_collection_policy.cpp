@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/cache/collection_policy.hpp"
+#include "k8s_sd/detail/cache/cache_collection.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

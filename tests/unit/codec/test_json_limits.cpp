@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/codec/text_arena.hpp"
+#include "k8s_sd/detail/codec/scratch.hpp"
 #include "support/json_documents.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/codec/server_status.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <random>

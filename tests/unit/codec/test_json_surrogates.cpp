@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/text/json_surrogates.hpp"
+#include "k8s_sd/detail/text/json_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <initializer_list>

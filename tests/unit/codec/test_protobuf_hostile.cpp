@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/codec/server_status.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
 #include "support/model_reading.hpp"
 #include "support/protobuf_documents.hpp"
 

@@ -1,6 +1,6 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/config_yaml.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/kind.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"

@@ -1,6 +1,5 @@
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/config/proxy_choice.hpp"
-#include "k8s_sd/detail/config/proxy_url.hpp"
+#include "k8s_sd/detail/config/proxy.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 

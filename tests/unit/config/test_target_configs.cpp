@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/config/list_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/config/yaml/yaml_document.hpp"
-#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 

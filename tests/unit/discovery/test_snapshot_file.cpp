@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
-#include "k8s_sd/detail/discovery/snapshots/snapshot_files.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/config/file_pattern.hpp"
-#include "k8s_sd/detail/discovery/sources/target_files.hpp"
+#include "k8s_sd/detail/config/config_file.hpp"
+#include "k8s_sd/detail/discovery/sources/file_targets.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/dialects.hpp"

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/discovery/snapshots/snapshot_report.hpp"
-#include "k8s_sd/detail/discovery/snapshots/write_schedule.hpp"
+#include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

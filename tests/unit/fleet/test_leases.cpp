@@ -1,6 +1,5 @@
-#include "k8s_sd/detail/fleet/lease_plan.hpp"
-#include "k8s_sd/detail/fleet/lease_sights.hpp"
-#include "k8s_sd/detail/fleet/lease_text.hpp"
+#include "k8s_sd/detail/fleet/lease_keeper.hpp"
+#include "k8s_sd/detail/fleet/leases.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>

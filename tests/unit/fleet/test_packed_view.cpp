@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/fleet/packed_view.hpp"
+#include "k8s_sd/detail/fleet/kept_view.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <catch2/catch_test_macros.hpp>

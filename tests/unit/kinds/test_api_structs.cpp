@@ -1,6 +1,5 @@
 // The structs of k8s_sd::api, read from lists of a real API server.
 
-#include "k8s_sd/detail/kinds/object_form.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"
 #include "support/model_reading.hpp"

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/kinds/shared/hostnames.hpp"
+#include "k8s_sd/detail/kinds/shared/route_targets.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <initializer_list>

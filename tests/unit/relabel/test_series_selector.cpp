@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/relabel/series_selector.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/labels.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/scrape/scan_confirmation.hpp"
+#include "k8s_sd/detail/scrape/config_scan.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

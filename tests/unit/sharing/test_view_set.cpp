@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/sharing/view_set.hpp"
+#include "k8s_sd/detail/sharing/matching_views.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>

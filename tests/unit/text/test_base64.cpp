@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>

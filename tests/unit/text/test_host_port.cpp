@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/text/host_port.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/transport/proxy/http_connect.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 #include "k8s_sd/detail/transport/proxy/socks5.hpp"

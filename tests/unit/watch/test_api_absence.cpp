@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/api_absence.hpp"
+#include "k8s_sd/detail/watch/pacing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

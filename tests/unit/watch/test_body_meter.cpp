@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/body_meter.hpp"
+#include "k8s_sd/detail/watch/exchange_times.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

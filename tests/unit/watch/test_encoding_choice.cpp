@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/encoding_choice.hpp"
+#include "k8s_sd/detail/watch/form_choices.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>

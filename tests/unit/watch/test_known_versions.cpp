@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/known_versions.hpp"
+#include "k8s_sd/detail/watch/resource_version.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/past_failures.hpp"
+#include "k8s_sd/detail/watch/failure.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

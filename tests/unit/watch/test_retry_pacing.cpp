@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/retry_pacing.hpp"
+#include "k8s_sd/detail/watch/pacing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/share_choice.hpp"
+#include "k8s_sd/detail/watch/form_choices.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/unread_objects.hpp"
+#include "k8s_sd/detail/watch/watch_report.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

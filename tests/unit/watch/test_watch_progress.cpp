@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/watch/watch_progress.hpp"
+#include "k8s_sd/detail/watch/watch_failures.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

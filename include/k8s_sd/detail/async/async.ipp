@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/async/child_process.ipp"
 #include "k8s_sd/detail/async/delivery.ipp"
 #include "k8s_sd/detail/async/file_reader.ipp"
-#include "k8s_sd/detail/async/file_reads.ipp"
 #include "k8s_sd/detail/async/late_answers.ipp"
 #include "k8s_sd/detail/async/run_state.ipp"
 #include "k8s_sd/detail/async/sync_waits.ipp"

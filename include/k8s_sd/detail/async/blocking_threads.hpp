@@ -1,7 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/immortal.hpp"
-#include "k8s_sd/detail/base/per_process.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 
 #include <cstddef>
 #include <deque>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <signal.h>

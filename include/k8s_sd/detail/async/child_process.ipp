@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/async/child_process.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/strand.hpp>

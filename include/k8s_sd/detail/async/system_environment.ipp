@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/async/blocking_threads.hpp"
 #include "k8s_sd/detail/async/child_process.hpp"
-#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"

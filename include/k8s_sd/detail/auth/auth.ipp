@@ -9,4 +9,3 @@
 #include "k8s_sd/detail/auth/oauth2_issuer.ipp"
 #include "k8s_sd/detail/auth/renewed_credentials.ipp"
 #include "k8s_sd/detail/auth/secret_texts.ipp"
-#include "k8s_sd/detail/auth/shared_credentials.ipp"

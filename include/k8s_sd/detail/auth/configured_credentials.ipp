@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/auth/configured_credentials.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
 
 #include <utility>

@@ -2,9 +2,8 @@
 
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/auth/credential_source.hpp"
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 

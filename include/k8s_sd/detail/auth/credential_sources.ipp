@@ -1,13 +1,11 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/auth/configured_credentials.hpp"
+#include "k8s_sd/detail/auth/credential_issuers.hpp"
 #include "k8s_sd/detail/auth/credential_source.hpp"
 #include "k8s_sd/detail/auth/credentials.hpp"
-#include "k8s_sd/detail/auth/exec_issuer.hpp"
-#include "k8s_sd/detail/auth/host_token_issuer.hpp"
-#include "k8s_sd/detail/auth/oauth2_issuer.hpp"
+#include "k8s_sd/detail/auth/renewed_credentials.hpp"
 #include "k8s_sd/detail/auth/secret_texts.hpp"
-#include "k8s_sd/detail/auth/shared_credentials.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <algorithm>

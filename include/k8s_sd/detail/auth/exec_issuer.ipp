@@ -1,11 +1,9 @@
 #include "k8s_sd/detail/async/child_process.hpp"
-#include "k8s_sd/detail/auth/exec_credential.hpp"
-#include "k8s_sd/detail/auth/exec_issuer.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/detail/config/proxy_url.hpp"
+#include "k8s_sd/detail/auth/credential_issuers.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
+#include "k8s_sd/detail/config/proxy.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
-#include "k8s_sd/detail/text/seconds_text.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>

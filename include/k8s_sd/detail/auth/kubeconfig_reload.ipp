@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"

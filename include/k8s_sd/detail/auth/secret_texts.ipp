@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/auth/secret_texts.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"

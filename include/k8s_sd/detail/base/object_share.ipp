@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/object_share.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/kind.hpp"
 
 #include <array>

@@ -2,7 +2,57 @@
 
 #include "k8s_sd/detail/base/abi.hpp"
 
+#include <sys/types.h>
+#include <unistd.h>
+#include <atomic>
+#include <utility>
+
 namespace k8s_sd::inline v0::detail {
+
+/// A static object never destroyed by exit(): detached threads of the library still run while
+/// exit() destroys the others. tests/package/headers/check_statics.py finds all other statics.
+template <class T>
+class Immortal {
+ public:
+    template <class... Arguments>
+    explicit Immortal(Arguments&&... arguments)
+        : object_(*new T(std::forward<Arguments>(arguments)...)) {}
+    Immortal(const Immortal&) = delete;
+    Immortal& operator=(const Immortal&) = delete;
+
+    T& operator*() const noexcept { return object_; }
+    T* operator->() const noexcept { return &object_; }
+
+ private:
+    T& object_;
+};
+
+/// One `T` per process: a child forked by the host gets its own. The child has none of the
+/// parent's threads, and its copy of a mutex may stay locked. Never destroyed. Thread-safe.
+template <class T>
+class PerProcess {
+ public:
+    PerProcess() : present_(new Owned) {}
+    PerProcess(const PerProcess&) = delete;
+    PerProcess& operator=(const PerProcess&) = delete;
+
+    T& get() {
+        Owned* present = present_;
+        if (present->process == ::getpid()) return present->value;
+        auto* const fresh = new Owned;
+        if (present_.compare_exchange_strong(present, fresh)) return fresh->value;
+        delete fresh;
+        return present->value;
+    }
+
+ private:
+    struct Owned {
+        const pid_t process = ::getpid();
+        T value{};
+    };
+
+    std::atomic<Owned*> present_;
+};
 
 struct ProcessEnd;
 

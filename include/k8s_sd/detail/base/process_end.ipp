@@ -1,5 +1,3 @@
-#include "k8s_sd/detail/base/immortal.hpp"
-#include "k8s_sd/detail/base/per_process.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
 
 #include <unistd.h>

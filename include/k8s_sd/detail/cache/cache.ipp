@@ -4,5 +4,4 @@
 #include "k8s_sd/detail/cache/cache_watch.ipp"
 #include "k8s_sd/detail/cache/object_cache.ipp"
 #include "k8s_sd/detail/cache/object_cache_impl.ipp"
-#include "k8s_sd/detail/cache/reference_sets.ipp"
 #include "k8s_sd/detail/cache/served_entries.ipp"

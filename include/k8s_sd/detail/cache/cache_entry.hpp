@@ -3,7 +3,7 @@
 #include "k8s_sd/cache/object_cache_status.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/cache/cache_watch.hpp"
 #include "k8s_sd/objects/data_object.hpp"
 

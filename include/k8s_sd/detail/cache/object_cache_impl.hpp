@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/cache/object_cache.hpp"
-#include "k8s_sd/detail/async/if_alive.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/cache/cache_namespace.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/environment.hpp"

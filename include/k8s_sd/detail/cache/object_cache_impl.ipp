@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/async/strand.hpp"
-#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/cache/object_cache_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/config/rules.hpp"

@@ -9,7 +9,7 @@
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
 #include "k8s_sd/detail/client/server_version.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"

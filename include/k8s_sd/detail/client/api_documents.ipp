@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/client/api_documents.hpp"
-#include "k8s_sd/detail/text/json_surrogates.hpp"
 #include "k8s_sd/detail/text/json_text.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/client/context_environment.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 
 #include <boost/asio/query.hpp>
 #include <random>

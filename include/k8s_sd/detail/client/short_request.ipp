@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
-#include "k8s_sd/detail/text/seconds_text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <boost/asio/error.hpp>
 #include <utility>

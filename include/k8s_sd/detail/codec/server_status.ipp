@@ -1,12 +1,12 @@
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
+#include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/json/json_parser.hpp"
 #include "k8s_sd/detail/codec/json/json_projector.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_envelope.hpp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_projector.hpp"
-#include "k8s_sd/detail/codec/server_status.hpp"
-#include "k8s_sd/detail/codec/text_arena.hpp"
-#include "k8s_sd/detail/text/json_surrogates.hpp"
+#include "k8s_sd/detail/codec/scratch.hpp"
+#include "k8s_sd/detail/text/json_text.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 
 #include <limits>

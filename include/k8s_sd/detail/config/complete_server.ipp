@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/config/complete_server.hpp"
-#include "k8s_sd/detail/config/proxy_choice.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/proxy.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
-#include "k8s_sd/detail/config/file_pattern.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/error.hpp"
 

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/base/process_end.hpp"
-#include "k8s_sd/detail/config/file_pattern.hpp"
+#include "k8s_sd/detail/config/config_file.hpp"
 
 #include <fnmatch.h>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/config/http_client_reader.hpp"
+#include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <initializer_list>

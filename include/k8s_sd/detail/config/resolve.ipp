@@ -4,9 +4,9 @@
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/text/host_port.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 
 #include <bit>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/config/file_pattern.hpp"
-#include "k8s_sd/detail/config/list_url.hpp"
+#include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/target_configs.hpp"
 

@@ -1,7 +1,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"

@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/config/proxy_url.hpp"
+#include "k8s_sd/detail/config/proxy.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/async/host_arguments.hpp"
 #include "k8s_sd/detail/async/host_handle.hpp"
+#include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"

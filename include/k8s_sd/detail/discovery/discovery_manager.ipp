@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/due_queue.hpp"

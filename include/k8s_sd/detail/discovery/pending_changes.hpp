@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/coalesced_changes.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_groups.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/config/share_keys.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"

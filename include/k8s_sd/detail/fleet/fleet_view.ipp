@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/config/share_keys.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/fleet/group_share.hpp"
 
 #include <algorithm>

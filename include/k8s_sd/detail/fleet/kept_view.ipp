@@ -1,6 +1,5 @@
-#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/fleet/kept_view.hpp"
-#include "k8s_sd/detail/fleet/packed_view.hpp"
 
 #include <algorithm>
 #include <chrono>

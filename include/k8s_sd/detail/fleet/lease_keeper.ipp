@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/fleet/lease_keeper.hpp"
-#include "k8s_sd/detail/text/seconds_text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
 #include <utility>

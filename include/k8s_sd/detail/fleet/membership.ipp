@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/async/host_arguments.hpp"
-#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/fleet/fleet_gauges.hpp"
 #include "k8s_sd/detail/fleet/hold_report.hpp"

@@ -1,6 +1,6 @@
 #include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/api/kind_of.hpp"
-#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/fleet/fleet_place.hpp"
 #include "k8s_sd/detail/hosts/object_watch.hpp"

@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/async/host_arguments.hpp"
+#include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
-#include "k8s_sd/detail/text/trailing_number.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/member_source.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/fleet/view_machine.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/kind.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/groups/overfull_objects.hpp"
+#include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/error.hpp"
 
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/api_documents.hpp"
 #include "k8s_sd/detail/client/status_error.hpp"

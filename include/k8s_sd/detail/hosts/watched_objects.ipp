@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/access/required_rules.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/hosts/watched_objects.hpp"
-#include "k8s_sd/detail/kinds/object_form.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/sharing/watch_plan.hpp"
 #include "k8s_sd/detail/text/did_you_mean.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"

@@ -14,7 +14,6 @@
 #include "k8s_sd/detail/kinds/node.hpp"
 #include "k8s_sd/detail/kinds/pod.hpp"
 #include "k8s_sd/detail/kinds/replicaset.hpp"
-#include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/secret.hpp"
 #include "k8s_sd/detail/kinds/service.hpp"
 #include "k8s_sd/detail/kinds/tlsroute.hpp"

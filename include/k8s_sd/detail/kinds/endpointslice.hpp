@@ -3,7 +3,6 @@
 #include "k8s_sd/api/endpoint_slice.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/service.hpp"
 #include "k8s_sd/detail/kinds/shared/backing_pods.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api/object_meta.hpp"
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/codec/field_table.hpp"
 #include "k8s_sd/objects/fields.hpp"
 

@@ -4,12 +4,11 @@
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/kinds/namespace_.hpp"
-#include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/gateway_listener.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
 #include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
-#include "k8s_sd/detail/text/host_port.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 
 #include <string>
 #include <string_view>

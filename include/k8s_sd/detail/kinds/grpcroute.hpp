@@ -2,7 +2,6 @@
 
 #include "k8s_sd/api/grpc_route.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
-#include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
 #include "k8s_sd/detail/kinds/shared/route.hpp"

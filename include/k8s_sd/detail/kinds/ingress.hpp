@@ -1,11 +1,10 @@
 #pragma once
 
 #include "k8s_sd/api/ingress.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/kinds/namespace_.hpp"
-#include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/load_balancer.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"

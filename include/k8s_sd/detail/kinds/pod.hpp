@@ -1,12 +1,11 @@
 #pragma once
 
 #include "k8s_sd/api/pod.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/kinds/namespace_.hpp"
 #include "k8s_sd/detail/kinds/node.hpp"
-#include "k8s_sd/detail/kinds/role_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
 #include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"

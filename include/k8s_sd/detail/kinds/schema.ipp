@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/codec/generic_reader.hpp"
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/generic_content.hpp"

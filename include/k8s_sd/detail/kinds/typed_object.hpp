@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api/secret.hpp"
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/objects/object.hpp"

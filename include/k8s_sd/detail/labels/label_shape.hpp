@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -151,5 +151,8 @@ class LabelShape final : public boost::intrusive_ref_counter<LabelShape> {
 };
 
 using LabelShapePtr = boost::intrusive_ptr<const LabelShape>;
+
+/// The address to scrape.
+inline constexpr LiteralName address_name{"__address__"};
 
 }  // namespace k8s_sd::inline v0::detail

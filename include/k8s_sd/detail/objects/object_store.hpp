@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/objects/object.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>

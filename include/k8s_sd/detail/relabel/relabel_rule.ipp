@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
 #include "k8s_sd/detail/relabel/case_map.hpp"
 #include "k8s_sd/detail/relabel/go_regex.hpp"
 #include "k8s_sd/detail/relabel/hashes.hpp"

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"

@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/detail/relabel/relabel_budget.hpp"
-#include "k8s_sd/detail/relabel/replacement.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <re2/re2.h>

@@ -1,5 +1,5 @@
-#include "k8s_sd/detail/base/due_time.hpp"
-#include "k8s_sd/detail/base/seeded_hash.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/scrape/built_group.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
 

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/due_time.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/scrape/config_scan.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/scrape/handed_keys.hpp"
 #include "k8s_sd/detail/text/did_you_mean.hpp"
 #include "k8s_sd/detail/text/text.hpp"

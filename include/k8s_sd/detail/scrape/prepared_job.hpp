@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/labels/label_names.hpp"
+#include "k8s_sd/detail/labels/label_shape.hpp"
 #include "k8s_sd/relabel/mutable_labels.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/target_group.hpp"

@@ -1,7 +1,6 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
-#include "k8s_sd/detail/config/field_places.hpp"
-#include "k8s_sd/detail/config/http_client_reader.hpp"
+#include "k8s_sd/detail/config/mistakes.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/config/variables.hpp"

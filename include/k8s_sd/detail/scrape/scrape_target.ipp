@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/scrape/go_bool.hpp"
-#include "k8s_sd/detail/scrape/target_shape.hpp"
+#include "k8s_sd/detail/scrape/target_packer.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
 #include "k8s_sd/scrape/scrape_target.hpp"
 

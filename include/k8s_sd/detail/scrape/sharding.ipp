@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/relabel/hashes.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
-#include "k8s_sd/detail/text/trailing_number.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/sharding.hpp"

@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/scrape/target_url.hpp"
-#include "k8s_sd/detail/text/percent_encoding.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 
 #include <functional>
 #include <map>

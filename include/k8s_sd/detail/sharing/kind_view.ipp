@@ -1,8 +1,8 @@
-#include "k8s_sd/detail/kinds/object_form.hpp"
+#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/sharing/kind_view.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
-#include "k8s_sd/detail/sharing/shared_watch.hpp"
+#include "k8s_sd/detail/sharing/shared_watches.hpp"
 
 #include <algorithm>
 #include <utility>

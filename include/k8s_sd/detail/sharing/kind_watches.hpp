@@ -2,8 +2,8 @@
 
 #include "k8s_sd/api_client.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/async/if_alive.hpp"
-#include "k8s_sd/detail/base/random.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/sharing/kind_view.hpp"

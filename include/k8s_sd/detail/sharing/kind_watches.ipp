@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
-#include "k8s_sd/detail/sharing/shared_watch.hpp"
+#include "k8s_sd/detail/sharing/shared_watches.hpp"
 #include "k8s_sd/detail/watch/resource_version.hpp"
 
 #include <algorithm>

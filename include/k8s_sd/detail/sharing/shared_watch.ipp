@@ -1,7 +1,7 @@
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
-#include "k8s_sd/detail/sharing/shared_watch.hpp"
+#include "k8s_sd/detail/sharing/shared_watches.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,16 +4,26 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/sharing/kind_view.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
+#include "k8s_sd/detail/sharing/matching_views.hpp"
+#include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/url_watcher.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <compare>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -81,6 +91,91 @@ class WatchRegistry final : public asio::execution_context::service {
 
     std::mutex mutex_;  // serializes watches_on(), so equal watches are created once
     WeakMap<WatchedServer, SharedWatches> servers_;
+};
+
+/// A URLWatcher shared by views, with its status for any thread. It stores the union of their
+/// selections and nothing else. Strand-confined, except for published().
+class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
+                          private TaggingObserver {
+ public:
+    /// \param form  of the objects; null: for labels
+    SharedWatch(KindWatches& owner, const WatchQuery& query,
+                std::shared_ptr<const ObjectForm> form);
+
+    const WatchQuery& query() const noexcept { return query_; }
+
+    // Each view has a subscription. An inactive view keeps its earlier objects, but receives no
+    // changes yet.
+    void subscribe(KindView& view);
+    void set_active(KindView& view);
+    void unsubscribe(KindView& view);
+    bool has_subscribers() const noexcept;
+    /// Visits all objects, and the ones adopted before the start.
+    void for_each_object(const std::function<void(const ObjectPtr&)>&) const;
+    /// Drops objects that no remaining view selects.
+    void forget_unwanted();
+    /// Whether the watch stores all objects of the view, and tracks its selection.
+    bool serves(const KindView& view) const;
+    /// Whether some view needs less, and could use a smaller watch.
+    bool exceeds_a_need() const;
+
+    /// Adopts the objects of a view before start().
+    void adopt_from(const KindView& view);
+    /// Marks the adopted objects as a complete state.
+    void set_known() noexcept { known_ = true; }
+    void start();
+
+    /// Whether a complete state is known.
+    bool known() const noexcept { return known_; }
+    const URLWatcher& watcher() const noexcept { return watcher_; }
+    /// Requires the mutex.
+    const WatchStatus& published() const noexcept { return published_; }
+
+ private:
+    struct Subscriber {
+        KindView* view;  ///< null: unsubscribed during a delivery
+        bool active;
+    };
+    /// A matcher: the objects of some views, by selection and namespaces.
+    struct Matcher {
+        SharedSelectionPtr selection;         ///< null: all objects
+        std::vector<std::string> namespaces;  ///< sorted; empty: all
+        bool operator==(const Matcher&) const = default;
+    };
+
+    void on_change(const ObjectChange&) override;
+    void on_synced() override;
+    void on_batch_end() override;
+    void on_status() override;
+    bool wants(std::string_view ns, std::string_view name) override;
+    std::optional<std::uint16_t> tag_of(const DecodedObject&) override;
+    void keep_apart(const ObjectPtr&) override;
+    bool makes_up_for(error_code failure) override;
+
+    template <class Call>
+    void for_each_view(Call call, bool active_only);
+    template <class Call>
+    void for_each_active(Call call);
+    bool has_form_for(const KindView&) const;
+    Matcher matcher_of(const KindView&) const;
+    void add_matcher(const KindView&);
+    void evaluate(const DecodedObject&);
+    bool is_wanted(std::string_view ns, const ViewSet&) const;
+    bool is_refused(error_code failure);
+    void publish();
+
+    KindWatches& owner_;
+    const WatchQuery query_;
+    const std::shared_ptr<const ObjectForm> form_;
+    std::vector<Subscriber> subscribers_;
+    std::vector<Matcher> matchers_;
+    std::vector<SharedSelectionPtr> selections_;  ///< of the matchers
+    ViewSet current_views_;                       ///< of the current object
+    int notifying_ = 0;
+    bool known_ = false;  ///< a complete state was known before
+    int refusals_ = 0;    ///< refusals in a row
+    URLWatcher watcher_;
+    WatchStatus published_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

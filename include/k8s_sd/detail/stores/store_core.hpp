@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/async/sync_waits.hpp"
 #include "k8s_sd/detail/stores/published.hpp"
 #include "k8s_sd/detail/stores/store_index.hpp"
-#include "k8s_sd/detail/stores/store_traits.hpp"
 #include "k8s_sd/detail/stores/trie.hpp"
 #include "k8s_sd/time.hpp"
 

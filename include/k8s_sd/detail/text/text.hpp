@@ -1,6 +1,13 @@
 #pragma once
 
+#include "k8s_sd/time.hpp"
+
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <ratio>
 #include <string>
 #include <string_view>
 
@@ -51,5 +58,28 @@ std::string join(const Range& parts, std::string_view separator = ", ") {
 
 /// The text in double quotes, for messages.
 inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+/// "30 s", "0.5 s".
+inline std::string seconds_text(Duration time) {
+    using Tenths = std::chrono::duration<std::int64_t, std::deci>;
+    const auto tenths = std::chrono::round<Tenths>(time).count();
+    std::string text = std::to_string(tenths / 10);
+    if (tenths % 10 != 0) text.append(".").append(std::to_string(tenths % 10));
+    return text + " s";
+}
+
+/// The part after the last hyphen, as in pods of a StatefulSet: "3" of "agent-3" and of "3".
+constexpr std::string_view last_part(std::string_view name) noexcept {
+    return name.substr(name.rfind('-') + 1);
+}
+
+/// The number at the end of a name; nullopt if the last part is not a number.
+inline std::optional<unsigned> trailing_number(std::string_view name) noexcept {
+    const std::string_view digits = last_part(name);
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+    return number;
+}
 
 }  // namespace k8s_sd::inline v0::detail

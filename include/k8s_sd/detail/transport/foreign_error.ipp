@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/text/json_surrogates.hpp"
+#include "k8s_sd/detail/text/json_text.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"

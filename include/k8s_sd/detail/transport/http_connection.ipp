@@ -1,5 +1,4 @@
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/detail/text/seconds_text.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/chunked_body.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"

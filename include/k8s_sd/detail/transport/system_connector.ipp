@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/transport/byte_stream.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 #include "k8s_sd/detail/transport/tls/tls_contexts.hpp"

@@ -1,5 +1,4 @@
 #include "k8s_sd/detail/async/blocking_threads.hpp"
-#include "k8s_sd/detail/base/immortal.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/environment.hpp"
 

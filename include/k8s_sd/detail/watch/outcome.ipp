@@ -1,5 +1,5 @@
+#include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/media_types.hpp"
-#include "k8s_sd/detail/codec/server_status.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/foreign_error.hpp"

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -20,5 +22,46 @@ inline bool is_older_version(std::string_view a, std::string_view b) noexcept {
 inline bool is_newer_version(std::string_view a, std::string_view b) noexcept {
     return is_comparable_version(a) && (!is_comparable_version(b) || is_older_version(b, a));
 }
+
+/// The resource versions of a list and its watches. Only a list may decrease them: servers send
+/// older objects and bookmarks, too. No I/O.
+class KnownVersions {
+ public:
+    void on_list(std::string version) { current_ = begin_ = greatest_ = std::move(version); }
+    /// An event or bookmark has this version; empty: none.
+    /// \returns whether the version is new; an older one is not, and is ignored
+    bool on_event(std::string_view version) {
+        if (version.empty() || version == current_ || is_older_version(version, current_))
+            return false;
+        current_ = version;
+        if (is_newer_version(version, greatest_)) greatest_ = version;
+        return true;
+    }
+    /// \returns the start version of the next watch
+    const std::string& begin_watch() { return begin_ = current_; }
+    /// Versions of different servers are incomparable.
+    void on_other_server() noexcept {
+        current_.clear();
+        greatest_.clear();
+    }
+
+    const std::string& current() const noexcept { return current_; }
+    /// The greatest known version, if versions are comparable. A version that is no number replaces
+    /// the current one, but does not hide this one.
+    const std::string& greatest() const noexcept { return greatest_; }
+    /// Whether a version is older than the start version of the watch.
+    bool is_before_watch(std::string_view version) const noexcept {
+        return is_older_version(version, begin_);
+    }
+    /// Whether the server's version went back, as after the restore of a backup.
+    bool is_regression(std::string_view version) const noexcept {
+        return is_older_version(version, greatest_);
+    }
+
+ private:
+    std::string current_;
+    std::string begin_;     // of the watch
+    std::string greatest_;  // of the list and all later events
+};
 
 }  // namespace k8s_sd::inline v0::detail

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/watch/outcome.ipp"
 #include "k8s_sd/detail/watch/selection.ipp"
 #include "k8s_sd/detail/watch/short_verdict.ipp"
-#include "k8s_sd/detail/watch/url_watcher.ipp"
 #include "k8s_sd/detail/watch/url_watcher_impl.ipp"
 #include "k8s_sd/detail/watch/url_watcher_initial_events.ipp"
 #include "k8s_sd/detail/watch/url_watcher_requests.ipp"

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/inflate.hpp"
-#include "k8s_sd/detail/watch/body_meter.hpp"
 #include "k8s_sd/detail/watch/exchange_times.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"

@@ -2,10 +2,8 @@
 
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
-#include "k8s_sd/detail/watch/drop_choice.hpp"
-#include "k8s_sd/detail/watch/encoding_choice.hpp"
+#include "k8s_sd/detail/watch/form_choices.hpp"
 #include "k8s_sd/detail/watch/outcome.hpp"
-#include "k8s_sd/detail/watch/share_choice.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"

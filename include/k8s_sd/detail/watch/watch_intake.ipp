@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/fnv1a.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
 #include "k8s_sd/detail/watch/watch_intake.hpp"

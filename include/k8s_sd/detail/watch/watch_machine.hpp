@@ -1,15 +1,12 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/watch/api_absence.hpp"
-#include "k8s_sd/detail/watch/known_versions.hpp"
-#include "k8s_sd/detail/watch/list_pacing.hpp"
 #include "k8s_sd/detail/watch/list_plan.hpp"
+#include "k8s_sd/detail/watch/pacing.hpp"
 #include "k8s_sd/detail/watch/probe_plan.hpp"
-#include "k8s_sd/detail/watch/retry_pacing.hpp"
+#include "k8s_sd/detail/watch/resource_version.hpp"
 #include "k8s_sd/detail/watch/stream_record.hpp"
 #include "k8s_sd/detail/watch/watch_failures.hpp"
-#include "k8s_sd/detail/watch/watch_progress.hpp"
 #include "k8s_sd/status.hpp"
 
 #include <algorithm>

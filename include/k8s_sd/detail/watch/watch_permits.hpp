@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/random.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/kind.hpp"

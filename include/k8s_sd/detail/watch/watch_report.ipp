@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/text/printable.hpp"
-#include "k8s_sd/detail/text/seconds_text.hpp"
+#include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/base/random.hpp"
-#include "k8s_sd/detail/watch/encoding_choice.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/detail/watch/form_choices.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/watch_query.hpp"

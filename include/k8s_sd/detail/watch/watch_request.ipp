@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/text/percent_encoding.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
 #include <algorithm>

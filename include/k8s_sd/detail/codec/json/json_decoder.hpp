@@ -5,9 +5,8 @@
 #include "k8s_sd/detail/codec/json/json_projector.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
-#include "k8s_sd/detail/codec/text_arena.hpp"
-#include "k8s_sd/detail/text/byte_order_mark.hpp"
-#include "k8s_sd/detail/text/json_surrogates.hpp"
+#include "k8s_sd/detail/text/json_text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/codec/json/json_block.hpp"
 #include "k8s_sd/detail/codec/json/json_number.hpp"
 #include "k8s_sd/detail/codec/json/json_skip.hpp"
-#include "k8s_sd/detail/text/json_surrogates.hpp"
+#include "k8s_sd/detail/text/json_text.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 
 #include <array>

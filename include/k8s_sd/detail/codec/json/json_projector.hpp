@@ -1,9 +1,9 @@
 #pragma once
 
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/detail/base/immortal.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/codec/projection.hpp"
-#include "k8s_sd/detail/codec/text_arena.hpp"
+#include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 

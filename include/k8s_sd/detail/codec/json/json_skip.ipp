@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/codec/json/json_skip.hpp"
 
 #include <algorithm>

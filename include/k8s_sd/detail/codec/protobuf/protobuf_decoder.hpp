@@ -1,12 +1,11 @@
 #pragma once
 
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_envelope.hpp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_projector.hpp"
 #include "k8s_sd/detail/codec/scratch.hpp"
-#include "k8s_sd/detail/codec/text_arena.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/codec/projection.hpp"
-#include "k8s_sd/detail/codec/text_arena.hpp"
+#include "k8s_sd/detail/codec/scratch.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,8 @@
 #include "k8s_sd/detail/config/complete_server.hpp"
 #include "k8s_sd/detail/config/config_file.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
-#include "k8s_sd/detail/config/kubeconfig/kubeconfig_entries.hpp"
-#include "k8s_sd/detail/config/proxy_url.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/proxy.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/config/kubeconfig/kubeconfig_entries.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/yaml/text_encoding.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 

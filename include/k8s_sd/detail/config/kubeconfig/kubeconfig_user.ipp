@@ -1,7 +1,7 @@
 #include "k8s_sd/api_server_config.hpp"
-#include "k8s_sd/detail/config/kubeconfig/kubeconfig_entries.hpp"
+#include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
-#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
 
 #include <optional>

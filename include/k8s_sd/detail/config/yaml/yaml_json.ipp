@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/config/yaml/yaml_json.hpp"
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/string_view.hpp>

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/config/yaml/yaml_document.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -110,5 +111,18 @@ class K8S_SD_EXPORT YamlValue {
     YamlStep step_;  ///< the last one to this value
     mutable const YamlStep* way_ = nullptr;
 };
+
+/// Options and limits for writing a value as JSON. Limits are needed: an anchor may contain itself.
+struct JsonOptions {
+    std::size_t max_values = 10'000;
+    std::size_t max_bytes = std::size_t{1} << 20;
+    /// Every scalar is a text, regardless of its YAML type.
+    bool scalars_are_texts = false;
+};
+
+/// The value as JSON text. Plain scalars have their YAML 1.1 types; numbers valid in JSON stay as
+/// written, others become texts.
+/// \throws ConfigError also if it is nested deeper than 32 levels or exceeds the options
+K8S_SD_EXPORT std::string to_json(const YamlValue&, const JsonOptions& = {});
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/discovery/snapshots/snapshot_files.hpp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/query.hpp>

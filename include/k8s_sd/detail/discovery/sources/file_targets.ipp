@@ -1,6 +1,6 @@
-#include "k8s_sd/detail/async/if_alive.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
-#include "k8s_sd/detail/base/due_time.hpp"
 #include "k8s_sd/detail/discovery/sources/file_targets.hpp"
 #include "k8s_sd/error.hpp"
 

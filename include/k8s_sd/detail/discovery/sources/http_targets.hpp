@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/short_request.hpp"
-#include "k8s_sd/detail/config/server_url.hpp"
+#include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/discovery/sources/source_state.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/target_configs.hpp"

@@ -4,8 +4,8 @@
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/group_builder.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
-#include "k8s_sd/detail/labels/label_names.hpp"
-#include "k8s_sd/detail/text/host_port.hpp"
+#include "k8s_sd/detail/labels/label_shape.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 #include "k8s_sd/role.hpp"
 
 #include <array>

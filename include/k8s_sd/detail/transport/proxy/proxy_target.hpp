@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/api_server_config.hpp"
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <memory>

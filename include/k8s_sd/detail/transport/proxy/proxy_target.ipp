@@ -1,10 +1,9 @@
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
-#include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/detail/config/proxy_url.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
+#include "k8s_sd/detail/config/proxy.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
-#include "k8s_sd/detail/text/host_port.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 
 #include <utility>

@@ -1,7 +1,7 @@
-#include "k8s_sd/detail/base/secret_file.hpp"
-#include "k8s_sd/detail/text/host_port.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/url_text.hpp"
 #include "k8s_sd/detail/transport/proxy/socks5.hpp"
 
 #include <boost/asio/ip/address.hpp>

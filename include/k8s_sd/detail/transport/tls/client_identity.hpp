@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s_sd/detail/base/cleansed_bytes.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 
 namespace k8s_sd::inline v0::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/detail/async/file_reads.hpp"
+#include "k8s_sd/detail/async/file_reader.hpp"
 #include "k8s_sd/detail/transport/tls/client_identity.hpp"
 
 #include <boost/asio/ssl/context.hpp>

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/detail/transport/tls/tls.hpp"
 #include "k8s_sd/detail/transport/tls/tls_peer.hpp"

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/base/secret_file.hpp"
+#include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/tls/tls_contexts.hpp"
 #include "k8s_sd/error.hpp"

@@ -1,0 +1,183 @@
+#pragma once
+
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
+#include "k8s_sd/time.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+/// Decides how soon a list may follow, for any behavior of the server. Lists are the expensive
+/// requests: hence their own limits beside those of RetryPacing. No I/O.
+///
+/// - A list in place of a watch waits for a pause since the previous one. The pause doubles up to
+///   WatchOptions::backoff_max; it is skipped for the first such list, after a long watch, and
+///   after five minutes.
+/// - Forms of a list (see ListForms) follow within 8 s.
+/// - One repetition of a list in another way is immediate, until a list is complete.
+class ListPacing {
+ public:
+    ListPacing(const WatchOptions& options, std::uint64_t seed, std::uint64_t form_seed)
+        : poll_interval_(options.poll_interval),
+          pace_(options.backoff_min, options.backoff_max, seed),
+          form_pace_(options.backoff_min, std::min(options.backoff_max, form_max), form_seed) {}
+
+    /// A list is complete.
+    void on_list(TimePoint now) noexcept {
+        last_list_ = now;
+        repeated_at_once_ = false;
+    }
+    /// A watch was open for long (StreamRecord::long_life).
+    void on_long_watch() noexcept {
+        quick_lists_ = 0;
+        pace_.reset();
+        form_pace_.reset();
+    }
+
+    /// The pause before a list in place of a watch. Counts the list.
+    Duration before_list(TimePoint now) {
+        if (!last_list_ || now - *last_list_ >= long_ago) on_long_watch();
+        return quick_lists_++ == 0 ? Duration{} : pace_.next();
+    }
+    /// The pause before the next form of a failed list.
+    Duration before_form() { return form_pace_.next(); }
+    /// Whether a list may be repeated in another way at once: the first time only.
+    bool take_repetition() noexcept { return !std::exchange(repeated_at_once_, true); }
+    /// The time until the next poll; not positive: now.
+    Duration before_poll(TimePoint now) const {
+        return last_list_ ? *last_list_ + poll_interval_ - now : Duration{};
+    }
+
+    /// Whether the last list is old enough for another one to make up for failing watches.
+    bool is_old(TimePoint now) const { return !last_list_ || now - *last_list_ >= a_while; }
+    /// Whether a row of useless watches calls for a list: at its limit, and again whenever the last
+    /// list is old.
+    bool is_due(int in_a_row, int limit, TimePoint now) const {
+        return in_a_row == limit || (in_a_row > limit && is_old(now));
+    }
+
+ private:
+    // A pause is up to twice as long.
+    static constexpr Duration form_max = std::chrono::seconds(4);
+    static constexpr Duration a_while = std::chrono::minutes(1);
+    static constexpr Duration long_ago = std::chrono::minutes(5);
+
+    Duration poll_interval_;
+    Backoff pace_;       // between lists
+    Backoff form_pace_;  // between the forms of a list
+    std::optional<TimePoint> last_list_;
+    int quick_lists_ = 0;
+    bool repeated_at_once_ = false;
+};
+
+/// Decides the pause before a request is repeated, or a watch is reopened. All pauses have jitter:
+/// clients that failed together must not return together. No I/O.
+class RetryPacing {
+ public:
+    RetryPacing(const WatchOptions& options, std::uint64_t seed, std::uint64_t reopen_seed)
+        : backoff_min_(options.backoff_min),
+          backoff_max_(options.backoff_max),
+          start_jitter_(options.start_jitter),
+          pace_(options.backoff_min, options.backoff_max, seed),
+          reopen_pace_(options.backoff_min, std::min(options.backoff_max, reopen_max),
+                       reopen_seed) {}
+
+    /// Resets the pauses after failures: requests work.
+    void reset() noexcept { pace_.reset(); }
+    /// A watch was open for a second (StreamRecord::Stream::lived()).
+    void on_lived() noexcept { reopen_pace_.reset(); }
+    /// A good response ends a row of refusals with Retry-After.
+    void on_response() noexcept { refusals_ = 0; }
+
+    /// The delay of the first request; nullopt: none.
+    std::optional<Duration> at_start() {
+        if (start_jitter_ <= Duration{}) return std::nullopt;
+        return pace_.uniform(start_jitter_);
+    }
+    /// The doubling pause after a failure.
+    Duration after_failure() { return pace_.next(); }
+    /// The same after a response timeout, if another request may succeed: the timeout already was a
+    /// pause.
+    Duration after_timeout() { return pace_.uniform(backoff_min_); }
+    /// The pause before an extra request that is no retry.
+    Duration short_pause() { return backoff_min_ + pace_.uniform(backoff_min_); }
+    /// Retry-After (RFC 9110, 10.2.3) takes precedence for a few refusals; then the backoff grows
+    /// as well.
+    Duration after_refusal(Duration retry_after) {
+        const Duration asked = std::max(retry_after, backoff_min_);
+        const Duration wait = asked + pace_.uniform(std::min(asked, backoff_max_));
+        return ++refusals_ <= max_refusals ? wait : std::max(wait, pace_.next());
+    }
+    /// The wait for a poll, up to a tenth longer.
+    Duration before_poll(Duration wait) { return wait + pace_.uniform(wait / 10); }
+
+    /// The pause before a watch is reopened after one that worked. It spreads reconnections after a
+    /// server shutdown.
+    /// \param in_time  the watch ended at its requested timeout
+    Duration before_reopening(bool in_time) {
+        const Duration pause = pace_.uniform(reopen_jitter);
+        return in_time ? pause : pause + spread();
+    }
+    /// The doubling pause after a watch with an early end.
+    Duration after_early_end() { return reopen_pace_.next(); }
+    /// The same after a broken connection.
+    Duration after_break() { return reopen_pace_.next() + spread(); }
+
+ private:
+    static constexpr int max_refusals = 10;
+    static constexpr Duration reopen_jitter = std::chrono::milliseconds(100);
+    static constexpr Duration reopen_max = std::chrono::seconds(5);
+    static constexpr Duration max_spread = std::chrono::seconds(5);
+
+    /// Clients with a start jitter also reconnect with one.
+    Duration spread() { return pace_.uniform(std::min(start_jitter_, max_spread)); }
+
+    Duration backoff_min_;
+    Duration backoff_max_;
+    Duration start_jitter_;
+    Backoff pace_;         // after failures
+    Backoff reopen_pace_;  // between watches with events but an early end
+    int refusals_ = 0;     // with Retry-After, in a row
+};
+
+/// Whether the server has lost the API of a watch (404), and how often to ask for it. An API may
+/// come late, with the definition of its resource, or return. No I/O.
+class ApiAbsence {
+ public:
+    /// \param custom  see KindSchema
+    explicit ApiAbsence(std::uint64_t seed, bool custom = false)
+        : pace_(min, custom ? max_custom : max, seed) {}
+
+    /// A watch or probe got a 404.
+    /// \returns whether the API is really absent: a single 404 may come from a proxy
+    bool on_absent() noexcept { return ++in_a_row_ > 1; }
+    /// The doubling pause before the next request, from 5 s to five minutes; for a custom kind to
+    /// one minute.
+    Duration pause() { return pace_.next(); }
+    /// The longest pause between two queries for the versions of the API: each request of a custom
+    /// kind may lead to one.
+    static constexpr Duration max_query_pause(bool custom) noexcept {
+        return custom ? max_custom : 2 * max;
+    }
+    /// A watch works.
+    void reset() noexcept {
+        in_a_row_ = 0;
+        pace_.reset();
+    }
+
+ private:
+    // A pause is up to twice as long.
+    static constexpr Duration min = std::chrono::seconds(5);
+    static constexpr Duration max = std::chrono::seconds(150);
+    static constexpr Duration max_custom = std::chrono::seconds(30);
+
+    Backoff pace_;
+    int in_a_row_ = 0;  // since a watch worked
+};
+
+}  // namespace k8s_sd::inline v0::detail
