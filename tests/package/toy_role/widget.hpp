@@ -7,7 +7,6 @@
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
-#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
 
 #include <string>
 #include <vector>

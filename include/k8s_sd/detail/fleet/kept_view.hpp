@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/async/late_answers.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
-#include "k8s_sd/detail/discovery/snapshots/packed_reader.hpp"
+#include "k8s_sd/detail/discovery/snapshots/packed_groups.hpp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/environment.hpp"

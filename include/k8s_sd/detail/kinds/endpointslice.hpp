@@ -6,7 +6,6 @@
 #include "k8s_sd/detail/kinds/service.hpp"
 #include "k8s_sd/detail/kinds/shared/backing_pods.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
-#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -7,7 +7,6 @@
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/gateway_listener.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
-#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/text/url_text.hpp"
 
 #include <string>

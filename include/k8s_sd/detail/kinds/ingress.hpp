@@ -8,7 +8,6 @@
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/load_balancer.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
-#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>

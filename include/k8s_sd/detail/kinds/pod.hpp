@@ -8,7 +8,6 @@
 #include "k8s_sd/detail/kinds/node.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
-#include "k8s_sd/detail/kinds/shared/needed_kinds.hpp"
 #include "k8s_sd/detail/kinds/shared/workload.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>

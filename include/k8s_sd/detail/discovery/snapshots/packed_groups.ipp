@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.hpp"
-#include "k8s_sd/detail/discovery/snapshots/packed_reader.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
