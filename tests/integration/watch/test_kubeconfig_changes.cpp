@@ -188,20 +188,20 @@ TEST_CASE("A changed kubeconfig: a watch that begins after the move lists as any
 
 TEST_CASE("A changed kubeconfig: the limits are those of the server that is watched now") {
     TwoClusters sim({.concurrent_lists = 1, .watches = 1});
-    CHECK_FALSE(sim.traffic_of("https://first")->try_watch_permit());
-    auto permit = sim.traffic_of("https://second")->try_watch_permit();
+    CHECK_FALSE(sim.traffic_of("https://first")->watch_permits->try_permit());
+    auto permit = sim.traffic_of("https://second")->watch_permits->try_permit();
     CHECK(permit);
     sim.write("https://second", "one");
     sim.advance(67s);
     CHECK(sim.watch->names() == Names{"z"});
     CHECK(sim.watch->status().error == errc::too_many_watches);
-    CHECK(sim.traffic_of("https://first")->try_watch_permit());
-    CHECK(sim.traffic_of("https://first")->try_list_permit());
+    CHECK(sim.traffic_of("https://first")->watch_permits->try_permit());
+    CHECK(sim.traffic_of("https://first")->list_permits->try_permit());
     permit.reset();
     sim.advance(70s);
     CHECK(sim.second.open_watches() == 1);
-    CHECK_FALSE(sim.traffic_of("https://second")->try_watch_permit());
-    CHECK(sim.traffic_of("https://second")->try_list_permit());
+    CHECK_FALSE(sim.traffic_of("https://second")->watch_permits->try_permit());
+    CHECK(sim.traffic_of("https://second")->list_permits->try_permit());
 }
 
 TEST_CASE("A changed kubeconfig: it is not checked when nothing is watched") {

@@ -16,6 +16,16 @@ constexpr Duration proof_of_life = std::chrono::seconds(1);
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration late_timer = std::chrono::seconds(1);
 
+/// The wait state after the request is sent.
+Waiting waiting_for(Purpose purpose) {
+    switch (purpose) {
+        case Purpose::list: return Waiting::list;
+        case Purpose::probe: return Waiting::probe;
+        case Purpose::watch: break;
+    }
+    return Waiting::watch;
+}
+
 /// How long a watch must stay open to clear a failure; nullopt if lifetime alone cannot clear it.
 std::optional<Duration> life_that_proves(Proof proof) {
     switch (proof) {
@@ -106,7 +116,7 @@ void URLWatcherImpl::list(const WatchMachine::List& wanted) {
     if (wanted.streamed) return stream_list(wanted);
     permits_.return_stream_trial();
     begin_list(wanted);
-    begin(forms_.list(wanted), Purpose::list, Waiting::list);
+    begin(forms_.list(wanted), Purpose::list);
 }
 
 void URLWatcherImpl::begin_list(const WatchMachine::List& wanted) {
@@ -138,12 +148,12 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     begin_list(wanted);
     if (!permits_.take_watch_permit()) return go_on(WatchMachine::NotStreamed{false});
     const std::chrono::seconds timeout = draw_watch_timeout(options_, permits_.random());
-    begin(forms_.streamed_list(wanted, timeout), Purpose::list, Waiting::list);
+    begin(forms_.streamed_list(wanted, timeout), Purpose::list);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
     report_.begin_probe();
-    begin(forms_.probe(), Purpose::probe, Waiting::probe);
+    begin(forms_.probe(), Purpose::probe);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
@@ -168,7 +178,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
     idle_timeout_.begin_watch(silence_of_watch(timeout));
     request.idle_timeout =
         machine_.is_suspect() ? idle_timeout_.allowed_if_suspect() : idle_timeout_.allowed();
-    begin(std::move(request), Purpose::watch, Waiting::watch);
+    begin(std::move(request), Purpose::watch);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
@@ -185,7 +195,7 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     });
 }
 
-void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waiting) {
+void URLWatcherImpl::begin(WatchRequest request, Purpose purpose) {
     ExchangeRequest about;
     about.kind = query_.kind;
     about.ns = query_.ns;
@@ -194,14 +204,14 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.begin(request, std::move(about));
     permits_.on_request();
     wait(Waiting::credentials);
-    server_.api().async_get_credentials([weak = weak_from_this(), request = std::move(request),
-                                         waiting](const RequestCredentials& credentials) {
-        if (const auto self = weak.lock()) self->on_credentials(credentials, request, waiting);
-    });
+    server_.api().async_get_credentials(
+        [weak = weak_from_this(), request = std::move(request)](const RequestCredentials& present) {
+            if (const auto self = weak.lock()) self->on_credentials(present, request);
+        });
 }
 
 void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
-                                    const WatchRequest& request, Waiting waiting) {
+                                    const WatchRequest& request) {
     if (stopped()) return;
     if (credentials.ec) {
         return conclude({WatchMachine::Failed{std::nullopt, WatchMachine::Cause::unsent},
@@ -210,7 +220,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     }
     if (server_.is_left()) return go_to_other_server();
     state().credentials_problem = credentials.problem;
-    wait(waiting);
+    wait(waiting_for(state().purpose));
     ApiClientImpl& api = server_.api();
     HttpRequest http = api.make_request(request.target, credentials, request.accept, request.gzip);
     http.connect_timeout = options_.connect_timeout;
@@ -279,6 +289,17 @@ void URLWatcherImpl::go_to_other_server() {
 }
 
 // --- the response as it arrives -----------------------------------------------------------------
+
+/// Many watches may wait for minutes, so the time of the request is that of the attempt.
+void URLWatcherImpl::on_connect_wait(bool waits) {
+    const auto self = shared_from_this();  // the observer may drop the watcher
+    if (!waits) {
+        exchange_.on_connecting();
+        permits_.on_request();
+    }
+    wait(waits ? Waiting::connect_budget : waiting_for(state().purpose));
+    on_status();
+}
 
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     const auto self = shared_from_this();  // the observer may drop the watcher
