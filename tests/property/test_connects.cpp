@@ -63,7 +63,7 @@ class ConnectingCrowd {
         for (const auto& client : clients_) CHECK_FALSE(client->busy);
         CHECK(*granted_ == 0);
         CHECK(*waiting_ == 0);
-        CHECK(connector_->counts().running == 0);
+        CHECK(connector_->counts()->running == 0);
     }
 
  private:
@@ -132,7 +132,7 @@ class ConnectingCrowd {
     void check() {
         const auto granted = static_cast<std::size_t>(*granted_);
         CHECK(granted <= limit_.permits);
-        CHECK(static_cast<std::size_t>(connector_->counts().running) <= granted);
+        CHECK(static_cast<std::size_t>(connector_->counts()->running) <= granted);
         // No permit is idle while a request waits for one.
         test::settle(context_);
         const auto in_use = static_cast<std::size_t>(*granted_);

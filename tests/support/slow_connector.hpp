@@ -39,7 +39,7 @@ class SlowConnector final : public Connector {
             executor, clock_->make_timer(executor), std::move(inner),
             [this, target] { return plan_(target); }, *this);
     }
-    const Counts& counts() const noexcept { return *counts_; }
+    std::shared_ptr<const Counts> counts() const noexcept { return counts_; }
 
  private:
     class Counted {
@@ -126,19 +126,22 @@ struct SlowConnects {
     /// For Simulation, see there.
     std::function<std::shared_ptr<Connector>(const Environment&)> around() {
         return [this](const Environment& environment) {
-            connector = std::make_shared<SlowConnector>(
+            const auto connector = std::make_shared<SlowConnector>(
                 environment.connector, environment.clock, [this](const ConnectTarget& target) {
                     return target.host == dead ? SlowConnector::Attempt{}
                                                : SlowConnector::Attempt{takes};
                 });
+            counts_ = connector->counts();
             return connector;
         };
     }
-    const SlowConnector::Counts& attempts() const { return connector->counts(); }
+    const SlowConnector::Counts& attempts() const { return *counts_; }
 
     std::optional<Duration> takes = std::chrono::milliseconds(100);  ///< nullopt: attempts hang
     std::string dead{};                                              ///< a host whose attempts hang
-    std::shared_ptr<SlowConnector> connector;
+
+ private:
+    std::shared_ptr<const SlowConnector::Counts> counts_;
 };
 
 }  // namespace k8s_sd::test

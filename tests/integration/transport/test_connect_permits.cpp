@@ -64,7 +64,7 @@ struct ConnectFixture {
     }
     void settle() { test::settle(context); }
     void advance(Duration time) { clock->advance(context, time); }
-    int connecting() const { return connector->counts().running; }
+    int connecting() const { return connector->counts()->running; }
 
     asio::io_context context;
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();

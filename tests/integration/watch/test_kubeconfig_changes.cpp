@@ -204,6 +204,21 @@ TEST_CASE("A changed kubeconfig: the limits are those of the server that is watc
     CHECK(sim.traffic_of("https://second")->list_permits->try_permit());
 }
 
+TEST_CASE(
+    "A changed kubeconfig: a watch that waits to connect leaves the queue of the old server") {
+    TwoClusters sim({.concurrent_connects = 1});
+    const auto other = sim.traffic_of("https://first")->connect_permits->try_permit();
+    REQUIRE(other);
+    sim.server.disconnect_all();
+    sim.advance(5s);
+    CHECK(sim.watch->status().waiting == Waiting::connect_budget);
+    CHECK(sim.metrics->connects_waiting == 1);
+    sim.write("https://second", "one");
+    sim.advance(62s);
+    CHECK(sim.watch->names() == Names{"z"});
+    CHECK(sim.metrics->connects_waiting == 0);
+}
+
 TEST_CASE("A changed kubeconfig: it is not checked when nothing is watched") {
     TwoClusters sim;
     sim.advance(59s);
