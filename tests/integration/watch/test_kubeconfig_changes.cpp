@@ -189,7 +189,8 @@ TEST_CASE("A changed kubeconfig: a watch that begins after the move lists as any
 TEST_CASE("A changed kubeconfig: the limits are those of the server that is watched now") {
     TwoClusters sim({.concurrent_lists = 1, .watches = 1});
     CHECK_FALSE(sim.traffic_of("https://first")->watch_permits->try_permit());
-    auto permit = sim.traffic_of("https://second")->watch_permits->try_permit();
+    const auto second = sim.traffic_of("https://second");
+    auto permit = second->watch_permits->try_permit();
     CHECK(permit);
     sim.write("https://second", "one");
     sim.advance(67s);
@@ -200,8 +201,8 @@ TEST_CASE("A changed kubeconfig: the limits are those of the server that is watc
     permit.reset();
     sim.advance(70s);
     CHECK(sim.second.open_watches() == 1);
-    CHECK_FALSE(sim.traffic_of("https://second")->watch_permits->try_permit());
-    CHECK(sim.traffic_of("https://second")->list_permits->try_permit());
+    CHECK_FALSE(second->watch_permits->try_permit());
+    CHECK(second->list_permits->try_permit());
 }
 
 TEST_CASE(
