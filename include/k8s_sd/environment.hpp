@@ -197,12 +197,15 @@ K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
 K8S_SD_EXPORT std::shared_ptr<ProgramRunner> system_program_runner();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 
-/// Limits of the concurrent requests to one server from one execution context. A LIST beyond the
-/// limit waits for a permit; a URL without a permit for its WATCH is listed every
-/// WatchOptions::poll_interval instead, and its status says so.
+/// Limits of the concurrent requests to one server from one execution context. A LIST or a new
+/// connection beyond the limit waits for a permit; a URL without a permit for its WATCH is listed
+/// every WatchOptions::poll_interval instead. The status says so.
 struct ServerLimits {
     std::size_t concurrent_lists = 8;  ///< LISTs in progress; zero: no limit
     std::size_t watches = 512;         ///< open WATCHes, each a connection; zero: no limit
+    /// Connections being established: name lookup, TCP, proxy and TLS; zero: no limit. Timeouts
+    /// begin with the attempt. An eighth is reserved for short requests, which also go first.
+    std::size_t concurrent_connects = 32;
 };
 
 /// The library's external dependencies, one per execution context.

@@ -42,26 +42,27 @@ constexpr std::string_view to_string(ListReason reason) noexcept {
 
 /// The present wait state of a watcher.
 enum class Waiting : std::uint8_t {
-    nothing,      ///< not started, or stopped
-    start,        ///< the random delay of WatchOptions::start_jitter
-    credentials,  ///< the source of credentials
-    list_budget,  ///< a permit of ServerLimits::concurrent_lists, or a test of watch-lists
-    list,         ///< the response to a LIST, or its next bytes
-    probe,        ///< the response to a LIST of one object, for the server's version
-    watch,        ///< the response to a WATCH
-    events,       ///< the next event, in normal operation
-    reopening,    ///< the next watch, after the normal end of the previous one
-    backoff,      ///< the next attempt after a failure
-    retry_after,  ///< the next attempt, at a time set by the server
-    poll,         ///< the next list, see WatchOptions::poll_interval
+    nothing,         ///< not started, or stopped
+    start,           ///< the random delay of WatchOptions::start_jitter
+    credentials,     ///< the source of credentials
+    list_budget,     ///< a permit of ServerLimits::concurrent_lists, or a test of watch-lists
+    list,            ///< the response to a LIST, or its next bytes
+    probe,           ///< the response to a LIST of one object, for the server's version
+    watch,           ///< the response to a WATCH
+    events,          ///< the next event, in normal operation
+    reopening,       ///< the next watch, after the normal end of the previous one
+    backoff,         ///< the next attempt after a failure
+    retry_after,     ///< the next attempt, at a time set by the server
+    poll,            ///< the next list, see WatchOptions::poll_interval
+    connect_budget,  ///< a permit of ServerLimits::concurrent_connects
 };
-inline constexpr std::size_t waiting_count = 12;  ///< number of values of Waiting
+inline constexpr std::size_t waiting_count = 13;  ///< number of values of Waiting
 
 /// The name of the enumerator.
 constexpr std::string_view to_string(Waiting waiting) noexcept {
     constexpr std::string_view names[waiting_count] = {
-        "nothing", "start",  "credentials", "list_budget", "list",        "probe",
-        "watch",   "events", "reopening",   "backoff",     "retry_after", "poll"};
+        "nothing", "start",     "credentials", "list_budget", "list", "probe",         "watch",
+        "events",  "reopening", "backoff",     "retry_after", "poll", "connect_budget"};
     return names[static_cast<std::size_t>(waiting)];
 }
 

@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+using k8s_sd::detail::PermitQueue;
 using k8s_sd::detail::ServerTraffic;
 
 /// Many clients that list repeatedly, each on its own strand: for a random time, with random
@@ -66,8 +67,8 @@ class Crowd {
             : strand(asio::make_strand(context)), timer(clock.make_timer(strand)) {}
         asio::any_io_executor strand;
         std::unique_ptr<Timer> timer;
-        ServerTraffic::RequestHandle handle;
-        ServerTraffic::Permit permit;
+        PermitQueue::RequestHandle handle;
+        PermitQueue::Permit permit;
         bool waits = false;
     };
 
@@ -75,24 +76,25 @@ class Crowd {
         if (member.waits || member.permit) return;
         member.waits = true;
         line_.push_back(&member);
-        member.handle = traffic_->async_list_permit(member.strand, [this, &member](auto permit) {
-            // First come, first served; granted requests run in the order of the strands.
-            CHECK(member.waits);
-            const auto ahead = std::find(line_.begin(), line_.end(), &member) - line_.begin();
-            CHECK(static_cast<std::size_t>(ahead) < limit_);
-            std::erase(line_, &member);
-            member.waits = false;
-            list(member, std::move(permit));
-        });
+        member.handle =
+            traffic_->list_permits->async_permit(member.strand, [this, &member](auto permit) {
+                // First come, first served; granted requests run in the order of the strands.
+                CHECK(member.waits);
+                const auto ahead = std::find(line_.begin(), line_.end(), &member) - line_.begin();
+                CHECK(static_cast<std::size_t>(ahead) < limit_);
+                std::erase(line_, &member);
+                member.waits = false;
+                list(member, std::move(permit));
+            });
     }
     void ask_without_queueing(Member& member) {
         if (member.waits || member.permit) return;
-        ServerTraffic::Permit permit = traffic_->try_list_permit();
+        PermitQueue::Permit permit = traffic_->list_permits->try_permit();
         if (!permit) return;
         CHECK(metrics_->lists_waiting == 0);
         list(member, std::move(permit));
     }
-    void list(Member& member, ServerTraffic::Permit permit) {
+    void list(Member& member, PermitQueue::Permit permit) {
         member.permit = std::move(permit);
         member.timer->expires_at(clock_->now() + std::chrono::milliseconds(random_.below(2000)),
                                  [&member] { member.permit.reset(); });

@@ -33,8 +33,8 @@ struct WithRouter {
 struct TwoServers : WithRouter, Simulation {
     explicit TwoServers(const ServerLimits& limits = {})
         : Simulation({}, {}, limits,
-                     [this](std::shared_ptr<Connector> first) {
-                         router->servers["first"] = std::move(first);
+                     [this](const Environment& environment) {
+                         router->servers["first"] = environment.connector;
                          return router;
                      }),
           second(context.get_executor(), {.clock = clock}) {

@@ -22,7 +22,7 @@ inline sim::ApiServerOptions json_server() {
 /// The fixture of the test kit, with limits of the server and a connector of the test.
 class Simulation : public sim::Fixture {
  public:
-    using Around = std::function<std::shared_ptr<Connector>(std::shared_ptr<Connector>)>;
+    using Around = std::function<std::shared_ptr<Connector>(const Environment&)>;
     /// \param around  wraps the server's connector, for cases beyond TransportFaults
     explicit Simulation(sim::ApiServerOptions options = {}, const sim::TransportFaults& faults = {},
                         const ServerLimits& limits = {}, const Around& around = {})
@@ -30,7 +30,7 @@ class Simulation : public sim::Fixture {
                    .faults = faults,
                    .environment = [&](Environment& environment) {
                        environment.limits = limits;
-                       if (around) environment.connector = around(environment.connector);
+                       if (around) environment.connector = around(environment);
                    }}) {}
 
     const std::shared_ptr<Metrics> metrics = environment().metrics;

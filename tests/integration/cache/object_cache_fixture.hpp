@@ -42,8 +42,9 @@ inline std::string describe_get(error_code ec, const ObjectPtr& object) {
 /// A simulated cluster and a cache of its Secrets in the namespace "shop".
 struct CachedCluster : Simulation {
     explicit CachedCluster(ObjectCacheConfig config = {}, sim::ApiServerOptions options = {},
-                           sim::TransportFaults faults = {}, const ServerLimits& limits = {})
-        : Simulation(std::move(options), faults, limits) {
+                           sim::TransportFaults faults = {}, const ServerLimits& limits = {},
+                           const Around& around = {})
+        : Simulation(std::move(options), faults, limits, around) {
         if (config.api_server.url.empty()) config.api_server.url = server.url();
         config.watch = plain_lists(config.watch);
         cache.emplace(context.get_executor(), config);

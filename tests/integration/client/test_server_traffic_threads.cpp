@@ -19,12 +19,12 @@ TEST_CASE("Server traffic: permits stay within the limit on many threads") {
     std::atomic<int> running = 0, most = 0, served = 0;
     struct Worker {
         asio::strand<asio::any_io_executor> strand;
-        ServerTraffic::RequestHandle handle;
+        PermitQueue::RequestHandle handle;
         int rounds = 0;
     };
     std::vector<std::unique_ptr<Worker>> workers;
     std::function<void(Worker&)> next = [&](Worker& w) {
-        w.handle = traffic->async_list_permit(w.strand, [&](ServerTraffic::Permit) {
+        w.handle = traffic->list_permits->async_permit(w.strand, [&](PermitQueue::Permit) {
             const int now = ++running;
             for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
             }

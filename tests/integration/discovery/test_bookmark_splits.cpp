@@ -91,8 +91,8 @@ class CuttingConnector final : public Connector {
 
 struct CutWatch : Simulation {
     explicit CutWatch(Duration pause = {})
-        : Simulation(json_server(), {}, {}, [](std::shared_ptr<Connector> inner) {
-              return std::make_shared<CuttingConnector>(std::move(inner));
+        : Simulation(json_server(), {}, {}, [](const Environment& environment) {
+              return std::make_shared<CuttingConnector>(environment.connector);
           }) {
         DiscoveryConfig config{.watch = plain_lists()};
         config.role = Role::pod;

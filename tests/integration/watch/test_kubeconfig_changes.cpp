@@ -188,20 +188,36 @@ TEST_CASE("A changed kubeconfig: a watch that begins after the move lists as any
 
 TEST_CASE("A changed kubeconfig: the limits are those of the server that is watched now") {
     TwoClusters sim({.concurrent_lists = 1, .watches = 1});
-    CHECK_FALSE(sim.traffic_of("https://first")->try_watch_permit());
-    auto permit = sim.traffic_of("https://second")->try_watch_permit();
+    CHECK_FALSE(sim.traffic_of("https://first")->watch_permits->try_permit());
+    const auto second = sim.traffic_of("https://second");
+    auto permit = second->watch_permits->try_permit();
     CHECK(permit);
     sim.write("https://second", "one");
     sim.advance(67s);
     CHECK(sim.watch->names() == Names{"z"});
     CHECK(sim.watch->status().error == errc::too_many_watches);
-    CHECK(sim.traffic_of("https://first")->try_watch_permit());
-    CHECK(sim.traffic_of("https://first")->try_list_permit());
+    CHECK(sim.traffic_of("https://first")->watch_permits->try_permit());
+    CHECK(sim.traffic_of("https://first")->list_permits->try_permit());
     permit.reset();
     sim.advance(70s);
     CHECK(sim.second.open_watches() == 1);
-    CHECK_FALSE(sim.traffic_of("https://second")->try_watch_permit());
-    CHECK(sim.traffic_of("https://second")->try_list_permit());
+    CHECK_FALSE(second->watch_permits->try_permit());
+    CHECK(second->list_permits->try_permit());
+}
+
+TEST_CASE(
+    "A changed kubeconfig: a watch that waits to connect leaves the queue of the old server") {
+    TwoClusters sim({.concurrent_connects = 1});
+    const auto other = sim.traffic_of("https://first")->connect_permits->try_permit();
+    REQUIRE(other);
+    sim.server.disconnect_all();
+    sim.advance(5s);
+    CHECK(sim.watch->status().waiting == Waiting::connect_budget);
+    CHECK(sim.metrics->connects_waiting == 1);
+    sim.write("https://second", "one");
+    sim.advance(62s);
+    CHECK(sim.watch->names() == Names{"z"});
+    CHECK(sim.metrics->connects_waiting == 0);
 }
 
 TEST_CASE("A changed kubeconfig: it is not checked when nothing is watched") {

@@ -66,8 +66,8 @@ struct WithConnections {
 struct Counted : WithConnections, Simulation {
     explicit Counted(sim::ApiServerOptions server_options = {},
                      WatchOptions options = plain_lists())
-        : Simulation(std::move(server_options), {}, {}, [this](std::shared_ptr<Connector> inner) {
-              return std::make_shared<CountingConnector>(std::move(inner), connections);
+        : Simulation(std::move(server_options), {}, {}, [this](const Environment& environment) {
+              return std::make_shared<CountingConnector>(environment.connector, connections);
           }) {
         server.apply(pod({.name = "a"}));
         probe.emplace(*this, WatchQuery{}, options);

@@ -48,9 +48,9 @@ WHERE_IS = {
     "exchange and objects of a watch":
         {"watch/watch_exchange.ipp": "Failure WatchExchange::finish(",
          "watch/watch_intake.ipp": "bool WatchIntake::is_one_too_many("},
-    "limits on lists and watches of a server":
-        {"client/server_traffic.ipp": "ServerTraffic::try_watch_permit()",
-         "watch/watch_permits.ipp": "void WatchPermits::async_list_permit("},
+    "limits on the use of a server":
+        {"client/server_traffic.ipp": "limit_of_connects(",
+         "async/permit_queue.ipp": "PermitQueue::next_queue()"},
     "choice of the proxy":
         {"config/proxy.ipp": "std::string proxy_of_environment("},
     "differences between the dialects, and between versions":

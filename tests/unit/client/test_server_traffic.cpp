@@ -1,6 +1,5 @@
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
-#include "support/held_executor.hpp"
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -8,33 +7,23 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace k8s_sd::detail {
 namespace {
 
-using Permit = ServerTraffic::Permit;
+using Permit = PermitQueue::Permit;
 using RequestHandle = ServerTraffic::RequestHandle;
 
 struct TrafficFixture {
     explicit TrafficFixture(ServerLimits limits)
         : traffic(std::make_shared<ServerTraffic>(limits, metrics)) {}
 
-    /// Keeps its permit, and records the grant.
-    RequestHandle ask(const std::string& name) {
-        return traffic->async_list_permit(context.get_executor(), [this, name](Permit permit) {
-            CHECK(permit);
-            served.push_back(name);
-            permits.push_back(std::move(permit));
-        });
-    }
     void settle() { test::settle(context); }
 
     asio::io_context context;
     std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
     std::vector<std::string> served;
-    std::vector<Permit> permits;
     std::shared_ptr<ServerTraffic> traffic;
 };
 
@@ -42,66 +31,61 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("lists wait for their turn, first come, first served") {
-    TrafficFixture f({.concurrent_lists = 2});
-    std::vector<RequestHandle> handles;
-    for (const char* name : {"a", "b", "c", "d"}) handles.push_back(f.ask(name));
-    CHECK(f.served.empty());  // posted
-    CHECK(f.metrics->lists_waiting == 2);
-    CHECK(f.metrics->lists_running == 2);
-    f.settle();
-    CHECK(f.served == Names{"a", "b"});
-    f.permits.erase(f.permits.begin());
-    CHECK(f.served.size() == 2);
-    f.settle();
-    CHECK(f.served == Names{"a", "b", "c"});
-    f.permits.clear();
-    f.settle();
-    CHECK(f.served == Names{"a", "b", "c", "d"});
-    CHECK(f.metrics->lists_waiting == 0);
-    CHECK(f.metrics->lists_running == 1);
-    f.permits.clear();
-    CHECK(f.metrics->lists_running == 0);
+TEST_CASE("lists, watches and connects have limits of their own") {
+    TrafficFixture f({.concurrent_lists = 1, .watches = 1, .concurrent_connects = 1});
+    const Permit list = f.traffic->list_permits->try_permit();
+    const Permit watch = f.traffic->watch_permits->try_permit();
+    const Permit connect = f.traffic->connect_permits->try_permit();
+    CHECK((list && watch && connect));
+    for (const Metrics::Gauge* granted :
+         {&f.metrics->lists_running, &f.metrics->open_watches, &f.metrics->connects_running}) {
+        CHECK(*granted == 1);
+    }
+    for (const auto& permits :
+         {f.traffic->list_permits, f.traffic->watch_permits, f.traffic->connect_permits}) {
+        CHECK_FALSE(permits->try_permit());
+    }
+    const auto more_lists =
+        f.traffic->list_permits->async_permit(f.context.get_executor(), [](Permit) {});
+    CHECK(f.metrics->lists_waiting == 1);
+    CHECK(f.metrics->connects_waiting == 0);
+    const auto more_connects =
+        f.traffic->connect_permits->async_permit(f.context.get_executor(), [](Permit) {});
+    CHECK(f.metrics->connects_waiting == 1);
 }
 
-TEST_CASE("a limit of zero is none") {
-    TrafficFixture f({.concurrent_lists = 0, .watches = 0});
-    std::vector<RequestHandle> handles;
-    for (int i = 0; i < 100; ++i) handles.push_back(f.ask("any"));
-    f.settle();
-    CHECK(f.permits.size() == 100);
-    CHECK(f.traffic->try_list_permit());
-    std::vector<Permit> watches;
-    for (int i = 0; i < 1000; ++i) watches.push_back(f.traffic->try_watch_permit());
-    CHECK(watches.back());
-    CHECK(f.metrics->open_watches == 1000);
-}
-
-TEST_CASE("a list permit without a queue is granted only while no request waits") {
-    TrafficFixture f({.concurrent_lists = 1});
-    std::optional<Permit> first = f.traffic->try_list_permit();
-    REQUIRE(*first);
-    CHECK_FALSE(f.traffic->try_list_permit());
-    const RequestHandle waiting = f.ask("queued");
-    first.reset();
-    CHECK_FALSE(f.traffic->try_list_permit());  // it is granted already
-    f.settle();
-    CHECK(f.served == Names{"queued"});
-    f.permits.clear();
-    CHECK(f.traffic->try_list_permit());
+TEST_CASE("an eighth of the connects is reserved for short requests") {
+    using Urgency = PermitQueue::Urgency;
+    struct Row {
+        std::size_t limit, watches, all;
+    };
+    for (const auto [limit, watches, all] :
+         {Row{32, 28, 32}, Row{8, 7, 8}, Row{7, 7, 7}, Row{1, 1, 1}}) {
+        CAPTURE(limit);
+        TrafficFixture f({.concurrent_connects = limit});
+        std::vector<Permit> permits;
+        const auto take = [&](Urgency urgency) {
+            Permit permit = f.traffic->connect_permits->try_permit(urgency);
+            if (permit) permits.push_back(std::move(permit));
+        };
+        for (std::size_t i = 0; i < 2 * limit; ++i) take(Urgency::normal);
+        CHECK(permits.size() == watches);
+        for (std::size_t i = 0; i < limit; ++i) take(Urgency::urgent);
+        CHECK(permits.size() == all);
+    }
 }
 
 TEST_CASE("watches have a limit of their own, and do not queue") {
     TrafficFixture f({.concurrent_lists = 1, .watches = 2});
-    Permit list = f.traffic->try_list_permit();
-    Permit one = f.traffic->try_watch_permit();
-    Permit two = f.traffic->try_watch_permit();
+    Permit list = f.traffic->list_permits->try_permit();
+    Permit one = f.traffic->watch_permits->try_permit();
+    Permit two = f.traffic->watch_permits->try_permit();
     CHECK(two);
-    CHECK_FALSE(f.traffic->try_watch_permit());
+    CHECK_FALSE(f.traffic->watch_permits->try_permit());
     CHECK(f.metrics->open_watches == 2);
     one = std::move(two);
     CHECK(f.metrics->open_watches == 1);
-    CHECK(f.traffic->try_watch_permit());
+    CHECK(f.traffic->watch_permits->try_permit());
     one.reset();
     CHECK(f.metrics->open_watches == 0);
 }
@@ -134,61 +118,6 @@ TEST_CASE("one watch tests for streamed lists, and the others learn that it has 
     CHECK(f.traffic->try_stream_trial(Kind::service));
 }
 
-TEST_CASE("a request that was withdrawn is not served, wherever it was") {
-    TrafficFixture f({.concurrent_lists = 1});
-    std::optional<RequestHandle> granted = f.ask("granted");
-    std::optional<RequestHandle> second = f.ask("second");
-    const RequestHandle third = f.ask("third");
-    SECTION("still in line") {
-        second.reset();
-        CHECK(f.metrics->lists_waiting == 1);
-        f.settle();
-        CHECK(f.served == Names{"granted"});
-        f.permits.clear();
-    }
-    SECTION("granted, but not delivered: the permit goes to the next request at once") {
-        granted.reset();
-        second.reset();
-        CHECK(f.metrics->lists_running == 1);
-    }
-    f.settle();
-    CHECK(f.served.back() == "third");
-    f.permits.clear();
-    CHECK(f.metrics->lists_running == 0);
-    CHECK(f.metrics->lists_waiting == 0);
-}
-
-TEST_CASE("a handler may end and begin whatever it likes") {
-    TrafficFixture f({.concurrent_lists = 1});
-    RequestHandle own, other;
-    std::vector<RequestHandle> more;
-    own = f.traffic->async_list_permit(f.context.get_executor(), [&](Permit permit) {
-        own.reset();
-        other.reset();
-        more.push_back(f.ask("of the handler"));
-        permit.reset();
-        CHECK_FALSE(f.traffic->try_list_permit());
-        f.served.push_back("first");
-    });
-    other = f.ask("other");
-    f.settle();
-    CHECK(f.served == Names{"first", "of the handler"});
-}
-
-TEST_CASE("the state of a handler may own handles and permits") {
-    TrafficFixture f({.concurrent_lists = 1});
-    auto owned = std::make_shared<std::pair<RequestHandle, Permit>>();
-    owned->second = f.traffic->try_list_permit();
-    owned->first = f.ask("owned");
-    RequestHandle owner =
-        f.traffic->async_list_permit(f.context.get_executor(), [o = std::move(owned)](Permit) {});
-    owner.reset();
-    CHECK(f.metrics->lists_running == 0);
-    CHECK(f.metrics->lists_waiting == 0);
-    f.settle();
-    CHECK(f.served.empty());
-}
-
 TEST_CASE("a recovery is reported once, at the first success after a failure") {
     TrafficFixture f({});
     int received = 0;
@@ -214,28 +143,6 @@ TEST_CASE("a recovery is reported once, at the first success after a failure") {
     f.traffic->on_success();
     f.settle();
     CHECK(received == 2);
-}
-
-TEST_CASE("a stopped executor keeps no permit, however many requests wait") {
-    TrafficFixture f({.concurrent_lists = 1});
-    std::vector<RequestHandle> handles;
-    std::vector<test::HeldExecutor> executors;
-    {
-        asio::io_context ended;
-        const test::HeldExecutor held(ended);
-        executors.push_back(held);
-        Permit permit = f.traffic->try_list_permit();
-        for (int i = 0; i < 10'000; ++i) {
-            handles.push_back(f.traffic->async_list_permit(held, [&](Permit) { FAIL(); }));
-        }
-        permit.reset();
-        held.let_go();
-    }
-    const RequestHandle last = f.ask("last");
-    handles.clear();
-    f.settle();
-    CHECK(f.served == Names{"last"});
-    executors.front().let_go();  // the handler arrives after the end of its context
 }
 
 TEST_CASE("install: comes too late after anything has used the context, and says so") {
@@ -274,9 +181,9 @@ TEST_CASE("all clients of a server in one context share its traffic") {
     CHECK(traffic != service.traffic_of(server("https://other.test")));
     CHECK(traffic !=
           ContextEnvironment::of(elsewhere.get_executor()).traffic_of(server("https://api.test")));
-    const Permit only = traffic->try_list_permit();
+    const Permit only = traffic->list_permits->try_permit();
     CHECK(only);
-    CHECK_FALSE(traffic->try_list_permit());
+    CHECK_FALSE(traffic->list_permits->try_permit());
     const std::weak_ptr<ServerTraffic> weak = service.traffic_of(server("https://brief.test"));
     CHECK(weak.expired());
 }

@@ -48,14 +48,14 @@ TEST_CASE("WatchPermits: a list keeps its permit until it returns it") {
     PermitsFixture f;
     REQUIRE(f.permits->take_list_permit());
     CHECK(f.permits->take_list_permit());  // the same one
-    CHECK_FALSE(f.traffic->try_list_permit());
+    CHECK_FALSE(f.traffic->list_permits->try_permit());
     f.permits->return_list_permit();
-    CHECK(f.traffic->try_list_permit());
+    CHECK(f.traffic->list_permits->try_permit());
 }
 
 TEST_CASE("WatchPermits: without a permit a list waits for one") {
     PermitsFixture f;
-    ServerTraffic::Permit other = f.traffic->try_list_permit();
+    PermitQueue::Permit other = f.traffic->list_permits->try_permit();
     REQUIRE_FALSE(f.permits->take_list_permit());
     f.permits->async_list_permit(f.owner, f.count());
     f.advance(1min);
@@ -63,14 +63,14 @@ TEST_CASE("WatchPermits: without a permit a list waits for one") {
     other.reset();
     f.settle();
     CHECK(f.calls == 1);
-    CHECK_FALSE(f.traffic->try_list_permit());
+    CHECK_FALSE(f.traffic->list_permits->try_permit());
     f.advance(10min);
     CHECK(f.calls == 1);
 }
 
 TEST_CASE("WatchPermits: after two minutes a list goes ahead without a permit") {
     PermitsFixture f;
-    ServerTraffic::Permit other = f.traffic->try_list_permit();
+    PermitQueue::Permit other = f.traffic->list_permits->try_permit();
     f.permits->async_list_permit(f.owner, f.count());
     f.advance(2min);
     CHECK(f.calls == 1);
@@ -78,15 +78,15 @@ TEST_CASE("WatchPermits: after two minutes a list goes ahead without a permit") 
     other.reset();
     f.settle();
     CHECK(f.calls == 1);
-    CHECK(f.traffic->try_list_permit());
+    CHECK(f.traffic->list_permits->try_permit());
 }
 
 TEST_CASE("WatchPermits: a watch gets a permit while the limit is not reached") {
     PermitsFixture f;
     REQUIRE(f.permits->take_watch_permit());
-    CHECK_FALSE(f.traffic->try_watch_permit());
+    CHECK_FALSE(f.traffic->watch_permits->try_permit());
     f.permits->return_watch_permit();
-    const ServerTraffic::Permit other = f.traffic->try_watch_permit();
+    const PermitQueue::Permit other = f.traffic->watch_permits->try_permit();
     CHECK(other);
     CHECK_FALSE(f.permits->take_watch_permit());
 }
@@ -162,8 +162,8 @@ TEST_CASE("WatchPermits: cancel() returns the permits and ends the waits") {
     REQUIRE(f.permits->take_watch_permit());
     f.permits->async_sleep(1s, true, f.owner, f.count());
     f.permits->cancel();
-    CHECK(f.traffic->try_list_permit());
-    CHECK(f.traffic->try_watch_permit());
+    CHECK(f.traffic->list_permits->try_permit());
+    CHECK(f.traffic->watch_permits->try_permit());
     f.recover();
     f.advance(1min);
     CHECK(f.calls == 0);
@@ -171,7 +171,7 @@ TEST_CASE("WatchPermits: cancel() returns the permits and ends the waits") {
 
 TEST_CASE("WatchPermits: no handler is called after stop(), or without its owner") {
     PermitsFixture f;
-    ServerTraffic::Permit other = f.traffic->try_list_permit();
+    PermitQueue::Permit other = f.traffic->list_permits->try_permit();
     f.permits->async_list_permit(f.owner, f.count());
     f.permits->leave_later(f.owner, f.count());
     SECTION("stopped") { f.permits->stop(); }

@@ -194,6 +194,7 @@ HttpRequest ApiClientImpl::assemble(std::string_view method, std::string_view pa
                                     const RequestCredentials& present,
                                     std::string_view body) const {
     HttpRequest request;
+    request.connect_permits = traffic->connect_permits;
     std::string& text = request.text;
     // Reserve everything: a reallocation would leave copies of secrets behind.
     text.reserve(32 + method.size() + url_.prefix.size() + path.size() + header_.size() +

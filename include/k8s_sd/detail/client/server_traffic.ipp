@@ -4,88 +4,41 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+using Gauge = Metrics::Gauge;
+
+/// \param waiting  null: no request waits
+std::shared_ptr<PermitQueue> make_permits(PermitQueue::Limit limit,
+                                          const std::shared_ptr<Metrics>& metrics,
+                                          Gauge Metrics::*granted, Gauge Metrics::*waiting) {
+    const auto gauge = [&](Gauge Metrics::*member) {
+        return member ? std::shared_ptr<Gauge>(metrics, &((*metrics).*member)) : nullptr;
+    };
+    return std::make_shared<PermitQueue>(limit,
+                                         PermitQueue::Gauges{gauge(granted), gauge(waiting)});
+}
+
+/// Short requests need not wait behind watches, even if the attempts of these hang.
+PermitQueue::Limit limit_of_connects(std::size_t connects) { return {connects, connects / 8}; }
+
+}  // namespace
+
 /// All members but the executor are guarded by the mutex. Whoever moves the handler out must invoke
 /// or destroy it.
 struct ServerTraffic::Request {
     asio::any_io_executor executor;
-    PermitHandler handler;
-    Permit granted;
+    Handler handler;
     Requests* queue = nullptr;  ///< null: no longer queued
     Requests::iterator position;
 };
 
-ServerTraffic::ServerTraffic(const ServerLimits& limits, std::shared_ptr<Metrics> metrics)
-    : limits_(limits), metrics_(std::move(metrics)) {}
-
-// --- permits -------------------------------------------------------------------------------------
-
-ServerTraffic::RequestHandle ServerTraffic::async_list_permit(asio::any_io_executor executor,
-                                                              PermitHandler handler) {
-    RequestHandle handle = enqueue(waiting_, std::move(executor), std::move(handler));
-    hand_out();
-    return handle;
-}
-
-ServerTraffic::Permit ServerTraffic::try_list_permit() {
-    const std::lock_guard lock(mutex_);
-    if (!waiting_.empty() || !has_list_permit()) return {};
-    ++lists_;
-    ++metrics_->lists_running;
-    return {shared_from_this(), Use::list};
-}
-
-ServerTraffic::Permit ServerTraffic::try_watch_permit() {
-    const std::lock_guard lock(mutex_);
-    if (limits_.watches != 0 && watches_ >= limits_.watches) return {};
-    ++watches_;
-    ++metrics_->open_watches;
-    return {shared_from_this(), Use::watch};
-}
-
-bool ServerTraffic::has_list_permit() const noexcept {
-    return limits_.concurrent_lists == 0 || lists_ < limits_.concurrent_lists;
-}
-
-// One call at a time: a stopped executor destroys posted handlers, their permits are returned, and
-// this would recurse through the whole queue.
-void ServerTraffic::hand_out() noexcept {
-    std::unique_lock lock(mutex_);
-    if (std::exchange(handing_out_, true)) return;
-    while (!waiting_.empty() && has_list_permit()) {
-        std::shared_ptr<Request> next = std::move(waiting_.front());
-        waiting_.pop_front();
-        ++lists_;
-        --metrics_->lists_waiting;
-        ++metrics_->lists_running;
-        next->queue = nullptr;
-        next->granted = Permit(shared_from_this(), Use::list);
-        lock.unlock();
-        post(next);
-        next.reset();
-        lock.lock();
-    }
-    handing_out_ = false;
-}
-
-void ServerTraffic::give_back(Use use) noexcept {
-    {
-        const std::lock_guard lock(mutex_);
-        --(use == Use::list ? lists_ : watches_);
-    }
-    --(use == Use::list ? metrics_->lists_running : metrics_->open_watches);
-    if (use == Use::list) hand_out();
-}
-
-void ServerTraffic::Permit::reset() noexcept {
-    if (const auto traffic = std::exchange(traffic_, nullptr)) traffic->give_back(use_);
-}
-
-ServerTraffic::Permit& ServerTraffic::Permit::operator=(Permit&& other) noexcept {
-    const Permit before = std::move(*this);
-    traffic_ = std::move(other.traffic_);
-    use_ = other.use_;
-    return *this;
-}
+ServerTraffic::ServerTraffic(const ServerLimits& limits, const std::shared_ptr<Metrics>& metrics)
+    : list_permits(make_permits({limits.concurrent_lists}, metrics, &Metrics::lists_running,
+                                &Metrics::lists_waiting)),
+      watch_permits(make_permits({limits.watches}, metrics, &Metrics::open_watches, nullptr)),
+      connect_permits(make_permits(limit_of_connects(limits.concurrent_connects), metrics,
+                                   &Metrics::connects_running, &Metrics::connects_waiting)) {}
 
 // --- health of the server ------------------------------------------------------------------------
 
@@ -112,9 +65,8 @@ std::uint64_t ServerTraffic::recoveries() const {
 }
 
 ServerTraffic::RequestHandle ServerTraffic::async_recovery(asio::any_io_executor executor,
-                                                           RecoveryHandler handler) {
-    return enqueue(recovering_, std::move(executor),
-                   [handler = std::move(handler)](const Permit&) { handler(); });
+                                                           Handler handler) {
+    return enqueue(recovering_, std::move(executor), std::move(handler));
 }
 
 // --- trials of streamed lists --------------------------------------------------------------------
@@ -137,9 +89,8 @@ void ServerTraffic::end_trial(std::string_view family) noexcept {
 }
 
 ServerTraffic::RequestHandle ServerTraffic::async_stream_trial_end(asio::any_io_executor executor,
-                                                                   RecoveryHandler handler) {
-    RequestHandle handle = enqueue(expecting_, std::move(executor),
-                                   [handler = std::move(handler)](const Permit&) { handler(); });
+                                                                   Handler handler) {
+    RequestHandle handle = enqueue(expecting_, std::move(executor), std::move(handler));
     Requests woken;
     {
         const std::lock_guard lock(mutex_);
@@ -163,14 +114,13 @@ ServerTraffic::StreamTrial& ServerTraffic::StreamTrial::operator=(StreamTrial&& 
 // --- requests ------------------------------------------------------------------------------------
 
 ServerTraffic::RequestHandle ServerTraffic::enqueue(Requests& queue, asio::any_io_executor executor,
-                                                    PermitHandler handler) {
+                                                    Handler handler) {
     const auto request = std::make_shared<Request>();
     request->executor = std::move(executor);
     request->handler = std::move(handler);
     request->queue = &queue;
     const std::lock_guard lock(mutex_);
     request->position = queue.insert(queue.end(), request);
-    if (&queue == &waiting_) ++metrics_->lists_waiting;
     return {shared_from_this(), request};
 }
 
@@ -185,24 +135,19 @@ void ServerTraffic::post(const std::shared_ptr<Request>& request) {
 }
 
 void ServerTraffic::run(Request& request) {
-    PermitHandler handler;
-    Permit permit;
+    Handler handler;
     {
         const std::lock_guard lock(mutex_);
         handler.swap(request.handler);
-        std::swap(permit, request.granted);
     }
-    if (handler) handler(std::move(permit));
+    if (handler) handler();
 }
 
 void ServerTraffic::withdraw(Request& request) noexcept {
-    PermitHandler handler;
-    Permit permit;
+    Handler handler;
     const std::lock_guard lock(mutex_);
     handler.swap(request.handler);
-    std::swap(permit, request.granted);
     if (request.queue == nullptr) return;
-    if (request.queue == &waiting_) --metrics_->lists_waiting;
     std::exchange(request.queue, nullptr)->erase(request.position);
 }
 

@@ -51,10 +51,12 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
 
  private:
     void begin(Duration timeout, Handler);
+    void on_connect_wait(bool waits) override { waits_to_connect_ = waits; }
     void on_head(const ResponseHead&) override;
     error_code on_body(std::string_view bytes) override;
     void ask();
     void send(const RequestCredentials&);
+    void on_timeout();
     void on_end(error_code ec, std::string problem);
     void on_renewed(bool changed);
     void finish(error_code ec, std::string problem);
@@ -72,6 +74,7 @@ class ShortRequest final : public std::enable_shared_from_this<ShortRequest>, pr
     Duration timeout_{};
     std::uint64_t sent_with_ = 0;  ///< revision of the credentials
     bool renewed_ = false;         ///< this is the second attempt
+    bool waits_to_connect_ = false;
     Answer answer_;
     Handler handler_;                   ///< empty: idle
     std::uint64_t request_number_ = 0;  ///< identifies the request, to ignore late credentials

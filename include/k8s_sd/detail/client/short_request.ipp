@@ -44,13 +44,10 @@ void ShortRequest::start_write(std::string_view method, std::string_view path, s
 void ShortRequest::begin(Duration timeout, Handler handler) {
     ++request_number_;
     timeout_ = timeout;
-    renewed_ = false;
+    renewed_ = waits_to_connect_ = false;
     handler_ = std::move(handler);
     timer_->expires_at(api_.environment.clock->now() + timeout, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (self)
-            self->finish(errc::response_timeout,
-                         "no answer within " + seconds_text(self->timeout_));
+        if (const auto self = weak.lock()) self->on_timeout();
     });
     ask();
 }
@@ -68,6 +65,7 @@ void ShortRequest::send(const RequestCredentials& credentials) {
                                           : api_.make_write(method_, path_, body_, credentials);
     request.connect_timeout = request.idle_timeout = timeout_;
     request.idle_error = errc::response_timeout;
+    request.urgency = PermitQueue::Urgency::urgent;
     connection_->async_send(
         api_.target_for(credentials), std::move(request), *this,
         [this](error_code ec, std::string problem) { on_end(ec, std::move(problem)); });
@@ -78,6 +76,15 @@ void ShortRequest::on_end(error_code ec, std::string problem) {
         return finish(ec, std::move(problem));
     connection_->close();
     api_.async_refresh_credentials(sent_with_, guarded(&ShortRequest::on_renewed));
+}
+
+void ShortRequest::on_timeout() {
+    std::string problem = "no answer within " + seconds_text(timeout_);
+    if (waits_to_connect_) {
+        problem += "; it waited for other connections to the server, which are being established "
+                   "(ServerLimits::concurrent_connects)";
+    }
+    finish(errc::response_timeout, std::move(problem));
 }
 
 void ShortRequest::on_renewed(bool changed) { changed ? ask() : finish({}, {}); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/async/permit_queue.hpp"
 #include "k8s_sd/detail/transport/response_head.hpp"
 #include "k8s_sd/environment.hpp"
 
@@ -18,6 +19,9 @@ class ResponseSink {
     virtual void on_head(const ResponseHead&) = 0;
     /// An error aborts the exchange with that error.
     virtual error_code on_body(std::string_view bytes) = 0;
+    /// The request waits for a permit to connect, or the attempt begins after such a wait. The
+    /// former may be called from within async_send().
+    virtual void on_connect_wait(bool /*waits*/) {}
 
  protected:
     ~ResponseSink() = default;
@@ -25,7 +29,10 @@ class ResponseSink {
 
 struct HttpRequest {
     std::string text;  ///< request line and headers; wiped once answered: credentials
-    Duration connect_timeout{};
+    /// A new connection takes a permit while it is being established; null: it needs none.
+    std::shared_ptr<PermitQueue> connect_permits;
+    PermitQueue::Urgency urgency = PermitQueue::Urgency::normal;
+    Duration connect_timeout{};  ///< does not include the wait for the permit
     /// Timeout for the response head, then for each further part of the body. White space does not
     /// count as progress.
     Duration idle_timeout{};

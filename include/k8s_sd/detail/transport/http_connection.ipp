@@ -263,6 +263,27 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
 
     void connect() {
+        timer_->cancel();
+        const std::shared_ptr<PermitQueue>& permits = exchange_->request.connect_permits;
+        const PermitQueue::Urgency urgency = exchange_->request.urgency;
+        if (!permits) return dial();
+        connect_permit_ = permits->try_permit(urgency);
+        if (connect_permit_) return dial();
+        permit_request_ = permits->async_permit(
+            executor_,
+            [weak = weak_from_this()](PermitQueue::Permit permit) {
+                if (const auto self = weak.lock()) self->on_permit(std::move(permit));
+            },
+            urgency);
+        exchange_->sink->on_connect_wait(true);
+    }
+    void on_permit(PermitQueue::Permit permit) {
+        connect_permit_ = std::move(permit);
+        const auto exchange = exchange_;
+        exchange->sink->on_connect_wait(false);
+        if (exchange_ == exchange) dial();  // else closed by the sink
+    }
+    void dial() {
         limit(exchange_->request.connect_timeout, errc::connect_timeout);
         attempt([this] {
             stream_ = connector_->make_stream(executor_, *target_);
@@ -271,6 +292,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         });
     }
     void on_connected(error_code ec, std::string why) {
+        connect_permit_.reset();
         if (ec) return finish(ec, std::move(why));
         write();
     }
@@ -408,8 +430,10 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         handler(ec, std::move(why));
     }
     void drop_stream() noexcept {
+        permit_request_.reset();
         if (stream_) stream_->close();
         stream_.reset();
+        connect_permit_.reset();
     }
 
     // One timer serves the whole exchange; received bytes only update the time of the last
@@ -450,6 +474,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     std::unique_ptr<Timer> timer_;
     Target target_;
     std::unique_ptr<ByteStream> stream_;
+    PermitQueue::RequestHandle permit_request_;
+    PermitQueue::Permit connect_permit_;      ///< while connecting
     std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
     TimePoint last_activity_{};
     TimePoint due_{};  ///< expiry of the timer

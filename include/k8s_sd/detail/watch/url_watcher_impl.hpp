@@ -74,8 +74,8 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void stream_list(const WatchMachine::List&, std::optional<TimePoint> waiting_since = {});
     void list_with_watch(const WatchMachine::List&);
     void open_watch(const WatchMachine::Watch&);
-    void begin(WatchRequest, Purpose, Waiting);
-    void on_credentials(const RequestCredentials&, const WatchRequest&, Waiting);
+    void begin(WatchRequest, Purpose);
+    void on_credentials(const RequestCredentials&, const WatchRequest&);
     void find_version(bool lost, std::function<void(WatchServer::Version)> then);
     void on_version(WatchServer::Version);
 
@@ -86,6 +86,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void go_to_other_server();
 
     // The response.
+    void on_connect_wait(bool waits) override;
     void on_head(const ResponseHead&) override;
     void on_good_head() override;
     void on_watching();

@@ -8,6 +8,20 @@ namespace k8s_sd::inline v0::detail {
 
 // The steps of the machine, as requests and pauses.
 
+namespace {
+
+/// The wait state after the request is sent.
+Waiting waiting_for(Purpose purpose) {
+    switch (purpose) {
+        case Purpose::list: return Waiting::list;
+        case Purpose::probe: return Waiting::probe;
+        case Purpose::watch: break;
+    }
+    return Waiting::watch;
+}
+
+}  // namespace
+
 // A list holds its permit from the first to the last page unless interrupted.
 void URLWatcherImpl::perform(const WatchMachine::List& wanted) {
     if (permits_.take_list_permit()) return list(wanted);
@@ -24,7 +38,7 @@ void URLWatcherImpl::list(const WatchMachine::List& wanted) {
     if (wanted.streamed) return stream_list(wanted);
     permits_.return_stream_trial();
     begin_list(wanted);
-    begin(forms_.list(wanted), Purpose::list, Waiting::list);
+    begin(forms_.list(wanted), Purpose::list);
 }
 
 void URLWatcherImpl::begin_list(const WatchMachine::List& wanted) {
@@ -56,12 +70,12 @@ void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     begin_list(wanted);
     if (!permits_.take_watch_permit()) return go_on(WatchMachine::NotStreamed{false});
     const std::chrono::seconds timeout = draw_watch_timeout(options_, permits_.random());
-    begin(forms_.streamed_list(wanted, timeout), Purpose::list, Waiting::list);
+    begin(forms_.streamed_list(wanted, timeout), Purpose::list);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Probe&) {
     report_.begin_probe();
-    begin(forms_.probe(), Purpose::probe, Waiting::probe);
+    begin(forms_.probe(), Purpose::probe);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Watch& watch) {
@@ -86,7 +100,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
     idle_timeout_.begin_watch(silence_of_watch(timeout));
     request.idle_timeout =
         machine_.is_suspect() ? idle_timeout_.allowed_if_suspect() : idle_timeout_.allowed();
-    begin(std::move(request), Purpose::watch, Waiting::watch);
+    begin(std::move(request), Purpose::watch);
 }
 
 void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
@@ -103,7 +117,7 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     });
 }
 
-void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waiting) {
+void URLWatcherImpl::begin(WatchRequest request, Purpose purpose) {
     ExchangeRequest about;
     about.kind = query_.kind;
     about.ns = query_.ns;
@@ -112,14 +126,14 @@ void URLWatcherImpl::begin(WatchRequest request, Purpose purpose, Waiting waitin
     exchange_.begin(request, std::move(about));
     permits_.on_request();
     wait(Waiting::credentials);
-    server_.api().async_get_credentials([weak = weak_from_this(), request = std::move(request),
-                                         waiting](const RequestCredentials& credentials) {
-        if (const auto self = weak.lock()) self->on_credentials(credentials, request, waiting);
-    });
+    server_.api().async_get_credentials(
+        [weak = weak_from_this(), request = std::move(request)](const RequestCredentials& present) {
+            if (const auto self = weak.lock()) self->on_credentials(present, request);
+        });
 }
 
 void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
-                                    const WatchRequest& request, Waiting waiting) {
+                                    const WatchRequest& request) {
     if (stopped()) return;
     if (credentials.ec) {
         return conclude({WatchMachine::Failed{std::nullopt, WatchMachine::Cause::unsent},
@@ -128,7 +142,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     }
     if (server_.is_left()) return go_to_other_server();
     state().credentials_problem = credentials.problem;
-    wait(waiting);
+    wait(waiting_for(state().purpose));
     ApiClientImpl& api = server_.api();
     HttpRequest http = api.make_request(request.target, credentials, request.accept, request.gzip);
     http.connect_timeout = options_.connect_timeout;
@@ -140,6 +154,17 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
                        const auto self = shared_from_this();
                        on_end(ec, std::move(why));
                    });
+}
+
+/// Many watches may wait for minutes, so the time of the request is that of the attempt.
+void URLWatcherImpl::on_connect_wait(bool waits) {
+    const auto self = shared_from_this();  // the observer may drop the watcher
+    if (!waits) {
+        exchange_.on_connecting();
+        permits_.on_request();
+    }
+    wait(waits ? Waiting::connect_budget : waiting_for(state().purpose));
+    on_status();
 }
 
 }  // namespace k8s_sd::inline v0::detail

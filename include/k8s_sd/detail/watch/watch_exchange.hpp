@@ -61,6 +61,8 @@ class WatchExchange {
     /// \param credentials  their revision
     void send(HttpConnection::Target, HttpRequest, std::uint64_t credentials, ResponseSink&,
               HttpConnection::Handler);
+    /// The connection is being established after a wait for its turn.
+    void on_connecting() { sent_at_ = clock_->now(); }
     void set_idle_timeout(Duration timeout, errc error) {
         connection_->set_idle_timeout(timeout, error);
     }

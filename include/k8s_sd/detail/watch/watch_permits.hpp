@@ -84,10 +84,11 @@ class WatchPermits {
     std::shared_ptr<ServerTraffic> traffic_;
     Random random_;
     std::unique_ptr<Timer> timer_;
-    std::unique_ptr<Timer> leaving_;          ///< null: not used so far
-    ServerTraffic::RequestHandle requested_;  ///< a permit, or a wake-up
-    ServerTraffic::Permit list_permit_;
-    ServerTraffic::Permit watch_permit_;
+    std::unique_ptr<Timer> leaving_;  ///< null: not used so far
+    ServerTraffic::RequestHandle wake_up_;
+    PermitQueue::RequestHandle list_request_;
+    PermitQueue::Permit list_permit_;
+    PermitQueue::Permit watch_permit_;
     ServerTraffic::StreamTrial stream_trial_;
     std::uint64_t recoveries_ = 0;  ///< of the server, when the request began
     bool woken_ = false;            ///< by the server's recovery, before the pause ended

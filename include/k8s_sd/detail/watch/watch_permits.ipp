@@ -35,7 +35,8 @@ void WatchPermits::stop() noexcept {
 
 void WatchPermits::cancel() noexcept {
     timer_->cancel();
-    requested_.reset();
+    wake_up_.reset();
+    list_request_.reset();
     return_permits();
 }
 
@@ -46,28 +47,28 @@ void WatchPermits::return_permits() noexcept {
 }
 
 bool WatchPermits::take_list_permit() {
-    if (!list_permit_) list_permit_ = traffic_->try_list_permit();
+    if (!list_permit_) list_permit_ = traffic_->list_permits->try_permit();
     return static_cast<bool>(list_permit_);
 }
 
 bool WatchPermits::take_watch_permit() {
-    watch_permit_ = traffic_->try_watch_permit();
+    watch_permit_ = traffic_->watch_permits->try_permit();
     return static_cast<bool>(watch_permit_);
 }
 
 void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler) {
-    requested_ = traffic_->async_list_permit(executor_,
-                                             [this, owner, handler](ServerTraffic::Permit permit) {
-                                                 const auto alive = owner.lock();
-                                                 if (!alive || stopped_) return;
-                                                 timer_->cancel();
-                                                 list_permit_ = std::move(permit);
-                                                 handler();
-                                             });
+    list_request_ = traffic_->list_permits->async_permit(
+        executor_, [this, owner, handler](PermitQueue::Permit permit) {
+            const auto alive = owner.lock();
+            if (!alive || stopped_) return;
+            timer_->cancel();
+            list_permit_ = std::move(permit);
+            handler();
+        });
     timer_->expires_at(now() + max_permit_wait, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
-        requested_.reset();
+        list_request_.reset();
         handler();
     });
 }
@@ -79,7 +80,7 @@ bool WatchPermits::take_stream_trial(Kind kind) {
 
 void WatchPermits::async_stream_trial_end(const Owner& owner, const Handler& handler) {
     sleep(max_trial_wait, owner, handler);
-    requested_ = traffic_->async_stream_trial_end(executor_, [this, owner, handler] {
+    wake_up_ = traffic_->async_stream_trial_end(executor_, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
         timer_->cancel();
@@ -97,7 +98,7 @@ void WatchPermits::sleep(Duration pause, const Owner& owner, const Handler& hand
     call_after(pause, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
-        requested_.reset();
+        wake_up_.reset();
         handler();
     });
 }
@@ -107,7 +108,7 @@ void WatchPermits::wait_until_recovery(Duration pause, const Owner& owner, const
     const TimePoint earliest = now() + min_recovery_pause;
     // The recovery may have happened while this watch waited for its response.
     if (traffic_->recoveries() != recoveries_) return wake(earliest, end, owner, handler);
-    requested_ = traffic_->async_recovery(executor_, [this, owner, handler, end, earliest] {
+    wake_up_ = traffic_->async_recovery(executor_, [this, owner, handler, end, earliest] {
         const auto alive = owner.lock();
         if (alive && !stopped_) wake(earliest, end, owner, handler);
     });
