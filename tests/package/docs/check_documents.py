@@ -74,7 +74,8 @@ WHERE_IS = {
     "from a discovered to a scrape target":
         {"scrape/target_builder.ipp": "TargetBuilder::build("},
     "start and stop of scrape targets":
-        {"scrape/target_pool.ipp": "handler_->start("},
+        {"scrape/target_pool.ipp": "TargetTransition transition;",
+         "scrape/target_news.hpp": "handler_->start("},
     "keys of a scrape configuration":
         {"scrape/scrape_config_yaml.ipp": '"scrape_interval"'},
     "when a change of a fleet takes effect":

@@ -27,6 +27,44 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// The current step of a check, and its pending operations.
+class CheckStep {
+ public:
+    void begin(std::string name, TimePoint now) {
+        line_ = {};
+        line_.step = std::move(name);
+        began_ = now;
+    }
+    TimePoint began() const noexcept { return began_; }
+    AccessCheckLine& line() noexcept { return line_; }
+
+    void set_timer(std::unique_ptr<Timer> timer) { timer_ = std::move(timer); }
+    Timer& timer() { return *timer_; }
+    void set_lookup(Lookups::WaiterHandle lookup) { lookup_ = std::move(lookup); }
+    ByteStream* set_stream(std::unique_ptr<ByteStream> stream) {
+        stream_ = std::move(stream);
+        return stream_.get();
+    }
+
+    /// Abandons the operations; handlers with an earlier number are ignored from now on.
+    void drop() {
+        if (timer_) timer_->cancel();
+        lookup_.cancel();
+        if (stream_) stream_->close();
+        stream_.reset();
+        ++number_;
+    }
+    std::uint64_t number() const noexcept { return number_; }
+
+ private:
+    AccessCheckLine line_;
+    TimePoint began_{};
+    std::unique_ptr<Timer> timer_;  ///< null: the configuration is not resolved yet
+    Lookups::WaiterHandle lookup_;
+    std::unique_ptr<ByteStream> stream_;
+    std::uint64_t number_ = 0;
+};
+
 /// One check. Its state is strand-confined, except for `cancelled_` and `operation_`.
 class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
  public:
@@ -66,20 +104,17 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     // --- reports ---------------------------------------------------------------------------------
 
-    void begin(std::string step) {
-        line_ = {};
-        line_.step = std::move(step);
-        began_ = now();
-    }
+    void begin(std::string step) { step_.begin(std::move(step), now()); }
     /// Reports the step, and continues after the host's handler has returned.
     void report(Result result, std::string text, Next next, error_code ec = {}) {
         drop_step();
-        line_.result = result;
-        line_.text = client_ ? client_->redact(std::move(text)) : std::move(text);
-        line_.ec = ec;
-        line_.took = now() - began_;
+        AccessCheckLine& line = step_.line();
+        line.result = result;
+        line.text = client_ ? client_->redact(std::move(text)) : std::move(text);
+        line.ec = ec;
+        line.took = now() - step_.began();
         all_fine_ = all_fine_ && result != Result::failed;
-        asio::post(host_, [self = shared_from_this(), next, line = std::move(line_)] {
+        asio::post(host_, [self = shared_from_this(), next, line = std::move(line)] {
             // Continues even if the handler throws.
             struct GoOn {
                 AccessCheck& check;
@@ -107,15 +142,11 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
 
     /// Abandons the pending operations of the current step.
     void drop_step() {
-        if (timer_) timer_->cancel();
-        lookup_.cancel();
-        if (stream_) stream_->close();
-        stream_.reset();
+        step_.drop();
         if (get_) get_->cancel();
-        ++step_;
     }
     void limit_step(const std::string& problem) {
-        timer_->expires_at(began_ + step_timeout_, [weak = weak_from_this(), problem] {
+        step_.timer().expires_at(step_.began() + step_timeout_, [weak = weak_from_this(), problem] {
             const auto self = weak.lock();
             if (!self || self->cancelled_) return;
             self->fail(errc::connect_timeout,
@@ -123,13 +154,14 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
                        &AccessCheck::end);
         });
     }
-    Duration left_of_step() const { return began_ + step_timeout_ - now(); }
+    Duration left_of_step() const { return step_.began() + step_timeout_ - now(); }
     /// Wraps a method as a handler, ignored after the step has ended.
     template <class Method>
     auto guarded(Method method) {
-        return [weak = weak_from_this(), step = step_, method](const auto&... results) {
+        return [weak = weak_from_this(), step = step_.number(), method](const auto&... results) {
             const auto self = weak.lock();
-            if (self && !self->cancelled_ && self->step_ == step) ((*self).*method)(results...);
+            if (self && !self->cancelled_ && self->step_.number() == step)
+                ((*self).*method)(results...);
         };
     }
 
@@ -145,7 +177,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             return fail(errc::invalid_config, error.what(), &AccessCheck::end);
         }
         target_ = client_->target();
-        timer_ = environment_.clock->make_timer(strand_);
+        step_.set_timer(environment_.clock->make_timer(strand_));
         get_ = std::make_shared<ShortRequest>(*client_);
         checks_ =
             PermissionChecks(required_rules(config_.role, config_.attach_metadata,
@@ -169,8 +201,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         asio::ip::make_address(host, no_address);
         if (!no_address) return ok(host + " is an address", &AccessCheck::connect);
         limit_step("the name server may be away");
-        lookup_ = Lookups::async_resolve(strand_, environment_.resolver, host,
-                                         guarded(&AccessCheck::on_addresses));
+        step_.set_lookup(Lookups::async_resolve(strand_, environment_.resolver, host,
+                                                guarded(&AccessCheck::on_addresses)));
     }
     void on_addresses(error_code ec, const std::string& problem,
                       const std::vector<asio::ip::address>& addresses) {
@@ -257,9 +289,10 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void dial(const ConnectTarget& target, Method on_end) {
         limit_step("a firewall may drop what is sent there");
         try {
-            stream_ = environment_.connector->make_stream(strand_, target);
-            if (!stream_) return fail(errc::connector_failed, "no stream", &AccessCheck::end);
-            stream_->async_connect(guarded(on_end));
+            ByteStream* const stream =
+                step_.set_stream(environment_.connector->make_stream(strand_, target));
+            if (!stream) return fail(errc::connector_failed, "no stream", &AccessCheck::end);
+            stream->async_connect(guarded(on_end));
         } catch (const std::exception& error) {
             fail(errc::connector_failed, in_words(error), &AccessCheck::end);
         }
@@ -323,7 +356,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
             });
     }
     void on_versions(const ShortRequest::Answer& answer, ServedVersions::Answer served) {
-        timer_->cancel();
+        step_.timer().cancel();
         if (served.version.empty()) return judge_answer(answer);
         const Kind kind = checks_.current().access.second;
         checks_.set_version(kind, served.version);
@@ -377,13 +410,8 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     HttpConnection::Target target_;          ///< with the client certificate, once issued
     bool has_credentials_ = false;
     std::shared_ptr<ShortRequest> get_;
-    std::unique_ptr<Timer> timer_;
-    Lookups::WaiterHandle lookup_;
-    std::unique_ptr<ByteStream> stream_;
     PermissionChecks checks_;
-    AccessCheckLine line_;
-    TimePoint began_{};
-    std::uint64_t step_ = 0;
+    CheckStep step_;
     bool all_fine_ = true;
 };
 

@@ -12,6 +12,7 @@
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -53,6 +54,59 @@ struct ViewFile {
     Duration max_age{};
 };
 
+/// Reports the file of a view: in the status, the metrics and the log. Used on the strand of its
+/// owner unless noted otherwise.
+class ViewFileReport {
+ public:
+    /// \param what  the file, for messages
+    ViewFileReport(std::shared_ptr<Metrics> metrics, Logger logger, std::string what)
+        : metrics_(std::move(metrics)), log_(std::move(logger)), what_(std::move(what)) {}
+
+    /// The view of the file is in use.
+    void on_known(std::chrono::seconds age) {
+        set(read_words_,
+            "the view is that of before the restart, " + std::to_string(age.count()) + " s old");
+    }
+    /// \param wanted  the view of the file is still wanted
+    void on_ignored(const std::string& problem, bool wanted) {
+        ++metrics_->snapshots_ignored;
+        const std::string words = what_ + " is ignored: " + problem;
+        if (wanted) set(read_words_, words);
+        log_.log(LogLevel::warning, words);
+    }
+    /// The members have been seen: the file is no longer needed.
+    void on_seen() { set(read_words_, {}); }
+    /// \param problem  empty: none. Each is reported once in a row.
+    void on_written(const std::string& problem) {
+        ++(problem.empty() ? metrics_->snapshots_written : metrics_->snapshot_failures);
+        if (std::exchange(write_problem_, problem) == problem) return;
+        const std::string words =
+            problem.empty() ? std::string() : what_ + " is not written: " + problem;
+        set(write_words_, words);
+        if (!words.empty()) log_.log(LogLevel::warning, words);
+    }
+    /// Any thread.
+    std::string words() const {
+        const std::lock_guard lock(mutex_);
+        return write_words_.empty() ? read_words_ : write_words_;
+    }
+
+ private:
+    void set(std::string& words, std::string now) {
+        const std::lock_guard lock(mutex_);
+        words = std::move(now);
+    }
+
+    const std::shared_ptr<Metrics> metrics_;
+    const Logger log_;
+    const std::string what_;
+    std::string write_problem_;
+
+    mutable std::mutex mutex_;  // guards everything below
+    std::string read_words_;
+    std::string write_words_;
+};
+
 /// Reads the view stored before a restart, and writes the present one at each change. Rewrites it
 /// periodically as well: the age of the file is then the time without a running program. Used on a
 /// strand unless noted otherwise.
@@ -73,7 +127,7 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     void stop() noexcept;
     /// The age of the view, or why the file is ignored or not written; empty: nothing to report.
     /// Any thread.
-    std::string words() const;
+    std::string words() const { return report_.words(); }
 
  private:
     std::string file_name() const { return hex(identity_, 16) + ".view"; }
@@ -83,15 +137,11 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     std::string view_bytes() const;
     void write();
     void on_written(const std::string& problem);
-    void set(std::string& words, std::string now);
 
     const asio::any_io_executor strand_;
     const std::shared_ptr<Clock> clock_;
-    const std::shared_ptr<Metrics> metrics_;
     const std::shared_ptr<FileCalls> calls_;
-    const Logger log_;
     const ViewFile file_;
-    const std::string what_;  ///< for messages
     const std::shared_ptr<const SnapshotFiles> files_;
 
     Digest identity_{};                                  ///< of the file read, then of the view
@@ -102,11 +152,7 @@ class KeptView final : public std::enable_shared_from_this<KeptView> {
     FleetViewPtr view_;             ///< null: nothing to write
     bool writing_ = false;
     bool changed_ = false;
-    std::string write_problem_;
-
-    mutable std::mutex mutex_;  // guards everything below
-    std::string read_words_;
-    std::string write_words_;
+    ViewFileReport report_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

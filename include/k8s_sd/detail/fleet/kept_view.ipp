@@ -42,28 +42,17 @@ KeptView::KeptView(asio::any_io_executor strand, const ContextEnvironment& envir
                    ViewFile file)
     : strand_(std::move(strand)),
       clock_(environment.clock()),
-      metrics_(environment.metrics()),
       calls_(environment.file_calls()),
-      log_(environment.logger()),
       file_(std::move(file)),
-      what_("the fleet view in " + file_.directory),
-      files_(SnapshotFiles::of(strand_, file_.directory)) {}
+      files_(SnapshotFiles::of(strand_, file_.directory)),
+      report_(environment.metrics(), environment.logger(), "the fleet view in " + file_.directory) {
+}
 
 void KeptView::stop() noexcept {
     on_known_ = nullptr;
     reading_.cancel();
     written_.cancel();
     timer_.reset();
-}
-
-std::string KeptView::words() const {
-    const std::lock_guard lock(mutex_);
-    return write_words_.empty() ? read_words_ : write_words_;
-}
-
-void KeptView::set(std::string& words, std::string now) {
-    const std::lock_guard lock(mutex_);
-    words = std::move(now);
 }
 
 void KeptView::load(const Digest& identity, std::function<void(const FleetViewPtr&)> on_known) {
@@ -91,21 +80,18 @@ void KeptView::on_loaded(const Digest& identity, const FileBytes& file) {
     // An empty view carries no information.
     const auto on_known = std::exchange(on_known_, nullptr);
     if (!on_known || view->size() == 0) return;
-    set(read_words_,
-        "the view is that of before the restart, " + std::to_string(read.age.count()) + " s old");
+    report_.on_known(read.age);
     on_known(view);
 }
 
 void KeptView::ignore(const std::string& problem) {
-    ++metrics_->snapshots_ignored;
-    const std::string words = what_ + " is ignored: " + problem;
-    if (std::exchange(on_known_, nullptr)) set(read_words_, words);
-    log_.log(LogLevel::warning, words);
+    const bool wanted = std::exchange(on_known_, nullptr) != nullptr;
+    report_.on_ignored(problem, wanted);
 }
 
 void KeptView::on_seen() {
     on_known_ = nullptr;
-    set(read_words_, {});
+    report_.on_seen();
 }
 
 void KeptView::keep(const Digest& identity, FleetViewPtr view) {
@@ -149,13 +135,7 @@ std::string KeptView::view_bytes() const {
 void KeptView::on_written(const std::string& problem) {
     written_.cancel();
     writing_ = false;
-    ++(problem.empty() ? metrics_->snapshots_written : metrics_->snapshot_failures);
-    if (std::exchange(write_problem_, problem) != problem) {
-        const std::string words =
-            problem.empty() ? std::string() : what_ + " is not written: " + problem;
-        set(write_words_, words);
-        if (!words.empty()) log_.log(LogLevel::warning, words);
-    }
+    report_.on_written(problem);
     if (changed_) return write();
     const Duration pause = rewrite_interval(file_.max_age);
     const Duration retry = std::min<Duration>(pause, std::chrono::minutes(1));

@@ -58,6 +58,25 @@ class PendingObjects {
     CoalescedChanges<ByName> changes_;
 };
 
+/// The server of the objects, for hosts that want to know when it changes.
+class KnownServer {
+ public:
+    void report_moves() noexcept { reported_ = true; }
+    void set(std::optional<ServerIdentity> server) { server_ = std::move(server); }
+    /// Whether the host does not know of a move yet.
+    bool has_moved() const { return reported_ && server_ && server_ != delivered_; }
+    /// \returns the server, see News
+    const std::optional<ServerIdentity>& deliver() {
+        if (server_) delivered_ = server_;
+        return server_;
+    }
+
+ private:
+    bool reported_ = false;
+    std::optional<ServerIdentity> server_;
+    std::optional<ServerIdentity> delivered_;  // as last delivered to the host
+};
+
 class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public KindView::Observer {
  public:
     Impl(const executor_type& executor, Kind kind, const WatcherConfig& config, Callback callback)
@@ -67,7 +86,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         contact_callback_ = std::move(callback);
     }
 
-    void report_moves() { reports_moves_ = true; }
+    void report_moves() { server_.report_moves(); }
 
     DiscovererStatus status() const override {
         std::vector<WatchStatus> watches;
@@ -130,18 +149,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
             [weak] {
                 if (const auto self = weak.lock()) self->on_status_change();
             },
-            pause_of_search());
-    }
-
-    /// Delays repeated searches: a server may advertise a resource and not serve it. The pauses
-    /// begin after a few consecutive searches.
-    Duration pause_of_search() {
-        const TimePoint now = watches_->environment().clock->now();
-        const bool in_a_row = searched_ && now - *searched_ < std::chrono::minutes(5);
-        searches_ = in_a_row ? searches_ + 1 : 0;
-        searched_ = now;
-        if (searches_ < 3) return {};
-        return std::chrono::seconds(1) * (1 << std::min(searches_ - 3, 6));
+            search_pacing_.next(watches_->environment().clock->now()));
     }
 
     void watch(Kind kind) {
@@ -222,8 +230,9 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     /// Called under the mutex between two batches, when the known state is consistent.
     void note_server() {
-        server_.reset();
-        if (view_->knows_present_server()) server_ = impl_of(*watches_->client()).server_identity;
+        std::optional<ServerIdentity> server;
+        if (view_->knows_present_server()) server = impl_of(*watches_->client()).server_identity;
+        server_.set(std::move(server));
     }
 
     /// Compares all objects, because another version may change every one of them.
@@ -245,7 +254,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
         {
             const std::lock_guard lock(mutex_);
             if (known_ && view_) note_server();
-            if (has_moved() && !cancelled()) {
+            if (server_.has_moved() && !cancelled()) {
                 note_changes();
                 wake();
             }
@@ -259,13 +268,12 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
 
     // --- delivery -----------------------------------------------------------------------------
 
-    bool has_news() const override { return state_ || !pending_.empty() || has_moved(); }
-    bool has_moved() const { return reports_moves_ && server_ && server_ != delivered_server_; }
+    bool has_news() const override { return state_ || !pending_.empty() || server_.has_moved(); }
 
     News take_news() override {
-        if (server_) delivered_server_ = server_;
-        if (!state_) return {false, pending_.take(), server_};
-        News first{true, std::move(*state_), server_};
+        const std::optional<ServerIdentity>& server = server_.deliver();
+        if (!state_) return {false, pending_.take(), server};
+        News first{true, std::move(*state_), server};
         state_.reset();
         return first;
     }
@@ -277,14 +285,12 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     const WantedObjects wanted_;
     const Callback callback_;
     std::function<void(TimePoint)> contact_callback_;  // set before async_run()
-    bool reports_moves_ = false;                       // likewise
     const std::shared_ptr<SharedWatches> watches_;
     // Used on the strand only.
-    Kind watched_ = any_other_kind;      ///< by the view
-    bool has_begun_ = false;             ///< a complete state was known before
-    bool known_ = false;                 ///< the view is synced
-    std::optional<TimePoint> searched_;  ///< when the last search began
-    int searches_ = 0;                   ///< in a row, after the first one
+    Kind watched_ = any_other_kind;  ///< by the view
+    bool has_begun_ = false;         ///< a complete state was known before
+    bool known_ = false;             ///< the view is synced
+    SearchPacing search_pacing_;
     /// The objects delivered in another version of the resource, until this version is synced.
     std::map<std::pair<std::string, std::string>, ObjectPtr> delivered_;
 
@@ -293,8 +299,7 @@ class ObjectWatch::Impl final : public HostHandle<ObjectWatch::News>, public Kin
     std::shared_ptr<ResourceSearch> search_;          // null: the kind is known
     std::optional<std::vector<ObjectChange>> state_;  // until the host has received it
     PendingObjects pending_;                          // changes since the state was delivered
-    std::optional<ServerIdentity> server_;            // see News
-    std::optional<ServerIdentity> delivered_server_;  // as last delivered to the host
+    KnownServer server_;
 };
 
 ObjectWatch::ObjectWatch(executor_type executor, Kind kind, const WatcherConfig& config,

@@ -7,7 +7,10 @@
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/objects/watcher_config.hpp"
 #include "k8s_sd/status.hpp"
+#include "k8s_sd/time.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -18,6 +21,24 @@
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
+
+/// Delays repeated searches: a server may advertise a resource and not serve it. The pauses begin
+/// after a few consecutive searches. No I/O.
+class SearchPacing {
+ public:
+    /// A search begins. \returns the pause before it
+    Duration next(TimePoint now) {
+        const bool in_a_row = last_ && now - *last_ < std::chrono::minutes(5);
+        repeated_ = in_a_row ? repeated_ + 1 : 0;
+        last_ = now;
+        if (repeated_ < 3) return {};
+        return std::chrono::seconds(1) * (1 << std::min(repeated_ - 3, 6));
+    }
+
+ private:
+    std::optional<TimePoint> last_;  ///< when the last search began
+    int repeated_ = 0;               ///< searches in a row, after the first one
+};
 
 /// Searches an API server for a resource until it is found: its CustomResourceDefinition may come
 /// later. One search takes GET /apis/<group> and one GET for each version; the pauses between

@@ -1,10 +1,11 @@
 #include "k8s_sd/detail/scrape/built_group.hpp"
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
+#include "k8s_sd/detail/scrape/target_counts.hpp"
+#include "k8s_sd/detail/scrape/target_news.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -23,8 +24,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
  public:
     Impl(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
         : builder_(std::make_shared<TargetBuilder>(std::move(config), std::move(sharding))),
-          handler_(&handler) {}
-    ~Impl() { set_metrics(nullptr); }
+          news_(handler) {}
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
@@ -78,12 +78,11 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         const std::size_t gained = plan.transition.coming.size();
         carry_out(plan, [&]() noexcept {
             std::swap(share_, next);
-            gained_ += gained;
-            if (metrics_) metrics_->fleet_targets_gained.fetch_add(gained, relaxed);
+            counts_.on_gained(gained);
         });
     }
     std::optional<TimePoint> next_handover() const noexcept {
-        if (moving_ == 0) return std::nullopt;
+        if (counts_.share().moving == 0) return std::nullopt;
         TimePoint next = TimePoint::max();
         for_each_group([&](const TargetBuilder&, const BuiltGroup& built) {
             for (const BuiltGroup::Moving& target : built.moving()) {
@@ -105,15 +104,10 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             }
         }
         const std::size_t handed = plan.transition.leaving.size();
-        carry_out(plan, [&]() noexcept {
-            handed_ += handed;
-            if (metrics_) metrics_->fleet_targets_handed.fetch_add(handed, relaxed);
-        });
+        carry_out(plan, [&]() noexcept { counts_.on_handed(handed); });
     }
     void set_metrics(std::shared_ptr<Metrics> metrics) noexcept {
-        publish(0, 0);
-        metrics_ = std::move(metrics);
-        publish(moving_, others_);
+        counts_.set_metrics(std::move(metrics));
     }
     void clear() {
         Plan plan;
@@ -121,7 +115,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         carry_out(plan);
     }
     /// Stops notifications to the handler.
-    void end() noexcept { ended_ = true; }
+    void end() noexcept { news_.end(); }
 
     std::vector<ScrapeTargetPtr> active() const {
         return {targets_.active().begin(), targets_.active().end()};
@@ -139,9 +133,9 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         return is_in_snapshot;
     }
     std::size_t active_count() const noexcept { return targets_.active().size(); }
-    std::size_t dropped_count() const noexcept { return dropped_count_; }
-    std::size_t failed_count() const noexcept { return failed_count_; }
-    ShareCounts share_counts() const noexcept { return {moving_, others_, gained_, handed_}; }
+    std::size_t dropped_count() const noexcept { return counts_.dropped(); }
+    std::size_t failed_count() const noexcept { return counts_.failed(); }
+    const ShareCounts& share_counts() const noexcept { return counts_.share(); }
 
     std::vector<DroppedTarget> dropped() const {
         const std::size_t limit = builder_->config().keep_dropped_targets;
@@ -168,9 +162,9 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     }
 
  private:
-    static constexpr auto relaxed = std::memory_order_relaxed;
     using BuiltGroup = detail::BuiltGroup;
     using TargetTransition = detail::TargetTransition;
+    using News = detail::TargetNews::Change;
     using Groups = boost::unordered_flat_set<BuiltGroup, detail::GroupHash, detail::SameSource>;
 
     struct BuiltProvider {
@@ -200,13 +194,6 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
         std::vector<std::pair<const BuiltGroup*, BuiltGroup>> groups;
         TargetTransition transition;
-    };
-
-    /// The notifications for one change.
-    struct News {
-        std::shared_ptr<TargetBuilder> before, now;
-        detail::TargetSteps steps;
-        bool over_limit = false;
     };
 
     template <class Visitor>
@@ -266,7 +253,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     /// replace another meanwhile. Null if there is none.
     /// \param own  the provider's own version; null: none
     const BuiltGroup* moving_version(const BuiltGroup* own, std::string_view source) const {
-        if (moving_ == 0 || (own && !own->moving().empty())) return own;
+        if (counts_.share().moving == 0 || (own && !own->moving().empty())) return own;
         for (const auto& [id, provider] : providers_) {
             const BuiltGroup* built = find(provider, source);
             if (built && !built->moving().empty()) return built;
@@ -337,8 +324,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         std::list<News> news(1);
         news.front().steps = targets_.prepare(transition.leaving.size(), transition.coming.size());
         for (auto& [place, built] : plan.groups) {
-            count<-1>(*place);
-            count<1>(built);
+            counts_.subtract(*place);
+            counts_.add(built);
             replace(*place, std::move(built));
         }
         count_moved();
@@ -371,8 +358,8 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         made.now = builder_;
         const std::size_t limit = builder_->config().target_limit;
         made.over_limit = limit != 0 && active_count() > limit;
-        publish(moving_, others_);
-        news_.splice(news_.end(), news);
+        counts_.publish();
+        news_.add(news);
     }
     void make(Update& update, TargetTransition& transition) noexcept {
         Groups& groups = update.provider->groups;
@@ -407,12 +394,12 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         return providers_.erase(provider);
     }
     void take_in(const BuiltGroup& built, TargetTransition& transition) noexcept {
-        count<1>(built);
+        counts_.add(built);
         transition.coming.insert(transition.coming.end(), built.targets().begin(),
                                  built.targets().end());
     }
     void take_out(const BuiltGroup& built, TargetTransition& transition) noexcept {
-        count<-1>(built);
+        counts_.subtract(built);
         auto moving = built.moving().begin();
         for (const ScrapeTargetPtr& target : built.targets()) {
             const bool moves = moving != built.moving().end() && moving->index == target->index();
@@ -421,81 +408,17 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             transition.leaving.push_back({target, moves ? StopReason::moved : StopReason::gone});
         }
     }
-    template <int sign>
-    void count(const BuiltGroup& built) noexcept {
-        const auto add = [](std::size_t& all, std::size_t some) {
-            all = sign > 0 ? all + some : all - some;
-        };
-        add(dropped_count_, built.dropped_count());
-        add(failed_count_, built.failed().size());
-        add(others_, built.others_count());
-        add(moving_, built.moving().size());
-    }
-
     void deliver() noexcept {
-        if (std::exchange(delivering_, true)) return;
         const auto self = this->shared_from_this();  // the handler may destroy the pool
-        while (!news_.empty() && !ended_) {
-            std::list<News> next;
-            next.splice(next.end(), news_, news_.begin());
-            deliver(next.front());
-        }
-        delivering_ = false;
-    }
-    void deliver(const News& news) noexcept {
-        const bool reconfigured = news.before != news.now;
-        if (reconfigured && !(news.before->config() == news.now->config())) {
-            handler_->reconfigure(news.before->config(), news.now->config());
-        }
-        call_each(news.steps.stop,
-                  [this](const auto& stop) { handler_->stop(stop.id, stop.target, stop.reason); });
-        call_each(news.steps.keep,
-                  [this](const auto& kept) { handler_->keep(kept.id, kept.target); });
-        call_each(news.steps.start,
-                  [this](const auto& started) { handler_->start(started.id, started.target); });
-        if (ended_) return;
-        if (std::exchange(over_limit_, news.over_limit) != news.over_limit) {
-            handler_->over_limit(news.over_limit);
-        }
-    }
-    template <class List, class Call>
-    void call_each(const List& list, const Call& call) const noexcept {
-        for (const auto& item : list) {
-            if (ended_) return;
-            call(item);
-        }
-    }
-
-    /// Several pools add to the same gauges.
-    void publish(std::size_t moving, std::size_t others) noexcept {
-        if (!metrics_) return;
-        const auto set = [](Metrics::Gauge& gauge, std::size_t& before, std::size_t now) {
-            gauge.fetch_add(static_cast<std::int64_t>(now) - static_cast<std::int64_t>(before),
-                            relaxed);
-            before = now;
-        };
-        set(metrics_->fleet_targets_moving, published_moving_, moving);
-        set(metrics_->fleet_foreign_targets, published_others_, others);
+        news_.deliver();
     }
 
     std::shared_ptr<TargetBuilder> builder_;  // for new groups
-    TargetHandler* handler_;
     std::map<ProviderId, BuiltProvider> providers_;
     detail::EqualTargets targets_;
-    std::size_t dropped_count_ = 0;
-    std::size_t failed_count_ = 0;
     FleetShare share_;
-    std::size_t moving_ = 0;
-    std::size_t others_ = 0;
-    std::uint64_t gained_ = 0;
-    std::uint64_t handed_ = 0;
-    std::shared_ptr<Metrics> metrics_;  // null: no metrics
-    std::size_t published_moving_ = 0;
-    std::size_t published_others_ = 0;
-    bool over_limit_ = false;
-    std::list<News> news_;  // pending notifications
-    bool delivering_ = false;
-    bool ended_ = false;
+    detail::TargetCounts counts_;
+    detail::TargetNews news_;
 };
 
 TargetPool::TargetPool(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
