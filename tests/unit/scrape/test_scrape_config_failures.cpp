@@ -3,7 +3,7 @@
 #include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -204,9 +204,9 @@ TEST_CASE("Failures: anchors that stand for very much end in an error at once") 
     for (int i = 0; i < 1'000; ++i) {
         yaml += "- {job_name: j" + std::to_string(i) + ", relabel_configs: *rules}\n";
     }
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     const auto failures = refusal(yaml);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 20);  // of CPU time
     REQUIRE_FALSE(failures.empty());
     CHECK(failures.front().message == "anchors stand for too much");
 }
@@ -248,7 +248,7 @@ TEST_CASE("Failures: hostile files end within seconds") {
     for (int i = 0; i < 100'000; ++i) unknown += "  honour_label" + std::to_string(i) + ": 1\n";
     std::string values = "x: [";
     for (int i = 0; i < 2'100'000; ++i) values += "a,";
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     CHECK(parse(unknown).notes.size() == 10'000);
     CHECK(refusal(unknown, {.strict = true}).size() == 101);
     std::string misspelt = "scrape_configs:\n";
@@ -259,7 +259,7 @@ TEST_CASE("Failures: hostile files end within seconds") {
     const auto failures = refusal(values + "]");
     REQUIRE(failures.size() == 1);
     CHECK(failures[0].message == "the document has too many values");
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+    CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 60);  // of CPU time
 }
 
 TEST_CASE("Files: Prometheus' are mappings; patterns may match nothing") {

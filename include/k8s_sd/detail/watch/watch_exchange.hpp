@@ -62,7 +62,7 @@ class WatchExchange {
     void send(HttpConnection::Target, HttpRequest, std::uint64_t credentials, ResponseSink&,
               HttpConnection::Handler);
     /// The connection is being established after a wait for its turn.
-    void on_connecting() { sent_at_ = clock_->now(); }
+    void on_connecting() { times_.on_sent(clock_->now()); }
     void set_idle_timeout(Duration timeout, errc error) {
         connection_->set_idle_timeout(timeout, error);
     }
