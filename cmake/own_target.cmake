@@ -1,8 +1,10 @@
 # Flags of this project's targets. They are PRIVATE: a host chooses its own flags.
 set(K8S_SD_SANITIZE "" CACHE STRING
     "Sanitizers for all targets of this project, e.g. address,undefined")
-# Tests and programs spend their time elsewhere, and optimising them dominates build time.
-option(K8S_SD_QUICK_BUILD "Compile the libraries with -O1, programs and tests with -O0" OFF)
+# Tests and programs spend their time elsewhere, and optimising them dominates build time. With
+# sanitizers this is true of the libraries, too.
+option(K8S_SD_QUICK_BUILD
+    "Compile the libraries with -O1 (-O0 with sanitizers), programs and tests with -O0" OFF)
 
 # In seconds; sanitizers take several times as long, most of all without optimisation.
 set(K8S_SD_TEST_TIMEOUT 120)
@@ -28,6 +30,10 @@ function(k8s_sd_own_target target)
     # std::stable_sort of libstdc++ 12 uses a function it deprecates itself; clang 19 warns.
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+        # Sources compiled together see each other's helpers.
+        if(CMAKE_UNITY_BUILD)
+            target_compile_options(${target} PRIVATE -Wno-shadow)
+        endif()
     endif()
     if(K8S_SD_WERROR)
         target_compile_options(${target} PRIVATE -Werror)
@@ -39,6 +45,12 @@ function(k8s_sd_own_target target)
         target_compile_options(${target} PRIVATE
             -fsanitize=${K8S_SD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
         target_link_options(${target} PRIVATE -fsanitize=${K8S_SD_SANITIZE})
+        # Tests of many rounds play fewer of them.
+        if(K8S_SD_SANITIZE MATCHES "address")
+            target_compile_definitions(${target} PRIVATE K8S_SD_ADDRESS_SANITIZER)
+        elseif(K8S_SD_SANITIZE MATCHES "thread")
+            target_compile_definitions(${target} PRIVATE K8S_SD_THREAD_SANITIZER)
+        endif()
     endif()
     # Asio uses atomic_thread_fence, which ThreadSanitizer does not support; gcc warns of each use.
     if(K8S_SD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -75,7 +87,7 @@ endfunction()
 # A library for hosts.
 function(k8s_sd_library target)
     k8s_sd_own_target(${target})
-    if(K8S_SD_QUICK_BUILD)
+    if(K8S_SD_QUICK_BUILD AND NOT K8S_SD_SANITIZE)
         target_compile_options(${target} PRIVATE -O1)
     endif()
     set_target_properties(${target} PROPERTIES
@@ -111,6 +123,10 @@ function(k8s_sd_precompile target group)
             <boost/asio/steady_timer.hpp> <boost/asio/strand.hpp> <boost/json.hpp>
             <chrono> <functional> <map> <memory> <optional> <string> <string_view> <vector>
             <k8s_sd/k8s_sd.hpp> ${ARGN})
+    endif()
+    # A compiler cache recognises a precompiled header by its content.
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     endif()
     # gcc 12 treats a precompiled system header as a user header, and warns about libstdc++.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

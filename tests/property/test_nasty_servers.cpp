@@ -269,9 +269,9 @@ class Scenario {
 };
 
 // Sanitizers run the same paths many times slower.
-#if defined(__SANITIZE_THREAD__)
+#if defined(K8S_SD_THREAD_SANITIZER)
 constexpr std::uint64_t usual_runs = 30;
-#elif defined(__SANITIZE_ADDRESS__)
+#elif defined(K8S_SD_ADDRESS_SANITIZER)
 constexpr std::uint64_t usual_runs = 200;
 #else
 constexpr std::uint64_t usual_runs = 2000;

@@ -92,7 +92,7 @@ TEST_CASE(
     called.get_future().wait();
 }
 
-#ifndef __SANITIZE_THREAD__  // ThreadSanitizer forbids threads in such a child
+#ifndef K8S_SD_THREAD_SANITIZER  // ThreadSanitizer forbids threads in such a child
 TEST_CASE("BlockingThreads: a forked child does not wait for the threads of its parent") {
     auto& one = threads(1, 1);
     std::promise<void> gate, began;

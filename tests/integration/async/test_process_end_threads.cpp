@@ -52,7 +52,7 @@ void read_again_and_again(const std::shared_ptr<std::atomic<unsigned>>& rounds) 
 }  // namespace
 
 // ThreadSanitizer does not support a child process that starts threads.
-#ifndef __SANITIZE_THREAD__
+#ifndef K8S_SD_THREAD_SANITIZER
 TEST_CASE("the end of a process: exit() while configurations are being read is safe at any time") {
     for (unsigned attempt = 0; attempt < 60; ++attempt) {
         const int status = status_of_child([attempt] {

@@ -500,7 +500,7 @@ class History {
 };
 
 // A history takes ten times as long with AddressSanitizer.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(K8S_SD_ADDRESS_SANITIZER)
 constexpr std::uint64_t usual_runs = 30;
 #else
 constexpr std::uint64_t usual_runs = 150;

@@ -2,7 +2,7 @@
 #include "table_job.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
+#include <ctime>
 #include <random>
 #include <set>
 #include <string>
@@ -100,30 +100,30 @@ TEST_CASE("TargetQuery: a word that repeats itself is found") {
     }
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::chrono::seconds no_long_time{5};
+#if defined(K8S_SD_ADDRESS_SANITIZER)
+constexpr std::clock_t no_long_time = 5 * CLOCKS_PER_SEC;
 #else
-constexpr std::chrono::seconds no_long_time{1};
+constexpr std::clock_t no_long_time = CLOCKS_PER_SEC;
 #endif
 
 TEST_CASE("TargetQuery: a long word in a long text takes no long time") {
     TableJob job;
     job.put_pod("p", "a:80", {{"l", std::string(std::size_t{256} << 10, 'x')}});
     const TargetQuery query(std::string(TargetQuery::max_word_bytes - 1, 'x') + 'b');
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     for (int i = 0; i < 20; ++i) CHECK_FALSE(query.matches(*job.row("a:80"), job.table));
-    CHECK(std::chrono::steady_clock::now() - begin < no_long_time);
+    CHECK(std::clock() - begin < no_long_time);
     CHECK(query_error_place("a " + std::string(TargetQuery::max_word_bytes + 1, 'x')) == 2);
 }
 
 TEST_CASE("TargetQuery: an expression that needs many states takes no long time") {
     TableJob job;
     job.put_pod("p", "a:80", {{"l", std::string(std::size_t{256} << 10, 'x')}});
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     for (const std::string query : {"/[xy]*x[xy]{500}z/", R"(l=~"[xy]*x[xy]{500}z")"}) {
         CHECK(matches_of(job, query).empty());
     }
-    CHECK(std::chrono::steady_clock::now() - begin < no_long_time);
+    CHECK(std::clock() - begin < no_long_time);
     CHECK(matches_of(job, R"(l=~"x*")") == RowNames{"a:80"});
     CHECK(query_error_place("/(x{100}){50}/") == 0);
 }
