@@ -3,6 +3,7 @@
 #include "support/contains.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <string>
