@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace k8s_sd::detail {
 
@@ -56,9 +57,12 @@ TEST_CASE("WriteSchedule: a change during a write is written next, and so is a f
 
 TEST_CASE("SnapshotReport: a failed write is in the status until a write succeeds") {
     const auto metrics = std::make_shared<Metrics>();
-    SnapshotReport report(metrics, Logger(), "the snapshot");
+    int lines = 0;
+    const Logger logger{.write = [&](LogLevel, std::string_view) { ++lines; }};
+    SnapshotReport report(metrics, logger, "the snapshot");
     report.on_written("disk full");
     report.on_written("disk full");
+    CHECK(lines == 1);
     CHECK(words_of(report) == "the snapshot is not written: disk full");
     CHECK(metrics->snapshot_failures == 2);
     report.on_written("");
