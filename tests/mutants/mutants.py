@@ -106,7 +106,7 @@ MUTANTS = [
          DETAIL + "client/short_request.ipp",
          "request.urgency = PermitQueue::Urgency::urgent;", ""),
         (INTEGRATION, "Connect budget: the wait does not count as time of the server's answer",
-         DETAIL + "watch/url_watcher_impl.ipp",
+         DETAIL + "watch/url_watcher_requests.ipp",
          "exchange_.on_connecting();", ""),
         (UNIT, "PermitQueue: reserved permits are for urgent requests only",
          DETAIL + "async/permit_queue.ipp",

@@ -14,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr std::chrono::seconds max_scan_time{10};
+constexpr std::chrono::seconds max_config_scan_time{10};
 
 ScrapeConfigUpdate update_of(const ScanInput& input, ConfigFiles& files) {
     try {
@@ -72,7 +72,7 @@ void ConfigScanner::scan(std::shared_ptr<const ConfigFiles> known,
     scanning_ = true;
     began_ = clock_->now();
     timeout_ = clock_->make_timer(strand_);
-    timeout_->expires_at(due_after(began_, max_scan_time), std::move(on_delay));
+    timeout_->expires_at(due_after(began_, max_config_scan_time), std::move(on_delay));
     pending_ = LateAnswers::async_ask<ConfigScan>(
         strand_, nullptr,
         [&](const std::function<void(ConfigScan)>& complete) {

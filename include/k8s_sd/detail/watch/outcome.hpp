@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/detail/client/short_request.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/transport/response_head.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
@@ -92,11 +91,5 @@ struct Verdict {
 };
 
 Verdict judge(const Exchange&, ExchangeEnd);
-
-/// The verdict a watch would reach from the response head alone.
-Verdict verdict_on_head(const ShortRequest::Answer&, const WatchQuery&, Purpose);
-
-/// The verdict a watch would reach from a list. Of a truncated response the beginning counts.
-Verdict verdict_on_list(const ShortRequest::Answer&, const WatchQuery&);
 
 }  // namespace k8s_sd::inline v0::detail
