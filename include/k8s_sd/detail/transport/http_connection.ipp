@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/transport/chunked_body.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
+#include "k8s_sd/detail/transport/response_fields.hpp"
 #include "k8s_sd/detail/transport/response_head_text.hpp"
 #include "k8s_sd/detail/transport/tls/tls_peer.hpp"
 #include "k8s_sd/error.hpp"
@@ -13,7 +14,6 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -25,22 +25,6 @@ namespace http = boost::beast::http;
 
 namespace {
 
-/// The normalized content coding; empty: identity.
-std::string coding(std::string_view content_encoding) {
-    std::string result = lower_case(trim(content_encoding));
-    return result == "identity" ? std::string() : result;
-}
-
-std::string media_type(std::string_view content_type) {
-    return lower_case(trim(content_type.substr(0, content_type.find(';'))));
-}
-
-std::string media_parameters(std::string_view content_type) {
-    const std::size_t semicolon = content_type.find(';');
-    if (semicolon == std::string_view::npos) return {};
-    return std::string(trim(content_type.substr(semicolon + 1)));
-}
-
 /// Whether the bytes start with the first frame of an HTTP/2 server: SETTINGS, or GOAWAY in
 /// response to other protocols. Both have stream identifier 0 (RFC 9113 4.1).
 bool is_http2(std::string_view bytes) {
@@ -50,27 +34,14 @@ bool is_http2(std::string_view bytes) {
            bytes.substr(5, 4) == connection;
 }
 
-// Kubernetes sends seconds; like client-go, this ignores dates.
-std::optional<Duration> parse_retry_after(std::string_view value) {
-    unsigned seconds = 0;
-    const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    if (ec != std::errc() || end != value.data() + value.size()) return std::nullopt;
-    return std::chrono::seconds(seconds);
-}
-
 ResponseHead read_head(const http::response_header<>& header) {
     ResponseHead head;
     head.status = header.result_int();
-    const auto field = [&](http::field name) {
-        const auto value = header[name];
-        return std::string_view(value.data(), value.size());
-    };
-    head.content_type = media_type(field(http::field::content_type));
-    head.content_parameters = media_parameters(field(http::field::content_type));
-    head.content_encoding = coding(field(http::field::content_encoding));
-    head.date = field(http::field::date);
-    head.location = field(http::field::location);
-    head.retry_after = parse_retry_after(field(http::field::retry_after));
+    for (const auto& field : header) {
+        const auto name = field.name_string();
+        const auto value = field.value();
+        set_field(head, lower_case({name.data(), name.size()}), {value.data(), value.size()});
+    }
     return head;
 }
 
