@@ -184,9 +184,10 @@ TEST_CASE("HTTP/2: at the stream limit another connection is opened; no request 
     c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 20}}));
     for (int i = 1; i < 50; ++i) c.get();
     // A tenth of the streams is kept for brief requests.
-    REQUIRE(c.connections() == 2);
+    REQUIRE(c.connections() == 3);
     CHECK(c.peer(0).streams().size() == 18);
-    CHECK(c.peer(1).streams().size() == 32);
+    CHECK(c.peer(1).streams().size() == 18);
+    CHECK(c.peer(2).streams().size() == 14);
     c.get(StreamUse::brief);
     c.get(StreamUse::brief);
     CHECK(c.peer(0).streams().size() == 20);
@@ -195,13 +196,30 @@ TEST_CASE("HTTP/2: at the stream limit another connection is opened; no request 
         CHECK(c.requests[0].head);
         c.get(StreamUse::brief);
         CHECK(c.peer(0).streams().size() == 20);
-        CHECK(c.peer(1).streams().size() == 33);
+        CHECK(c.peer(1).streams().size() == 19);
     }
     SECTION("an ended stream makes room") {
         c.send(0, h2::head_frame(1, "200", h2::end_stream));
         c.get();
         CHECK(c.peer(0).streams().size() == 21);
     }
+}
+
+TEST_CASE("HTTP/2: the limit of the server is expected of its next connections") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 5}}));
+    for (int i = 0; i < 11; ++i) c.begin();
+    c.settle();
+    REQUIRE(c.connections() == 3);
+    CHECK(c.peer(0).streams().size() == 5);
+    CHECK(c.peer(1).streams().size() == 5);
+    CHECK(c.peer(2).streams().size() == 2);
+    // A larger one counts once it is reported.
+    c.send(2, h2::settings_frame({{h2::max_concurrent_streams, 50}}));
+    for (int i = 0; i < 20; ++i) c.begin();
+    c.settle();
+    CHECK(c.connections() == 3);
 }
 
 TEST_CASE("HTTP/2: a limit learned too late moves the requests beyond it, without an error") {
@@ -211,10 +229,11 @@ TEST_CASE("HTTP/2: a limit learned too late moves the requests beyond it, withou
     std::string refusals = h2::settings_frame({{h2::max_concurrent_streams, 4}});
     for (int id = 9; id < 20; id += 2) refusals += h2::rst_frame(id, h2::refused_stream);
     c.send(0, refusals);
-    REQUIRE(c.connections() == 2);
-    CHECK(c.peer(1).streams().size() == 6);
+    REQUIRE(c.connections() == 3);
+    CHECK(c.peer(1).streams().size() == 4);
+    CHECK(c.peer(2).streams().size() == 2);
     for (const auto& request : c.requests) CHECK_FALSE(request.ec);
-    CHECK(c.open_connections() == 2);
+    CHECK(c.open_connections() == 3);
 }
 
 TEST_CASE("HTTP/2: a server that refuses everything is an error in the end") {

@@ -39,14 +39,23 @@ class Http2Stream {
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
     /// \param stream  connected
-    /// \param max_watches  0: as many as the server permits
+    struct Limits {
+        std::size_t max_watches = 0;  ///< 0: as many as the server permits
+        /// Streams until the server reports its limit, which may be more or less.
+        std::size_t presumed_streams = 100;
+    };
+
     Http2Connection(const asio::any_io_executor&, std::shared_ptr<Clock>,
-                    std::unique_ptr<ByteStream> stream, std::size_t max_watches);
+                    std::unique_ptr<ByteStream> stream, Limits);
 
     void start();
     /// Whether the connection takes another stream. At the limit of the server it takes none,
     /// although the server would let it wait.
     bool has_room(StreamUse) const;
+    /// The limit of the server, or less if it refuses more.
+    std::size_t stream_limit() const;
+    /// The streams for watches, when this is the limit. A tenth is kept for brief requests.
+    static std::size_t watch_limit(std::size_t streams, std::size_t max_watches);
     bool closed() const noexcept { return closed_; }
     /// Sends a request. The stream is called until it has ended, or cancel().
     /// \param secret  overwrites received bytes, from now on
@@ -73,14 +82,13 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void on_written(error_code);
     void watch_silence();
     void on_timer();
-    std::size_t limit() const;
     void forget(std::unordered_map<std::int32_t, Open>::iterator);
     void fail(error_code, const std::string& why);
 
     const asio::any_io_executor executor_;
     const std::shared_ptr<Clock> clock_;
     const std::unique_ptr<ByteStream> stream_;
-    const std::size_t max_watches_;
+    const Limits limits_;
     const std::unique_ptr<Http2Session> session_;
     const std::unique_ptr<Timer> timer_;
     Http2Liveness liveness_;

@@ -41,11 +41,11 @@ std::string explain_end_of_stream(const Http2End& end) {
 
 Http2Connection::Http2Connection(const asio::any_io_executor& executor,
                                  std::shared_ptr<Clock> clock, std::unique_ptr<ByteStream> stream,
-                                 std::size_t max_watches)
+                                 Limits limits)
     : executor_(executor),
       clock_(std::move(clock)),
       stream_(std::move(stream)),
-      max_watches_(max_watches),
+      limits_(limits),
       session_(make_http2_session()),
       timer_(clock_->make_timer(executor_)),
       liveness_(clock_->now()),
@@ -63,17 +63,22 @@ void Http2Connection::close() noexcept {
 
 // --- streams -------------------------------------------------------------------------------------
 
-/// The limit of the server, or less if it refuses more.
-std::size_t Http2Connection::limit() const {
-    return std::min(session_->state().stream_limit, refused_at_);
+std::size_t Http2Connection::stream_limit() const {
+    const Http2State state = session_->state();
+    const std::size_t limit =
+        state.settled ? state.stream_limit : std::min(state.stream_limit, limits_.presumed_streams);
+    return std::min(limit, refused_at_);
+}
+
+std::size_t Http2Connection::watch_limit(std::size_t streams, std::size_t max_watches) {
+    const std::size_t most = streams - streams / 10;
+    return max_watches == 0 ? most : std::min(most, max_watches);
 }
 
 bool Http2Connection::has_room(StreamUse use) const {
-    if (closed_ || session_->state().draining || open_.size() >= limit()) return false;
-    if (use == StreamUse::brief) return true;
-    const std::size_t kept_for_brief = limit() / 10;
-    const std::size_t most = limit() - kept_for_brief;
-    return watches_ < (max_watches_ == 0 ? most : std::min(most, max_watches_));
+    const std::size_t limit = stream_limit();
+    if (closed_ || session_->state().draining || open_.size() >= limit) return false;
+    return use == StreamUse::brief || watches_ < watch_limit(limit, limits_.max_watches);
 }
 
 std::int32_t Http2Connection::open(std::string_view text, StreamUse use, bool secret,

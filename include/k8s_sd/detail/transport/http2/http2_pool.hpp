@@ -74,6 +74,7 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     [[nodiscard]] Lead lead(Target);
 
  private:
+    std::size_t known_limit(const Target&) const;
     void clean();
     void drop(const Attempt&) noexcept;
 

@@ -11,9 +11,8 @@ namespace {
 
 /// Afterwards HTTP/2 is offered again: the server may have been upgraded.
 constexpr Duration http1_memory = std::chrono::minutes(10);
-/// Streams of a connection whose server has not reported its limit (RFC 9113 5.1.2), without those
-/// for brief requests.
-constexpr std::size_t presumed_watches = 90;
+/// Of a connection until its server reports its limit (RFC 9113 6.5.2).
+constexpr std::size_t presumed_streams = 100;
 
 }  // namespace
 
@@ -25,7 +24,8 @@ struct Http2Pool::Waiter {
 struct Http2Pool::Attempt {
     Target target;
     std::vector<std::weak_ptr<Waiter>> waiters;
-    std::size_t room = presumed_watches;  ///< for further watches
+    std::size_t streams = presumed_streams;  ///< of the new connection
+    std::size_t room = 0;                    ///< for further watches
 };
 
 Http2Pool::Http2Pool(asio::any_io_executor executor, std::shared_ptr<Clock> clock,
@@ -67,9 +67,22 @@ Http2Pool::Wait Http2Pool::async_wait(const Target& target, StreamUse use, Handl
 Http2Pool::Lead Http2Pool::lead(Target target) {
     const auto attempt = std::make_shared<Attempt>();
     attempt->target = std::move(target);
-    attempt->room = std::min(presumed_watches, max_watches_ == 0 ? presumed_watches : max_watches_);
+    attempt->streams = known_limit(attempt->target);
+    const std::size_t watches = Http2Connection::watch_limit(attempt->streams, max_watches_);
+    attempt->room = watches > 0 ? watches - 1 : 0;  // one is for the request that connects
     attempts_.push_back(attempt);
     return {shared_from_this(), attempt};
+}
+
+/// The stream limit to expect of another connection.
+std::size_t Http2Pool::known_limit(const Target& target) const {
+    std::size_t limit = presumed_streams;
+    const auto known = connections_.find(target);
+    if (known == connections_.end()) return limit;
+    for (const Shared& connection : known->second) {
+        limit = std::min(limit, std::max<std::size_t>(connection->stream_limit(), 1));
+    }
+    return limit;
 }
 
 /// Drops closed connections, and targets that no request uses any more.
@@ -89,8 +102,9 @@ void Http2Pool::drop(const Attempt& attempt) noexcept {
 // --- the obligation to connect -------------------------------------------------------------------
 
 Http2Pool::Shared Http2Pool::Lead::on_http2(std::unique_ptr<ByteStream> stream) {
-    auto connection = std::make_shared<Http2Connection>(pool_->executor_, pool_->clock_,
-                                                        std::move(stream), pool_->max_watches_);
+    auto connection = std::make_shared<Http2Connection>(
+        pool_->executor_, pool_->clock_, std::move(stream),
+        Http2Connection::Limits{pool_->max_watches_, attempt_->streams});
     pool_->connections_[attempt_->target].push_back(connection);
     connection->start();
     finish({});

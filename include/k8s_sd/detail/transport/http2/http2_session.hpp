@@ -39,6 +39,7 @@ struct Http2Event {
 struct Http2State {
     std::size_t streams = 0;       ///< open ones
     std::size_t stream_limit = 0;  ///< of the server; 100 until its SETTINGS arrive
+    bool settled = false;          ///< they have arrived
     bool draining = false;         ///< takes no further stream: GOAWAY, or no identifiers left
     std::optional<std::uint32_t> goaway{};  ///< the error code of the last GOAWAY
     bool ended = false;                     ///< neither reads nor writes any more

@@ -76,6 +76,7 @@ class Nghttp2Session final : public Http2Session {
     FrameBudget budget_;
     bool full_ = false;  ///< no identifiers left
     std::optional<std::uint32_t> goaway_;
+    bool settled_ = false;  ///< SETTINGS have arrived
     std::string problem_;
     bool failed_ = false;
     std::exception_ptr thrown_;  ///< in a callback

@@ -303,6 +303,7 @@ Http2State Nghttp2Session::state() const {
     state.streams = streams_.size();
     state.stream_limit = nghttp2_session_get_remote_settings(
         session_.get(), NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+    state.settled = settled_;
     state.draining = failed_ || full_ || goaway_;
     state.goaway = goaway_;
     state.ended = failed_ || (nghttp2_session_want_read(session_.get()) == 0 &&
