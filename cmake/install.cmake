@@ -20,6 +20,7 @@ write_basic_package_version_file(k8s_sdConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfigVersion.cmake
               cmake/Findlibyaml.cmake
+              cmake/Findnghttp2.cmake
               cmake/Findre2.cmake
         DESTINATION ${k8s_sd_package_dir})
 
@@ -38,6 +39,10 @@ get_target_property(k8s_sd_type k8s_sd TYPE)
 set(k8s_sd_pc_shared "")
 if(k8s_sd_type STREQUAL "SHARED_LIBRARY")
     set(k8s_sd_pc_shared " -DK8S_SD_SHARED")
+endif()
+set(k8s_sd_pc_http2 "")
+if(K8S_SD_HAS_HTTP2)
+    set(k8s_sd_pc_http2 ", libnghttp2")
 endif()
 set(packages k8s_sd k8s_sd-sim)
 if(K8S_SD_SCRAPE)

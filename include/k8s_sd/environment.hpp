@@ -69,6 +69,12 @@ class K8S_SD_EXPORT ByteStream {
     /// The step a pending async_connect() waits for, such as "the answer of the proxy
     /// http://proxy:3128": for messages about timeouts. Empty: unknown.
     virtual std::string waits_for() const { return {}; }
+    /// Called before async_connect(): the caller can use HTTP/2 as well as HTTP/1.1, so offer both
+    /// to the server by ALPN (RFC 7301). A stream without TLS, or without this function, connects
+    /// as usual.
+    virtual void offer_http2() {}
+    /// Whether the server has chosen HTTP/2. Asked once the stream is connected.
+    virtual bool uses_http2() const { return false; }
 };
 
 /// A proxy that connects to the target's host and port; afterwards the connection is used as

@@ -49,6 +49,7 @@ enum class errc {
     target_file_failed,        ///< a file of targets cannot be read or understood
     target_list_too_large,     ///< a list of targets exceeds the limits of its configuration
     too_many_targets,          ///< an object exceeds WatchOptions::max_targets_per_object
+    ping_timeout,              ///< a silent HTTP/2 connection did not answer a PING
 };
 
 /// The category "k8s_sd"; one object per process.

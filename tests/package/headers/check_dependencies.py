@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 DENIED_TO_HOSTS = re.compile(
-    r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml|re2|xxhash|protozero)(?=[/.])"
+    r"(boost/beast|boost/asio/ssl|openssl|zlib|yaml|nghttp2|re2|xxhash|protozero)(?=[/.])"
     # required by templates of hosts
     r"|k8s_sd/detail/(?!base/|text/|labels/|stores/|client/server_identity\.|hosts/object_watch\."
     r"|async/(host_arguments|operation|reader|run_initiation|sync_waits)\.)")
@@ -43,7 +43,7 @@ def dependencies(command, include, header):
         [*command, f"-I{include}", "-M", "-x", "c++", str(header)],
         check=True, capture_output=True, text=True).stdout
     paths = make.replace("\\\n", " ").split()[2:]
-    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|re2|protozero)/|(xxhash|yaml)\.h)", "", path)
+    return [re.sub(r".*/(?=(k8s_sd|boost|openssl|nghttp2|re2|protozero)/|(xxhash|yaml)\.h)", "", path)
             for path in paths]
 
 

@@ -23,7 +23,8 @@ INCLUDED = re.compile(r'^#include "([^"]+\.cpp)"', re.MULTILINE)
 LOOKED_FOR = re.compile(r"find_path\(\s*\w+ ([\w./+-]+)|find_package\(\s*(\w[\w+-]*)")
 # CMake's name of a package, and the header or program that install-dependencies checks for.
 PACKAGES = {"Boost": "boost/version.hpp", "OpenSSL": "openssl/ssl.h", "ZLIB": "zlib.h",
-            "libyaml": "yaml.h", "re2": "re2/re2.h", "Python3": "python3",
+            "libyaml": "yaml.h", "nghttp2": "nghttp2/nghttp2.h", "re2": "re2/re2.h",
+            "Python3": "python3",
             "Catch2": "catch2/catch_test_macros.hpp", "Threads": "g++",
             "protozero/pbf_writer.hpp": "protozero/pbf_reader.hpp"}
 

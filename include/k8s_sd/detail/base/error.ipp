@@ -47,6 +47,7 @@ const char* message_of(errc value) noexcept {
         case errc::target_list_too_large: return "a list of targets is larger than it may be";
         case errc::too_many_targets:
             return "an object has more targets than max_targets_per_object";
+        case errc::ping_timeout: return "the connection is dead: no answer to a PING";
     }
     return "unknown error of k8s_sd";
 }

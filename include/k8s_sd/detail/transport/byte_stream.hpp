@@ -40,6 +40,7 @@ struct ClientRoute {
     std::optional<ClientTls> tls;                ///< empty: plain TCP
     std::shared_ptr<const ProxyTarget> proxy{};  ///< null: direct
     std::optional<ClientTls> proxy_tls{};        ///< for an https proxy
+    bool offers_http2 = false;                   ///< to the server, by ALPN
 };
 
 /// Dependencies of a connection attempt.

@@ -23,6 +23,7 @@ class SocketStream : public ByteStream {
         channel_->write(buffer, std::move(handler));
     }
     void close() noexcept override { channel_->close(); }
+    bool uses_http2() const override { return channel_->uses_http2(); }
     std::string waits_for() const override {
         const auto op = channel_->connecting.lock();
         return op ? op->waits_for() : std::string();
@@ -62,6 +63,9 @@ class ClientStream final : public SocketStream {
           route_(std::move(route)),
           dialing_(std::move(dialing)) {}
 
+    void offer_http2() override {
+        if (route_) route_->offers_http2 = true;
+    }
     void async_connect(ConnectHandler handler) override {
         const auto op = begin_connect(std::move(handler));
         if (!route_) return op->finish(asio::error::already_started, "already connected");

@@ -41,6 +41,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
     void write_raw(asio::const_buffer, ByteStream::IoHandler);
 
     bool closed() const noexcept { return closed_; }
+    /// Whether the peer of the innermost layer has chosen HTTP/2.
+    bool uses_http2() const noexcept;
     /// The result to report to a handler. A success may already be queued when the stream is
     /// closed, so this is evaluated right before the call.
     error_code outcome(error_code) const;

@@ -142,6 +142,11 @@ void Channel::close() noexcept {
     if (const auto op = connecting.lock()) op->finish(asio::error::operation_aborted, "closed");
 }
 
+bool Channel::uses_http2() const noexcept {
+    const std::optional<TlsSession>& session = inner_ ? inner_ : tls_;
+    return session && session->alpn() == "h2";
+}
+
 error_code Channel::outcome(error_code ec) const {
     if (closed_) return asio::error::operation_aborted;
     return ec;

@@ -2,16 +2,20 @@
 
 #include "k8s_sd/detail/async/permit_queue.hpp"
 #include "k8s_sd/detail/transport/response_head.hpp"
+#include "k8s_sd/detail/transport/stream_use.hpp"
 #include "k8s_sd/environment.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
+
+class Http2Pool;
 
 /// Receives one response incrementally.
 class ResponseSink {
@@ -36,12 +40,14 @@ struct HttpRequest {
     /// Timeout for the response head, then for each further part of the body. White space does not
     /// count as progress.
     Duration idle_timeout{};
-    error_code idle_error;     ///< reported when the timeout expires
-    bool secret_body = false;  ///< wipe the response from memory
+    error_code idle_error;             ///< reported when the timeout expires
+    bool secret_body = false;          ///< wipe the response from memory
+    std::optional<StreamUse> http2{};  ///< may be sent by HTTP/2, for this use; empty: HTTP/1.1
 };
 
-/// Sequential HTTP/1.1 requests over one connection at a time. All handlers run on the given
-/// executor, a strand or the only thread of its context.
+/// Sequential requests: by HTTP/1.1 over one connection at a time, or by HTTP/2 over a connection
+/// of the pool, as the server chooses. All handlers run on the given executor, a strand or the only
+/// thread of its context.
 class HttpConnection {
  public:
     /// The text explains the error; without an error the response is complete. An exception of the
@@ -50,7 +56,9 @@ class HttpConnection {
     /// Shared, so a private key is not copied for each request.
     using Target = std::shared_ptr<const ConnectTarget>;
 
-    HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>);
+    /// \param http2  of the same executor; null: HTTP/1.1 only
+    HttpConnection(asio::any_io_executor, std::shared_ptr<Connector>, std::shared_ptr<Clock>,
+                   std::shared_ptr<Http2Pool> http2 = nullptr);
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
     ~HttpConnection();

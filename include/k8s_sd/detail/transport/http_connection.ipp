@@ -1,8 +1,10 @@
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/chunked_body.hpp"
+#include "k8s_sd/detail/transport/http2/http2_pool.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
+#include "k8s_sd/detail/transport/response_fields.hpp"
 #include "k8s_sd/detail/transport/response_head_text.hpp"
 #include "k8s_sd/detail/transport/tls/tls_peer.hpp"
 #include "k8s_sd/error.hpp"
@@ -12,7 +14,6 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -24,22 +25,6 @@ namespace http = boost::beast::http;
 
 namespace {
 
-/// The normalized content coding; empty: identity.
-std::string coding(std::string_view content_encoding) {
-    std::string result = lower_case(trim(content_encoding));
-    return result == "identity" ? std::string() : result;
-}
-
-std::string media_type(std::string_view content_type) {
-    return lower_case(trim(content_type.substr(0, content_type.find(';'))));
-}
-
-std::string media_parameters(std::string_view content_type) {
-    const std::size_t semicolon = content_type.find(';');
-    if (semicolon == std::string_view::npos) return {};
-    return std::string(trim(content_type.substr(semicolon + 1)));
-}
-
 /// Whether the bytes start with the first frame of an HTTP/2 server: SETTINGS, or GOAWAY in
 /// response to other protocols. Both have stream identifier 0 (RFC 9113 4.1).
 bool is_http2(std::string_view bytes) {
@@ -49,27 +34,14 @@ bool is_http2(std::string_view bytes) {
            bytes.substr(5, 4) == connection;
 }
 
-// Kubernetes sends seconds; like client-go, this ignores dates.
-std::optional<Duration> parse_retry_after(std::string_view value) {
-    unsigned seconds = 0;
-    const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    if (ec != std::errc() || end != value.data() + value.size()) return std::nullopt;
-    return std::chrono::seconds(seconds);
-}
-
 ResponseHead read_head(const http::response_header<>& header) {
     ResponseHead head;
     head.status = header.result_int();
-    const auto field = [&](http::field name) {
-        const auto value = header[name];
-        return std::string_view(value.data(), value.size());
-    };
-    head.content_type = media_type(field(http::field::content_type));
-    head.content_parameters = media_parameters(field(http::field::content_type));
-    head.content_encoding = coding(field(http::field::content_encoding));
-    head.date = field(http::field::date);
-    head.location = field(http::field::location);
-    head.retry_after = parse_retry_after(field(http::field::retry_after));
+    for (const auto& field : header) {
+        const auto name = field.name_string();
+        const auto value = field.value();
+        set_field(head, lower_case({name.data(), name.size()}), {value.data(), value.size()});
+    }
     return head;
 }
 
@@ -77,6 +49,7 @@ constexpr std::size_t header_limit = 64 * 1024;
 constexpr std::size_t min_buffer = 1024;
 constexpr std::size_t max_buffer = 256 * 1024;
 constexpr int max_interim_heads = 16;
+constexpr int max_refusals = 4;
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
 constexpr Duration very_late = std::chrono::seconds(1);
 
@@ -106,9 +79,7 @@ struct SinkBody {
 /// buffers until the handler is called, long after close().
 struct HttpExchange {
     HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
-        : request(std::move(r)), sink(&s), handler(std::move(h)) {
-        expect_head();
-    }
+        : request(std::move(r)), sink(&s), handler(std::move(h)) {}
     ~HttpExchange() { cleanse_request(); }
     HttpExchange(const HttpExchange&) = delete;
     HttpExchange& operator=(const HttpExchange&) = delete;
@@ -180,8 +151,8 @@ struct HttpExchange {
     HttpRequest request;
     ResponseSink* sink;
     HttpConnection::Handler handler;
-    std::optional<http::response_parser<SinkBody>> parser;
-    std::optional<ChunkedBody> chunks;  ///< for a body in chunks
+    std::optional<http::response_parser<SinkBody>> parser;  ///< for HTTP/1.1
+    std::optional<ChunkedBody> chunks;                      ///< for a body in chunks
     HeadEnd head_end;
     bool mended_head = false;  ///< the head was invalid and has been normalized
     CleansedBytes buffer;
@@ -189,6 +160,7 @@ struct HttpExchange {
     bool reused = false;    ///< the connection has served another exchange
     bool received = false;  ///< bytes of the response
     int interim_heads = 0;
+    int refusals = 0;    ///< of streams
     bool alive = false;  ///< the last bytes were progress: no partial head, no white space
 };
 
@@ -204,13 +176,15 @@ std::size_t SinkBody::reader::put(const Buffers& buffers, error_code& ec) {
     return total;
 }
 
-class HttpConnection::State : public std::enable_shared_from_this<State> {
+class HttpConnection::State final : public std::enable_shared_from_this<State>,
+                                    private Http2Stream {
  public:
     State(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
-          std::shared_ptr<Clock> clock)
+          std::shared_ptr<Clock> clock, std::shared_ptr<Http2Pool> pool)
         : executor_(std::move(executor)),
           connector_(std::move(connector)),
           clock_(std::move(clock)),
+          pool_(std::move(pool)),
           timer_(clock_->make_timer(executor_)) {}
 
     void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
@@ -219,7 +193,8 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         target_ = std::move(target);
         exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
         exchange_->reused = stream_ != nullptr;
-        exchange_->reused ? write() : connect();
+        if (exchange_->reused) return write();
+        may_share() ? share() : connect();
     }
 
     void set_idle_timeout(Duration timeout, error_code error) {
@@ -288,15 +263,17 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         attempt([this] {
             stream_ = connector_->make_stream(executor_, *target_);
             if (!stream_) throw std::runtime_error("the connector made no stream");
+            if (lead_) stream_->offer_http2();
             stream_->async_connect(guarded(&State::on_connected));
         });
     }
     void on_connected(error_code ec, std::string why) {
         connect_permit_.reset();
         if (ec) return finish(ec, std::move(why));
-        write();
+        lead_ ? choose_protocol() : write();
     }
     void write() {
+        exchange_->expect_head();
         limit(exchange_->request.idle_timeout, exchange_->request.idle_error);
         attempt([this] {
             stream_->async_write(asio::buffer(exchange_->request.text),
@@ -422,7 +399,77 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
         return in_clear && !exchange_->parser->is_header_done() ? "; does it want https://?" : "";
     }
 
+    // --- HTTP/2 ---
+
+    /// HTTP/2 is chosen by ALPN, a part of TLS.
+    bool may_share() const { return pool_ && exchange_->request.http2 && target_->tls; }
+    void share() {
+        const StreamUse use = *exchange_->request.http2;
+        if (const auto connection = pool_->find(target_, use)) return send_on(connection);
+        if (pool_->is_http1(target_)) return connect();
+        wait_ = pool_->async_wait(target_, use, guarded(&State::on_other_connected));
+        if (wait_) return timer_->cancel();
+        lead_ = pool_->lead(target_);
+        connect();
+    }
+    void on_other_connected(const Http2Pool::Result& result) {
+        wait_ = nullptr;
+        if (result.kind == Http2Pool::Result::Kind::again) return share();
+        finish(result.ec, result.why);
+    }
+    void choose_protocol() {
+        Http2Pool::Lead lead = std::exchange(lead_, {});
+        if (stream_->uses_http2()) return send_on(lead.on_http2(std::move(stream_)));
+        lead.on_http1();
+        write();
+    }
+    void send_on(const std::shared_ptr<Http2Connection>& connection) {
+        const HttpRequest& request = exchange_->request;
+        limit(request.idle_timeout, request.idle_error);
+        stream_id_ = connection->open(request.text, *request.http2, request.secret_body, *this);
+        if (stream_id_ == 0) return share();
+        shared_ = connection;
+    }
+    void on_stream_head(const ResponseHead& head) override {
+        const auto self = shared_from_this();
+        const auto exchange = exchange_;
+        exchange->received = true;
+        exchange->cleanse_request();
+        touch();
+        exchange->sink->on_head(head);
+    }
+    void on_stream_body(std::string_view bytes) override {
+        const auto self = shared_from_this();
+        const auto exchange = exchange_;
+        exchange->alive = false;
+        const error_code ec = exchange->put(bytes);
+        if (exchange_ != exchange) return;  // closed by the sink
+        if (ec) return finish(ec, "the response is not valid: " + ec.message());
+        if (exchange->alive) touch();
+    }
+    void on_stream_end(const StreamEnd& end) override {
+        const auto self = shared_from_this();
+        shared_ = nullptr;
+        if (end.kind == Http2End::Kind::complete) return finish({}, {});
+        if (end.kind == Http2End::Kind::head_too_large) {
+            return finish(errc::header_too_large, {});
+        }
+        const bool repeat = end.kind == Http2End::Kind::refused && !exchange_->received;
+        if (repeat && ++exchange_->refusals < max_refusals) return share();
+        if (end.ec == errc::ping_timeout) return finish(end.ec, end.why);
+        if (exchange_->received) {
+            return finish(errc::truncated_response, end.why + " in the middle of the response");
+        }
+        finish(end.ec ? end.ec : error_code(asio::error::connection_reset), end.why);
+    }
+    void leave_stream() noexcept {
+        if (const auto connection = std::exchange(shared_, nullptr)) connection->cancel(stream_id_);
+        wait_ = nullptr;
+        lead_.reset();
+    }
+
     void finish(error_code ec, std::string why) {
+        if (ec && lead_) std::exchange(lead_, {}).on_failure(ec, why);
         const auto exchange = std::exchange(exchange_, nullptr);
         timer_->cancel();
         if (ec) drop_stream();
@@ -431,6 +478,7 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     }
     void drop_stream() noexcept {
         permit_request_.reset();
+        leave_stream();
         if (stream_) stream_->close();
         stream_.reset();
         connect_permit_.reset();
@@ -471,11 +519,16 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
     asio::any_io_executor executor_;
     std::shared_ptr<Connector> connector_;
     std::shared_ptr<Clock> clock_;
+    const std::shared_ptr<Http2Pool> pool_;  ///< null: HTTP/1.1 only
     std::unique_ptr<Timer> timer_;
     Target target_;
     std::unique_ptr<ByteStream> stream_;
     PermitQueue::RequestHandle permit_request_;
-    PermitQueue::Permit connect_permit_;      ///< while connecting
+    PermitQueue::Permit connect_permit_;  ///< while connecting
+    Http2Pool::Lead lead_;                ///< while connecting for the pool
+    Http2Pool::Wait wait_;                ///< for the connection of another request
+    std::shared_ptr<Http2Connection> shared_;
+    std::int32_t stream_id_ = 0;              ///< on the shared connection
     std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
     TimePoint last_activity_{};
     TimePoint due_{};  ///< expiry of the timer
@@ -484,9 +537,9 @@ class HttpConnection::State : public std::enable_shared_from_this<State> {
 };
 
 HttpConnection::HttpConnection(asio::any_io_executor executor, std::shared_ptr<Connector> connector,
-                               std::shared_ptr<Clock> clock)
-    : state_(std::make_shared<State>(std::move(executor), std::move(connector), std::move(clock))) {
-}
+                               std::shared_ptr<Clock> clock, std::shared_ptr<Http2Pool> http2)
+    : state_(std::make_shared<State>(std::move(executor), std::move(connector), std::move(clock),
+                                     std::move(http2))) {}
 
 HttpConnection::~HttpConnection() { state_->close(); }
 

@@ -104,7 +104,7 @@ Metrics::Counter& failure_counter(Metrics::PerKind& metrics, error_code ec) {
     const bool timeout = ec == errc::connect_timeout || ec == errc::response_timeout ||
                          ec == errc::idle_timeout || ec == errc::truncated_response ||
                          ec == errc::short_watches || ec == errc::connector_failed ||
-                         ec == errc::proxy_failed;
+                         ec == errc::proxy_failed || ec == errc::ping_timeout;
     return !ours || timeout ? metrics.network_errors : metrics.other_errors;
 }
 

@@ -51,6 +51,7 @@ std::string_view remedy_of(errc error) {
         case errc::response_timeout:
         case errc::idle_timeout:
         case errc::short_watches:
+        case errc::ping_timeout:
             return "look at proxies and load balancers on the way, and at their time limits";
         case errc::proxy_failed: return "check the URL of the proxy, and its access rules";
         case errc::target_file_failed: return "mend the file that the message names";

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -42,6 +43,11 @@ class TlsSession {
     SSL* native_handle() const noexcept { return ssl_.get(); }
     /// Sets a callback for each rejected certificate. It must not throw.
     void on_rejection(std::function<void(X509_STORE_CTX*)>);
+
+    /// The next handshake offers HTTP/2 besides HTTP/1.1.
+    void offer_http2();
+    /// The protocol chosen by the server; empty: none.
+    std::string_view alpn() const noexcept;
 
     Result handshake(Side);
     /// Reads the available bytes, up to the size of the buffer.

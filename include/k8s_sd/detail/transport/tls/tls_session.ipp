@@ -116,6 +116,19 @@ int TlsSession::verified(int accepted, X509_STORE_CTX* context) {
     return accepted;
 }
 
+void TlsSession::offer_http2() {
+    static constexpr unsigned char protocols[] = "\x02h2\x08http/1.1";
+    const int failed = SSL_set_alpn_protos(ssl_.get(), protocols, sizeof protocols - 1);
+    if (failed != 0) throw boost::system::system_error(openssl_error(), "ALPN");
+}
+
+std::string_view TlsSession::alpn() const noexcept {
+    const unsigned char* protocol = nullptr;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(ssl_.get(), &protocol, &size);
+    return {reinterpret_cast<const char*>(protocol), size};
+}
+
 TlsSession::Result TlsSession::handshake(Side side) {
     return attempt([&](std::size_t&) {
         return side == Side::client ? SSL_connect(ssl_.get()) : SSL_accept(ssl_.get());

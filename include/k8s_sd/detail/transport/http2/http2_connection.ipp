@@ -1,0 +1,254 @@
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/detail/transport/http2/http2_connection.hpp"
+#include "k8s_sd/detail/transport/tls/tls_peer.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t min_input = 4 * 1024;
+constexpr std::size_t max_input = 256 * 1024;
+/// Of one write: less than this and a frame.
+constexpr std::size_t enough_output = 16 * 1024;
+/// A timer this late was held up by a busy executor, and so were received bytes.
+constexpr Duration busy_delay = std::chrono::seconds(1);
+constexpr std::uint32_t no_error_code = 0, calm_code = 11;  // RFC 9113 7
+
+std::string explain_goaway(std::uint32_t code) {
+    std::string text = "the server ended the HTTP/2 connection (" + http2_error_name(code) + ")";
+    if (code == calm_code) text += "; it complains about too many requests or PINGs";
+    return text;
+}
+
+std::string explain_end_of_stream(const Http2End& end) {
+    switch (end.kind) {
+        case Http2End::Kind::complete: return {};
+        case Http2End::Kind::refused: return "the server refused the stream";
+        case Http2End::Kind::head_too_large: return {};
+        case Http2End::Kind::cut: break;
+    }
+    return "the server reset the stream (" + http2_error_name(end.code) + ")";
+}
+
+}  // namespace
+
+Http2Connection::Http2Connection(const asio::any_io_executor& executor,
+                                 std::shared_ptr<Clock> clock, std::unique_ptr<ByteStream> stream,
+                                 Limits limits)
+    : executor_(executor),
+      clock_(std::move(clock)),
+      stream_(std::move(stream)),
+      limits_(limits),
+      session_(make_http2_session()),
+      timer_(clock_->make_timer(executor_)),
+      liveness_(clock_->now()),
+      input_(min_input) {}
+
+void Http2Connection::start() {
+    watch_silence();
+    flush_later();
+    read();
+}
+
+void Http2Connection::close() noexcept {
+    if (!closed_) fail(asio::error::operation_aborted, {});
+}
+
+// --- streams -------------------------------------------------------------------------------------
+
+std::size_t Http2Connection::stream_limit() const {
+    const Http2State state = session_->state();
+    const std::size_t limit =
+        state.settled ? state.stream_limit : std::min(state.stream_limit, limits_.presumed_streams);
+    return std::min(limit, refused_at_);
+}
+
+std::size_t Http2Connection::watch_limit(std::size_t streams, std::size_t max_watches) {
+    const std::size_t most = streams - streams / 10;
+    return max_watches == 0 ? most : std::min(most, max_watches);
+}
+
+bool Http2Connection::has_room(StreamUse use) const {
+    const std::size_t limit = stream_limit();
+    if (closed_ || session_->state().draining || open_.size() >= limit) return false;
+    return use == StreamUse::brief || watches_ < watch_limit(limit, limits_.max_watches);
+}
+
+std::int32_t Http2Connection::open(std::string_view text, StreamUse use, bool secret,
+                                   Http2Stream& stream) {
+    const std::int32_t id = closed_ ? 0 : session_->open(text);
+    if (id == 0) return 0;
+    secret_ = secret_ || secret;
+    open_[id] = {&stream, use};
+    if (use == StreamUse::watch) ++watches_;
+    flush_later();
+    return id;
+}
+
+void Http2Connection::cancel(std::int32_t id) noexcept {
+    const auto position = open_.find(id);
+    if (position == open_.end()) return;
+    forget(position);
+    session_->cancel(id);
+    flush_later();
+}
+
+void Http2Connection::forget(std::unordered_map<std::int32_t, Open>::iterator position) {
+    if (position->second.use == StreamUse::watch) --watches_;
+    open_.erase(position);
+}
+
+void Http2Connection::deliver() {
+    while (!closed_) {
+        const auto event = session_->next();
+        if (!event) return;
+        deliver(*event);
+    }
+}
+
+void Http2Connection::deliver(const Http2Event& event) {
+    const auto position = open_.find(event.stream);
+    if (position == open_.end()) return;
+    Http2Stream& stream = *position->second.stream;
+    switch (event.kind) {
+        case Http2Event::Kind::head: return stream.on_stream_head(event.head);
+        case Http2Event::Kind::body: return stream.on_stream_body(event.bytes);
+        case Http2Event::Kind::end: break;
+    }
+    forget(position);
+    if (event.end.kind == Http2End::Kind::refused) refused_at_ = open_.size();
+    stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end)});
+}
+
+// --- input and output ----------------------------------------------------------------------------
+
+void Http2Connection::read() {
+    stream_->async_read_some(
+        asio::buffer(input_),
+        [self = shared_from_this()](error_code ec, std::size_t size) { self->on_read(ec, size); });
+}
+
+void Http2Connection::on_read(error_code ec, std::size_t size) {
+    if (closed_) return;
+    if (ec)
+        return fail(ec, ec == asio::error::eof ? "the server closed the connection"
+                                               : "the connection broke: " + in_words(ec));
+    liveness_.on_bytes(clock_->now());
+    session_->feed({input_.data(), size}, clock_->now());
+    deliver();
+    if (secret_) cleanse(input_.data(), size);
+    if (!closed_) check_state();
+    if (closed_) return;
+    flush_later();
+    adapt_buffer(size);
+    read();
+}
+
+/// Large during bulk transfers, small for quiet watches.
+void Http2Connection::adapt_buffer(std::size_t filled) {
+    if (filled == input_.size() && filled < max_input) {
+        input_.resize(filled * 2);
+    } else if (filled < input_.size() / 16 && input_.size() > min_input) {
+        input_.resize(input_.size() / 2);
+        input_.shrink_to_fit();
+    }
+}
+
+void Http2Connection::check_state() {
+    const Http2State state = session_->state();
+    if (state.goaway && *state.goaway != no_error_code) {
+        return fail(asio::error::connection_reset, explain_goaway(*state.goaway));
+    }
+    if (state.ended) {
+        const std::string& problem = session_->problem();
+        if (problem.empty()) return fail(asio::error::eof, "the server closed the connection");
+        return fail(boost::system::errc::make_error_code(boost::system::errc::protocol_error),
+                    "the server breaks the rules of HTTP/2: " + printable(problem));
+    }
+    const bool useless = state.draining || refused_at_ == 0;
+    if (useless && open_.empty()) close();
+}
+
+/// Later, so that requests made at the same time are one write.
+void Http2Connection::flush_later() {
+    if (closed_ || std::exchange(flushing_, true)) return;
+    asio::post(executor_, [self = shared_from_this()] { self->flush(); });
+}
+
+void Http2Connection::flush() {
+    if (closed_) return;
+    session_->append_output(output_, enough_output);
+    deliver();
+    if (closed_) return;
+    if (output_.empty()) {
+        flushing_ = false;
+        return check_state();
+    }
+    stream_->async_write(
+        asio::buffer(output_),
+        [self = shared_from_this()](error_code ec, std::size_t) { self->on_written(ec); });
+}
+
+void Http2Connection::on_written(error_code ec) {
+    if (closed_) return;
+    // The reader learns why, perhaps from a last frame of the server.
+    if (ec) return;
+    CleansedBytes().swap(output_);
+    flush();
+}
+
+// --- silence -------------------------------------------------------------------------------------
+
+void Http2Connection::watch_silence() {
+    due_ = liveness_.next_check();
+    timer_->expires_at(due_, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->on_timer();
+    });
+}
+
+void Http2Connection::on_timer() {
+    if (closed_) return;
+    const TimePoint now = clock_->now();
+    if (now - due_ > busy_delay && liveness_.next_check() <= now) {
+        due_ = now + busy_delay;
+        return timer_->expires_at(due_, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->on_timer();
+        });
+    }
+    // No request needs the connection.
+    if (open_.empty() && liveness_.next_check() <= now) return close();
+    switch (liveness_.check(now)) {
+        case Http2Liveness::Step::wait: break;
+        case Http2Liveness::Step::ping:
+            session_->ping(std::random_device()());
+            flush_later();
+            break;
+        case Http2Liveness::Step::dead:
+            return fail(errc::ping_timeout,
+                        "the connection is dead: silent for 30 s, and no answer to a PING in 15 s");
+    }
+    watch_silence();
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+void Http2Connection::fail(error_code ec, const std::string& why) {
+    const auto self = weak_from_this().lock();  // streams own this object; null in the destructor
+    closed_ = true;
+    timer_->cancel();
+    stream_->close();
+    while (!open_.empty()) {
+        Http2Stream& stream = *open_.begin()->second.stream;
+        forget(open_.begin());
+        stream.on_stream_end({Http2End::Kind::cut, ec, why});
+    }
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "k8s_sd/detail/transport/http2/http2_connection.hpp"
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The HTTP/2 connections of one client. One request connects, and others to the same target wait
+/// for its connection. Confined to the executor of its requests.
+class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
+    struct Attempt;
+    struct Waiter;
+
+ public:
+    /// Equal objects only are the same target, as for HttpConnection.
+    using Target = std::shared_ptr<const ConnectTarget>;
+    using Shared = std::shared_ptr<Http2Connection>;
+
+    /// What a waiting request learns.
+    struct Result {
+        enum class Kind : std::uint8_t {
+            again,  ///< look again: there is a connection, or HTTP/1.1, or nobody connects any more
+            failed  ///< the other request could not connect
+        };
+        Kind kind = Kind::again;
+        error_code ec{};
+        std::string why{};
+    };
+    using Handler = std::function<void(const Result&)>;
+
+    /// The obligation to connect. Its destruction without a result passes it on.
+    class Lead {
+     public:
+        Lead() = default;
+        Lead(Lead&&) noexcept = default;
+        Lead& operator=(Lead&& other) noexcept;
+        ~Lead() { reset(); }
+        void reset() noexcept;
+        explicit operator bool() const noexcept { return attempt_ != nullptr; }
+        /// The stream is connected: adds a connection.
+        Shared on_http2(std::unique_ptr<ByteStream>);
+        /// The server has chosen HTTP/1.1.
+        void on_http1();
+        void on_failure(error_code, const std::string& why);
+
+     private:
+        friend class Http2Pool;
+        Lead(std::shared_ptr<Http2Pool> pool, std::shared_ptr<Attempt> attempt)
+            : pool_(std::move(pool)), attempt_(std::move(attempt)) {}
+        void finish(const Result&);
+
+        std::shared_ptr<Http2Pool> pool_;
+        std::shared_ptr<Attempt> attempt_;
+    };
+    /// A waiting request; its destruction withdraws it.
+    using Wait = std::shared_ptr<void>;
+
+    Http2Pool(asio::any_io_executor, std::shared_ptr<Clock>, std::size_t max_watches);
+    ~Http2Pool();
+
+    /// A connection with room; null: none.
+    Shared find(const Target&, StreamUse);
+    /// Whether the server has lately chosen HTTP/1.1.
+    bool is_http1(const Target&) const;
+    /// Waits for another request that connects, if there is one with room. The handler is posted.
+    /// \returns null if there is none
+    [[nodiscard]] Wait async_wait(const Target&, StreamUse, Handler);
+    [[nodiscard]] Lead lead(Target);
+
+ private:
+    std::size_t known_limit(const Target&) const;
+    void clean();
+    void drop(const Attempt&) noexcept;
+
+    const asio::any_io_executor executor_;
+    const std::shared_ptr<Clock> clock_;
+    const std::size_t max_watches_;
+    std::map<Target, std::vector<Shared>> connections_;
+    std::list<std::shared_ptr<Attempt>> attempts_;
+    std::map<Target, TimePoint> http1_until_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,432 @@
+#include "k8s_sd/detail/transport/http2/http2_pool.hpp"
+#include "k8s_sd/detail/transport/http_connection.hpp"
+#include "support/http2_peer.hpp"
+#include "support/manual_clock.hpp"
+#include "support/settle.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s_sd::detail {
+namespace {
+
+using namespace std::chrono_literals;
+namespace h2 = test::http2;
+using Catch::Matchers::ContainsSubstring;
+
+/// One request of a client, on a connection of its own as far as it knows.
+struct MultiplexedRequest final : ResponseSink {
+    void on_head(const ResponseHead& received) override { head = received; }
+    error_code on_body(std::string_view bytes) override {
+        body += bytes;
+        if (act) act();
+        return refuse ? make_error_code(errc::malformed_response) : error_code();
+    }
+    std::unique_ptr<HttpConnection> connection;
+    std::optional<ResponseHead> head;
+    std::string body;
+    std::optional<error_code> ec;
+    std::string why;
+    std::function<void()> act;  ///< called with each part of the body
+    bool refuse = false;
+};
+
+/// A client whose requests share connections to peers.
+struct MultiplexedClient {
+    explicit MultiplexedClient(std::size_t max_watches = 0) {
+        if (!has_http2()) SKIP("built without nghttp2");
+        pool = std::make_shared<Http2Pool>(io.get_executor(), clock, max_watches);
+        auto secured = std::make_shared<ConnectTarget>();
+        secured->tls.emplace();
+        target = secured;
+    }
+    MultiplexedRequest& begin(StreamUse use = StreamUse::watch) {
+        MultiplexedRequest& request = requests.emplace_back();
+        request.connection =
+            std::make_unique<HttpConnection>(io.get_executor(), connector, clock, pool);
+        HttpRequest sent;
+        sent.text = "GET / HTTP/1.1\r\nHost: s\r\nAuthorization: Bearer secret\r\n\r\n";
+        sent.connect_timeout = 5s;
+        sent.idle_timeout = idle_timeout;
+        sent.idle_error = errc::idle_timeout;
+        sent.http2 = use;
+        request.connection->async_send(target, std::move(sent), request,
+                                       [&request](error_code ec, std::string why) {
+                                           request.ec = ec;
+                                           request.why = std::move(why);
+                                       });
+        return request;
+    }
+    MultiplexedRequest& get(StreamUse use = StreamUse::watch) {
+        MultiplexedRequest& request = begin(use);
+        settle();
+        return request;
+    }
+    void settle() { test::settle(io); }
+    void send(std::size_t peer, std::string_view bytes) {
+        connector->peers.at(peer)->send(bytes);
+        settle();
+    }
+    void advance(Duration time) {
+        clock->advance(time);
+        settle();
+    }
+    h2::Peer& peer(std::size_t i) { return *connector->peers.at(i); }
+    std::size_t connections() const { return connector->peers.size(); }
+    std::size_t open_connections() const {
+        return static_cast<std::size_t>(
+            std::count_if(connector->peers.begin(), connector->peers.end(),
+                          [](const auto& one) { return !one->closed; }));
+    }
+
+    asio::io_context io;
+    std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
+    std::shared_ptr<h2::PeerConnector> connector = std::make_shared<h2::PeerConnector>(io);
+    std::shared_ptr<Http2Pool> pool;
+    HttpConnection::Target target;
+    Duration idle_timeout = 10min;
+    std::deque<MultiplexedRequest> requests;
+};
+
+TEST_CASE("HTTP/2: requests share a connection, and each has its response") {
+    MultiplexedClient c;
+    MultiplexedRequest& one = c.begin();
+    MultiplexedRequest& two = c.begin();
+    c.settle();
+    MultiplexedRequest& three = c.get();
+    CHECK(c.connections() == 1);
+    CHECK(c.peer(0).offered);
+    CHECK(c.peer(0).streams() == std::vector<std::int32_t>{1, 3, 5});
+    c.send(0, h2::settings_frame() + h2::head_frame(5) + h2::head_frame(1, "404") +
+                  h2::data_frame(5, "three") + h2::data_frame(1, "one", h2::end_stream));
+    CHECK(one.head->status == 404);
+    CHECK(one.body == "one");
+    CHECK(one.ec == error_code());
+    CHECK(three.body == "three");
+    CHECK_FALSE(three.ec);
+    CHECK_FALSE(two.head);
+    c.send(0, h2::head_frame(3, "200", h2::end_stream));
+    CHECK(two.ec == error_code());
+}
+
+TEST_CASE("HTTP/2: simultaneous requests are one write") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame());
+    const int before = c.peer(0).writes;
+    for (int i = 0; i < 50; ++i) c.begin();
+    c.settle();
+    CHECK(c.peer(0).streams().size() == 51);
+    CHECK(c.peer(0).writes == before + 1);
+}
+
+TEST_CASE("HTTP/2: a server that chooses HTTP/1.1 gets it, on the same connection") {
+    MultiplexedClient c;
+    c.connector->next = [](h2::Peer& peer) { peer.accepts = false; };
+    for (int i = 0; i < 3; ++i) c.begin();
+    c.settle();
+    REQUIRE(c.connections() == 3);
+    CHECK(c.peer(0).offered);
+    // The choice is remembered for a while.
+    CHECK_FALSE(c.peer(1).offered);
+    CHECK_FALSE(c.peer(2).offered);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(c.peer(i).text.starts_with("GET / HTTP/1.1\r\n"));
+        c.send(i, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        CHECK(c.requests[i].body == "ok");
+        CHECK(c.requests[i].ec == error_code());
+    }
+    c.advance(11min);
+    c.get();
+    CHECK(c.peer(3).offered);
+}
+
+TEST_CASE("HTTP/2: a request without TLS does not offer it") {
+    MultiplexedClient c;
+    c.target = std::make_shared<ConnectTarget>();
+    c.get();
+    CHECK_FALSE(c.peer(0).offered);
+}
+
+TEST_CASE("HTTP/2: one failed attempt is reported to all requests that waited for it") {
+    MultiplexedClient c;
+    c.connector->next = [](h2::Peer& peer) { peer.refusal = asio::error::connection_refused; };
+    for (int i = 0; i < 3; ++i) c.begin();
+    c.settle();
+    CHECK(c.connections() == 1);
+    for (const auto& request : c.requests) CHECK(request.ec == asio::error::connection_refused);
+}
+
+TEST_CASE("HTTP/2: if the request that connects is abandoned, another one connects") {
+    MultiplexedClient c;
+    c.connector->next = [](h2::Peer& peer) { peer.connects = false; };
+    for (int i = 0; i < 3; ++i) c.begin();
+    c.settle();
+    REQUIRE(c.connections() == 1);
+    c.connector->next = nullptr;
+    c.requests[0].connection->close();
+    c.requests[1].connection->close();
+    c.settle();
+    CHECK(c.connections() == 2);
+    CHECK(c.peer(1).streams().size() == 1);
+    CHECK_FALSE(c.requests[2].ec);
+}
+
+TEST_CASE("HTTP/2: at the stream limit another connection is opened; no request waits") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 20}}));
+    for (int i = 1; i < 50; ++i) c.get();
+    // A tenth of the streams is kept for brief requests.
+    REQUIRE(c.connections() == 3);
+    CHECK(c.peer(0).streams().size() == 18);
+    CHECK(c.peer(1).streams().size() == 18);
+    CHECK(c.peer(2).streams().size() == 14);
+    c.get(StreamUse::brief);
+    c.get(StreamUse::brief);
+    CHECK(c.peer(0).streams().size() == 20);
+    SECTION("the limit shrinks: open streams go on, new ones go elsewhere") {
+        c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 1}}) + h2::head_frame(1));
+        CHECK(c.requests[0].head);
+        c.get(StreamUse::brief);
+        CHECK(c.peer(0).streams().size() == 20);
+        CHECK(c.peer(1).streams().size() == 19);
+    }
+    SECTION("an ended stream makes room") {
+        c.send(0, h2::head_frame(1, "200", h2::end_stream));
+        c.get();
+        CHECK(c.peer(0).streams().size() == 21);
+    }
+}
+
+TEST_CASE("HTTP/2: the limit of the server is expected of its next connections") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 5}}));
+    for (int i = 0; i < 11; ++i) c.begin();
+    c.settle();
+    REQUIRE(c.connections() == 3);
+    CHECK(c.peer(0).streams().size() == 5);
+    CHECK(c.peer(1).streams().size() == 5);
+    CHECK(c.peer(2).streams().size() == 2);
+    // A larger one counts once it is reported.
+    c.send(2, h2::settings_frame({{h2::max_concurrent_streams, 50}}));
+    for (int i = 0; i < 20; ++i) c.begin();
+    c.settle();
+    CHECK(c.connections() == 3);
+}
+
+TEST_CASE("HTTP/2: a limit learned too late moves the requests beyond it, without an error") {
+    MultiplexedClient c;
+    for (int i = 0; i < 10; ++i) c.begin();
+    c.settle();
+    std::string refusals = h2::settings_frame({{h2::max_concurrent_streams, 4}});
+    for (int id = 9; id < 20; id += 2) refusals += h2::rst_frame(id, h2::refused_stream);
+    c.send(0, refusals);
+    REQUIRE(c.connections() == 3);
+    CHECK(c.peer(1).streams().size() == 4);
+    CHECK(c.peer(2).streams().size() == 2);
+    for (const auto& request : c.requests) CHECK_FALSE(request.ec);
+    CHECK(c.open_connections() == 3);
+}
+
+TEST_CASE("HTTP/2: a server that refuses everything is an error in the end") {
+    MultiplexedClient c;
+    c.get();
+    for (std::size_t i = 0; i < 20 && !c.requests[0].ec; ++i) {
+        REQUIRE(i < c.connections());
+        c.send(i, h2::settings_frame() + h2::rst_frame(1, h2::refused_stream));
+    }
+    CHECK(c.requests[0].ec == asio::error::connection_reset);
+    CHECK(c.connections() == 4);
+}
+
+TEST_CASE("HTTP/2: max_watches bounds the watches of a connection") {
+    MultiplexedClient c(3);
+    for (int i = 0; i < 7; ++i) c.begin();
+    c.settle();
+    CHECK(c.connections() == 3);
+    c.get(StreamUse::brief);
+    CHECK(c.connections() == 3);
+}
+
+TEST_CASE("HTTP/2: GOAWAY moves new requests and leaves running watches alone") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    MultiplexedRequest& late = c.get();
+    c.send(0,
+           h2::settings_frame() + h2::head_frame(1) + h2::goaway_frame(0x7FFFFFFF, h2::no_error));
+    MultiplexedRequest& next = c.get();
+    CHECK(c.connections() == 2);
+    CHECK(c.peer(1).streams().size() == 1);
+    c.send(0, h2::goaway_frame(1, h2::no_error) + h2::data_frame(1, "event"));
+    // The server has not processed it: it moves at once.
+    CHECK_FALSE(late.ec);
+    CHECK(c.peer(1).streams().size() == 2);
+    CHECK(watch.body == "event");
+    CHECK_FALSE(c.peer(0).closed);
+    c.send(0, h2::data_frame(1, "", h2::end_stream));
+    CHECK(watch.ec == error_code());
+    CHECK(c.peer(0).closed);
+    CHECK_FALSE(next.ec);
+}
+
+TEST_CASE("HTTP/2: GOAWAY with an error ends all streams and names it") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    MultiplexedRequest& other = c.get();
+    c.send(0,
+           h2::settings_frame() + h2::head_frame(1) + h2::goaway_frame(3, h2::enhance_your_calm));
+    CHECK(watch.ec == errc::truncated_response);
+    CHECK(other.ec == asio::error::connection_reset);
+    CHECK_THAT(other.why, ContainsSubstring("ENHANCE_YOUR_CALM"));
+    CHECK(c.peer(0).closed);
+}
+
+TEST_CASE("HTTP/2: a stream without END_STREAM is a cut; the others go on") {
+    MultiplexedClient c;
+    MultiplexedRequest& cut = c.get();
+    MultiplexedRequest& other = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::data_frame(1, "{}") +
+                  h2::rst_frame(1, h2::no_error));
+    CHECK(cut.ec == errc::truncated_response);
+    CHECK_THAT(cut.why, ContainsSubstring("NO_ERROR"));
+    CHECK_FALSE(other.ec);
+    c.peer(0).end();
+    c.settle();
+    CHECK(other.ec == asio::error::eof);
+}
+
+TEST_CASE("HTTP/2: silence of 30 s leads to a PING, and 15 s later to the end") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    MultiplexedRequest& other = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1));
+    c.advance(29s);
+    CHECK(c.peer(0).count(h2::ping) == 0);
+    c.advance(1s);
+    CHECK(c.peer(0).count(h2::ping) == 1);
+    SECTION("unanswered: all requests end with one error") {
+        c.advance(14s);
+        CHECK_FALSE(watch.ec);
+        c.advance(1s);
+        CHECK(watch.ec == errc::ping_timeout);
+        CHECK(other.ec == errc::ping_timeout);
+        CHECK(c.peer(0).closed);
+        c.get();
+        CHECK(c.connections() == 2);
+    }
+    SECTION("answered by any frame") {
+        c.advance(14s);
+        c.send(0, h2::data_frame(1, " "));
+        c.advance(29s);
+        CHECK(c.peer(0).count(h2::ping) == 1);
+        CHECK_FALSE(watch.ec);
+        c.advance(1s);
+        CHECK(c.peer(0).count(h2::ping) == 2);
+    }
+    SECTION("a busy executor is no silence of the server") {
+        c.clock->advance(5min);
+        c.peer(0).send(h2::frame(h2::ping, h2::ack, 0, "12345678"));
+        c.settle();
+        c.advance(1s);
+        CHECK_FALSE(watch.ec);
+    }
+}
+
+TEST_CASE("HTTP/2: each request has its own idle timeout") {
+    MultiplexedClient c;
+    c.idle_timeout = 20s;
+    MultiplexedRequest& quiet = c.get();
+    MultiplexedRequest& alive = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::head_frame(3));
+    c.advance(15s);
+    c.send(0, h2::data_frame(1, "\n") + h2::data_frame(3, "event"));
+    c.advance(5s);
+    CHECK(quiet.ec == errc::idle_timeout);
+    CHECK_FALSE(alive.ec);
+    CHECK(c.peer(0).count(h2::rst_stream) == 1);
+}
+
+TEST_CASE("HTTP/2: a closed request resets its stream only") {
+    MultiplexedClient c;
+    MultiplexedRequest& one = c.get();
+    MultiplexedRequest& two = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::head_frame(3));
+    SECTION("by its owner") { one.connection->close(); }
+    SECTION("by its sink, with an error") {
+        one.refuse = true;
+        c.send(0, h2::data_frame(1, "x"));
+        CHECK(one.ec == errc::malformed_response);
+    }
+    SECTION("by its sink, which destroys it and others") {
+        one.act = [&] {
+            const auto destroyed = std::move(one.connection);
+            c.begin();
+        };
+        c.send(0, h2::data_frame(1, "x"));
+    }
+    c.settle();
+    CHECK(c.peer(0).count(h2::rst_stream) == 1);
+    c.send(0, h2::data_frame(1, "late") + h2::data_frame(3, "two", h2::end_stream));
+    CHECK(two.ec == error_code());
+    CHECK(two.body == "two");
+}
+
+TEST_CASE("HTTP/2: requests of callbacks in the end of a connection are safe") {
+    MultiplexedClient c;
+    std::vector<MultiplexedRequest*> all;
+    for (int i = 0; i < 5; ++i) all.push_back(&c.get());
+    c.send(0, h2::settings_frame());
+    all[2]->connection->close();
+    c.peer(0).end(asio::error::connection_reset);
+    c.settle();
+    for (std::size_t i = 0; i < 5; ++i) {
+        if (i != 2) CHECK(all[i]->ec == asio::error::connection_reset);
+    }
+    c.get();
+    CHECK(c.connections() == 2);
+}
+
+TEST_CASE("HTTP/2: a connection without a request is closed after a while") {
+    MultiplexedClient c;
+    c.get(StreamUse::brief);
+    c.send(0, h2::settings_frame() + h2::head_frame(1, "200", h2::end_stream));
+    c.advance(20s);
+    CHECK_FALSE(c.peer(0).closed);
+    c.get(StreamUse::brief);
+    CHECK(c.connections() == 1);
+    c.send(0, h2::head_frame(3, "200", h2::end_stream));
+    c.advance(10s);
+    c.advance(20s);
+    CHECK(c.peer(0).closed);
+    CHECK(c.peer(0).count(h2::ping) == 0);
+}
+
+TEST_CASE("HTTP/2: the end of the pool ends its connections") {
+    MultiplexedClient c;
+    c.get();
+    c.requests.clear();
+    c.pool.reset();
+    c.settle();
+    CHECK(c.peer(0).closed);
+}
+
+TEST_CASE("HTTP/2: what breaks the rules is named") {
+    MultiplexedClient c;
+    MultiplexedRequest& request = c.get();
+    c.send(0, "HTTP/1.1 400 Bad Request\r\n\r\n");
+    c.settle();
+    REQUIRE(request.ec);
+    CHECK_THAT(request.why, ContainsSubstring("breaks the rules of HTTP/2"));
+    CHECK(c.peer(0).closed);
+}
+
+}  // namespace
+}  // namespace k8s_sd::detail
