@@ -11,8 +11,8 @@
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/lookups.hpp"
-#include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/pacing.hpp"
+#include "k8s_sd/detail/watch/short_verdict.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 #include "k8s_sd/error.hpp"
 

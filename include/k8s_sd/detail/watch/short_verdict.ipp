@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/watch/outcome.hpp"
+#include "k8s_sd/detail/watch/short_verdict.hpp"
 
 #include <cstddef>
 #include <string>
