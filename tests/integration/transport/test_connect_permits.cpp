@@ -99,6 +99,18 @@ TEST_CASE("Connect permits: the timeout begins with the attempt") {
     CHECK(*f.granted == 0);
 }
 
+TEST_CASE("Connect permits: an attempt without a timeout takes none, because it might keep it") {
+    ConnectFixture f;
+    QueuedRequest hanging, queued;
+    f.send(hanging, 0s);
+    CHECK(*f.granted == 0);
+    f.send(queued);
+    f.advance(10min);
+    CHECK_FALSE(hanging.ec);
+    CHECK(queued.ec == errc::connect_timeout);
+    CHECK(queued.notified.empty());
+}
+
 TEST_CASE("Connect permits: without competition a request does not wait") {
     ConnectFixture f(1s);
     QueuedRequest queued;

@@ -241,7 +241,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         timer_->cancel();
         const std::shared_ptr<PermitQueue>& permits = exchange_->request.connect_permits;
         const PermitQueue::Urgency urgency = exchange_->request.urgency;
-        if (!permits) return dial();
+        // Without a timeout an attempt that hangs would keep its permit.
+        if (!permits || exchange_->request.connect_timeout <= Duration{}) return dial();
         connect_permit_ = permits->try_permit(urgency);
         if (connect_permit_) return dial();
         permit_request_ = permits->async_permit(
@@ -253,6 +254,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         exchange_->sink->on_connect_wait(true);
     }
     void on_permit(PermitQueue::Permit permit) {
+        permit_request_.reset();
         connect_permit_ = std::move(permit);
         const auto exchange = exchange_;
         exchange->sink->on_connect_wait(false);
