@@ -33,8 +33,7 @@ class ResponseSink {
 
 struct HttpRequest {
     std::string text;  ///< request line and headers; wiped once answered: credentials
-    /// A new connection takes a permit while it is being established; null, or no
-    /// `connect_timeout`: it needs none.
+    /// A new connection takes a permit while it is being established; null: it needs none.
     std::shared_ptr<PermitQueue> connect_permits;
     PermitQueue::Urgency urgency = PermitQueue::Urgency::normal;
     Duration connect_timeout{};  ///< does not include the wait for the permit
