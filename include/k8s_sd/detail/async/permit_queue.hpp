@@ -1,28 +1,21 @@
 #pragma once
 
+#include "k8s_sd/detail/async/wait_queue.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
-namespace asio = boost::asio;
-
 /// A limited number of permits, granted in the order of the requests, to urgent ones first.
 /// Thread-safe.
 ///
 /// Handlers are posted to the given executor. They may call or destroy anything.
 class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
-    struct Request;
-    using Requests = std::list<std::shared_ptr<Request>>;
-
  public:
     enum class Urgency : bool { normal, urgent };
 
@@ -52,29 +45,12 @@ class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
         std::shared_ptr<PermitQueue> queue_;  ///< null: no permit
     };
 
-    /// Owns a request. Its destruction withdraws the request; a permit granted meanwhile goes to
-    /// the next request. If the handle is destroyed on the handler's executor, the handler is not
-    /// called afterwards.
-    class RequestHandle {
-     public:
-        RequestHandle() = default;
-        RequestHandle(RequestHandle&&) noexcept = default;
-        RequestHandle& operator=(RequestHandle&& other) noexcept;
-        ~RequestHandle() { reset(); }
-        void reset() noexcept;
+    using Queue = WaitQueue<Permit>;
+    using Handler = Queue::Handler;
+    /// A permit granted to a withdrawn request goes to the next one.
+    using RequestHandle = Queue::Handle;
 
-     private:
-        friend class PermitQueue;
-        RequestHandle(std::shared_ptr<PermitQueue> queue, std::shared_ptr<Request> request)
-            : queue_(std::move(queue)), request_(std::move(request)) {}
-
-        std::shared_ptr<PermitQueue> queue_;
-        std::shared_ptr<Request> request_;
-    };
-
-    using Handler = std::function<void(Permit)>;
-
-    PermitQueue(Limit limit, Gauges gauges) : limit_(limit), gauges_(std::move(gauges)) {}
+    PermitQueue(Limit, const Gauges&);
 
     /// Grants a permit once one is available.
     [[nodiscard]] RequestHandle async_permit(asio::any_io_executor, Handler,
@@ -84,21 +60,18 @@ class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
 
  private:
     bool has_permit(Urgency) const noexcept;
-    Requests* next_queue() noexcept;
+    Queue* next_queue() const;
+    Permit grant();
     void hand_out() noexcept;
     void give_back() noexcept;
-    void post(const std::shared_ptr<Request>&);
-    void run(Request&);
-    void withdraw(Request&) noexcept;
-    void count_waiting(int change) noexcept;
 
     const Limit limit_;
-    const Gauges gauges_;
+    const std::shared_ptr<Metrics::Gauge> granted_gauge_;
+    const std::shared_ptr<Queue> urgent_;
+    const std::shared_ptr<Queue> normal_;
 
-    std::mutex mutex_;  ///< never held during calls, destruction or posting of foreign handlers
+    std::mutex mutex_;  ///< never held during the destruction of permits
     std::size_t granted_ = 0;
-    Requests urgent_;
-    Requests normal_;
     bool handing_out_ = false;
 };
 

@@ -1,14 +1,13 @@
 #pragma once
 
 #include "k8s_sd/detail/async/permit_queue.hpp"
+#include "k8s_sd/detail/async/wait_queue.hpp"
 #include "k8s_sd/detail/client/server_memory.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
-#include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -22,29 +21,7 @@ namespace k8s_sd::inline v0::detail {
 ///
 /// Handlers are posted to the given executor. They may call or destroy anything.
 class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
-    struct Request;
-    using Requests = std::list<std::shared_ptr<Request>>;
-
  public:
-    /// Owns a request for a notification. Its destruction withdraws the request. If the handle is
-    /// destroyed on the handler's executor, the handler is not called afterwards.
-    class RequestHandle {
-     public:
-        RequestHandle() = default;
-        RequestHandle(RequestHandle&&) noexcept = default;
-        RequestHandle& operator=(RequestHandle&& other) noexcept;
-        ~RequestHandle() { reset(); }
-        void reset() noexcept;
-
-     private:
-        friend class ServerTraffic;
-        RequestHandle(std::shared_ptr<ServerTraffic> traffic, std::shared_ptr<Request> request)
-            : traffic_(std::move(traffic)), request_(std::move(request)) {}
-
-        std::shared_ptr<ServerTraffic> traffic_;
-        std::shared_ptr<Request> request_;
-    };
-
     /// The test whether the server streams the lists of some kinds: one watch requests its list
     /// that way, the others wait. Ends on destruction, on any thread.
     class StreamTrial {
@@ -65,7 +42,9 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
         std::string_view family_;
     };
 
-    using Handler = std::function<void()>;
+    using Notices = WaitQueue<>;
+    using Handler = Notices::Handler;
+    using RequestHandle = Notices::Handle;
 
     ServerTraffic(const ServerLimits&, const std::shared_ptr<Metrics>&);
 
@@ -92,17 +71,13 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     ServerShards shards;
 
  private:
-    RequestHandle enqueue(Requests&, asio::any_io_executor, Handler);
     void end_trial(std::string_view family) noexcept;
-    static void take_all(Requests& queue, Requests& taken) noexcept;
-    void post(const std::shared_ptr<Request>&);
-    void run(Request&);
-    void withdraw(Request&) noexcept;
 
-    // Never held during calls, destruction or posting of foreign handlers.
+    const std::shared_ptr<Notices> recovering_ = std::make_shared<Notices>();  ///< for a success
+    const std::shared_ptr<Notices> expecting_ =
+        std::make_shared<Notices>();  ///< for the end of a trial
+
     mutable std::mutex mutex_;
-    Requests recovering_;                ///< for a success
-    Requests expecting_;                 ///< for the end of a trial
     std::set<std::string_view> trials_;  ///< the families, see ListMemory::family()
     bool failed_ = false;
     std::uint64_t recoveries_ = 0;
