@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.hpp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
+#include "k8s_sd/detail/discovery/snapshots/snapshot_report.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
@@ -60,7 +61,7 @@ class ViewFileReport {
  public:
     /// \param what  the file, for messages
     ViewFileReport(std::shared_ptr<Metrics> metrics, Logger logger, std::string what)
-        : metrics_(std::move(metrics)), log_(std::move(logger)), what_(std::move(what)) {}
+        : outcomes_(std::move(metrics), std::move(what)), log_(std::move(logger)) {}
 
     /// The view of the file is in use.
     void on_known(std::chrono::seconds age) {
@@ -69,8 +70,7 @@ class ViewFileReport {
     }
     /// \param wanted  the view of the file is still wanted
     void on_ignored(const std::string& problem, bool wanted) {
-        ++metrics_->snapshots_ignored;
-        const std::string words = what_ + " is ignored: " + problem;
+        const std::string words = outcomes_.on_ignored(problem);
         if (wanted) set(read_words_, words);
         log_.log(LogLevel::warning, words);
     }
@@ -78,12 +78,10 @@ class ViewFileReport {
     void on_seen() { set(read_words_, {}); }
     /// \param problem  empty: none. Each is reported once in a row.
     void on_written(const std::string& problem) {
-        ++(problem.empty() ? metrics_->snapshots_written : metrics_->snapshot_failures);
-        if (std::exchange(write_problem_, problem) == problem) return;
-        const std::string words =
-            problem.empty() ? std::string() : what_ + " is not written: " + problem;
-        set(write_words_, words);
-        if (!words.empty()) log_.log(LogLevel::warning, words);
+        const auto words = outcomes_.on_written(problem);
+        if (!words) return;
+        set(write_words_, *words);
+        if (!words->empty()) log_.log(LogLevel::warning, *words);
     }
     /// Any thread.
     std::string words() const {
@@ -97,10 +95,8 @@ class ViewFileReport {
         words = std::move(now);
     }
 
-    const std::shared_ptr<Metrics> metrics_;
+    SnapshotOutcomes outcomes_;
     const Logger log_;
-    const std::string what_;
-    std::string write_problem_;
 
     mutable std::mutex mutex_;  // guards everything below
     std::string read_words_;

@@ -38,13 +38,13 @@ class Http2Stream {
 /// has no stream for a while.
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
-    /// \param stream  connected
     struct Limits {
         std::size_t max_watches = 0;  ///< 0: as many as the server permits
         /// Streams until the server reports its limit, which may be more or less.
         std::size_t presumed_streams = 100;
     };
 
+    /// \param stream  connected
     Http2Connection(const asio::any_io_executor&, std::shared_ptr<Clock>,
                     std::unique_ptr<ByteStream> stream, Limits);
 
