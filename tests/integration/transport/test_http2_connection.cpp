@@ -277,6 +277,17 @@ TEST_CASE("HTTP/2: GOAWAY moves new requests and leaves running watches alone") 
     CHECK_FALSE(next.ec);
 }
 
+TEST_CASE("HTTP/2: requests moved by GOAWAY share one connection, whatever stays on the old one") {
+    MultiplexedClient c;
+    for (int i = 0; i < 30; ++i) c.begin();
+    c.settle();
+    REQUIRE(c.peer(0).streams().size() == 30);
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::goaway_frame(1, h2::no_error));
+    CHECK(c.connections() == 2);
+    CHECK(c.peer(1).streams().size() == 29);
+    for (const auto& request : c.requests) CHECK_FALSE(request.ec);
+}
+
 TEST_CASE("HTTP/2: GOAWAY with an error ends all streams and names it") {
     MultiplexedClient c;
     MultiplexedRequest& watch = c.get();

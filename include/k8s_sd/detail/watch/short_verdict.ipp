@@ -46,8 +46,8 @@ Verdict verdict_on_list(const ShortRequest::Answer& answer, const WatchQuery& qu
     Exchange exchange = exchange_of(answer, query, Purpose::list);
     ExchangeEnd end{.failure = failure_of(answer)};
     if (exchange.readable && !answer.ec) {
-        NoObjects nobody;
-        ListWatchReader reader(schema_of(query.kind), WatchOptions().max_object_bytes, nobody);
+        NoObjects ignored;
+        ListWatchReader reader(schema_of(query.kind), WatchOptions().max_object_bytes, ignored);
         reader.expect(Document::list);
         reader.choose_decoder(answer.head.content_type);
         error_code ec = reader.feed(answer.body);

@@ -49,6 +49,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
                     std::unique_ptr<ByteStream> stream, Limits);
 
     void start();
+    /// Whether it is neither closed nor about to end, whatever its limit.
+    bool takes_streams() const;
     /// Whether the connection takes another stream. At the limit of the server it takes none,
     /// although the server would let it wait.
     bool has_room(StreamUse) const;

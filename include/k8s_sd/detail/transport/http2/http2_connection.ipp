@@ -63,6 +63,8 @@ void Http2Connection::close() noexcept {
 
 // --- streams -------------------------------------------------------------------------------------
 
+bool Http2Connection::takes_streams() const { return !closed_ && !session_->state().draining; }
+
 std::size_t Http2Connection::stream_limit() const {
     const Http2State state = session_->state();
     const std::size_t limit =
@@ -77,7 +79,7 @@ std::size_t Http2Connection::watch_limit(std::size_t streams, std::size_t max_wa
 
 bool Http2Connection::has_room(StreamUse use) const {
     const std::size_t limit = stream_limit();
-    if (closed_ || session_->state().draining || open_.size() >= limit) return false;
+    if (!takes_streams() || open_.size() >= limit) return false;
     return use == StreamUse::brief || watches_ < watch_limit(limit, limits_.max_watches);
 }
 
@@ -123,7 +125,8 @@ void Http2Connection::deliver(const Http2Event& event) {
         case Http2Event::Kind::end: break;
     }
     forget(position);
-    if (event.end.kind == Http2End::Kind::refused) refused_at_ = open_.size();
+    // After GOAWAY a refusal says nothing about the limit.
+    if (event.end.kind == Http2End::Kind::refused && takes_streams()) refused_at_ = open_.size();
     stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end)});
 }
 

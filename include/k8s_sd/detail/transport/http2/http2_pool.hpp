@@ -25,7 +25,7 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     /// What a waiting request learns.
     struct Result {
         enum class Kind : std::uint8_t {
-            again,  ///< look again: there is a connection, or HTTP/1.1, or nobody connects any more
+            again,  ///< look again: a connection, HTTP/1.1, or the attempt was abandoned
             failed  ///< the other request could not connect
         };
         Kind kind = Kind::again;

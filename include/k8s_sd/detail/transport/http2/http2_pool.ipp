@@ -80,6 +80,7 @@ std::size_t Http2Pool::known_limit(const Target& target) const {
     const auto known = connections_.find(target);
     if (known == connections_.end()) return limit;
     for (const Shared& connection : known->second) {
+        if (!connection->takes_streams()) continue;
         limit = std::min(limit, std::max<std::size_t>(connection->stream_limit(), 1));
     }
     return limit;
