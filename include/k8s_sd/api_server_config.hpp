@@ -176,6 +176,16 @@ struct KubeconfigOrigin {
     auto operator<=>(const KubeconfigOrigin&) const = default;
 };
 
+/// The version of HTTP for https. HTTP/2 is used only if the library was built with nghttp2 and the
+/// server, or a proxy in front of it, chooses it by ALPN; then many requests share a connection.
+enum class HttpVersion : std::uint8_t {
+    /// HTTP/1.1 for lists and for the first 8 watches of a server; HTTP/2 for further watches, for
+    /// lists and watches of a single object, as an ObjectCache has them, and for short requests.
+    automatic,
+    http1,  ///< HTTP/1.1
+    http2,  ///< HTTP/2 for all requests, where the server chooses it
+};
+
 /// One API server and the way to talk to it.
 struct ApiServerConfig {
     /// "https://host:port/prefix"; empty: kubeconfig_file or in-cluster. Without a scheme:
@@ -187,7 +197,10 @@ struct ApiServerConfig {
     TlsConfig tls{};                    ///< for https
     ProxyConfig proxy{};                ///< none by default
     bool disable_compression = false;   ///< lists are not compressed, see WatchOptions::gzip
-    KubeconfigOrigin kubeconfig{};      ///< set by resolve()
+    /// resolve() changes it to `http1` if the environment variable DISABLE_HTTP2 is not empty, as
+    /// client-go does.
+    HttpVersion http_version = HttpVersion::automatic;
+    KubeconfigOrigin kubeconfig{};  ///< set by resolve()
     auto operator<=>(const ApiServerConfig&) const = default;
 };
 

@@ -208,10 +208,13 @@ K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, 
 /// every WatchOptions::poll_interval instead. The status says so.
 struct ServerLimits {
     std::size_t concurrent_lists = 8;  ///< LISTs in progress; zero: no limit
-    std::size_t watches = 512;         ///< open WATCHes, each a connection; zero: no limit
+    std::size_t watches = 512;         ///< open WATCHes; zero: no limit
     /// Connections being established: name lookup, TCP, proxy and TLS; zero: no limit. Timeouts
     /// begin with the attempt. An eighth is reserved for short requests, which also go first.
     std::size_t concurrent_connects = 32;
+    /// Watches that share a connection by HTTP/2, so the number that a broken connection interrupts
+    /// at a time; zero: as many as the server permits, less a tenth for short requests.
+    std::size_t max_watches_per_connection = 100;
 };
 
 /// The library's external dependencies, one per execution context.

@@ -153,11 +153,12 @@ struct Metrics {
     Counter snapshot_failures{0};  ///< snapshot files not written because of an error
 
     // Of all servers, see ServerLimits.
-    Gauge lists_waiting{0};     ///< LISTs waiting for a permit
-    Gauge lists_running{0};     ///< LISTs in progress
-    Gauge open_watches{0};      ///< WATCHes with a connection
-    Gauge connects_waiting{0};  ///< requests waiting for a permit to connect
-    Gauge connects_running{0};  ///< connections being established
+    Gauge lists_waiting{0};      ///< LISTs waiting for a permit
+    Gauge lists_running{0};      ///< LISTs in progress
+    Gauge open_watches{0};       ///< WATCHes with a connection
+    Gauge connects_waiting{0};   ///< requests waiting for a permit to connect
+    Gauge connects_running{0};   ///< connections being established
+    Gauge http2_connections{0};  ///< open connections by HTTP/2
 
     // Of all ObjectCaches.
     Gauge cache_references{0};             ///< references and subscriptions of hosts
@@ -335,6 +336,8 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Requests that wait because enough connections to their API server are being established."},
     {"k8s_sd_connects_running", &Metrics::connects_running,
      "Connections that are being established."},
+    {"k8s_sd_http2_connections", &Metrics::http2_connections,
+     "Open connections by HTTP/2, each for several requests."},
     {"k8s_sd_cache_references", &Metrics::cache_references,
      "References to objects of ObjectCaches."},
     {"k8s_sd_cached_objects", &Metrics::cached_objects, "Objects that are referred to."},

@@ -90,6 +90,8 @@ struct WatchStatus {
     std::array<std::uint64_t, list_reason_count> lists{};
     std::uint64_t streamed_lists = 0;  ///< complete lists at the start of a watch (watch-lists)
     std::string resource_version;      ///< version of the cached state
+    /// Version of HTTP of the last response, 1 for HTTP/1.1 or 2; 0: no response yet.
+    unsigned http_version = 0;
     /// For the watch of a share (ObjectShare): whether the server sends only this share, by its own
     /// statement (shardInfo of a list) or by evidence: an object outside of the share, or a
     /// streamed list with too many objects of the share for chance. nullopt: unknown.

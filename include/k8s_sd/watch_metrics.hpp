@@ -63,6 +63,12 @@ inline constexpr WatchMetric watch_metrics[] = {
      [](const WatchStatus& s, TimePoint) -> std::optional<double> {
          return detail::in_seconds(s.pause.value_or(Duration{}));
      }},
+    {{"k8s_sd_watch_http_version", MetricType::gauge,
+      "Version of HTTP of the last response, 1 or 2."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (s.http_version == 0) return std::nullopt;
+         return s.http_version;
+     }},
     {{"k8s_sd_watch_server_sharded", MetricType::gauge,
       "Whether the server sends no more than the share that is watched, where that is known."},
      [](const WatchStatus& s, TimePoint) -> std::optional<double> {

@@ -23,10 +23,11 @@ PROGRAMS = {
 SCRAPE_CONFIG = "scrape_configs: [{job_name: pods, scrape_interval: 1s, scrape_timeout: 1s, " \
     "kubernetes_sd_configs: [{role: pod}]}]\n"
 SHARED_OPTIONS = ("--api-server", "--kubeconfig", "--context", "--proxy", "--no-proxy",
-                  "--proxy-from-environment", "--header", "--token-file", "--username",
-                  "--password-file", "--as", "--as-group", "--as-uid", "--ca-file", "--client-cert",
-                  "--client-key", "--tls-server-name", "--tls-min-version", "--tls-max-version",
-                  "--insecure-skip-tls-verify")
+                  "--proxy-from-environment", "--http-version", "--header", "--token-file",
+                  "--username", "--password-file", "--as", "--as-group", "--as-uid", "--ca-file",
+                  "--client-cert", "--client-key", "--tls-server-name", "--tls-min-version",
+                  "--tls-max-version", "--insecure-skip-tls-verify")
+
 
 
 class Servers(unittest.TestCase):

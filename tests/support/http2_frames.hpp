@@ -30,7 +30,8 @@ enum Code : std::uint32_t {
     internal_error = 2,
     refused_stream = 7,
     cancel = 8,
-    enhance_your_calm = 11
+    enhance_your_calm = 11,
+    http_1_1_required = 13
 };
 enum Setting : std::uint16_t { max_concurrent_streams = 3, initial_window_size = 4 };
 

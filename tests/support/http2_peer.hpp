@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +29,8 @@ struct Peer {
     error_code refusal;    ///< of the connection; none: accepted
     bool connects = true;  ///< false: the attempt takes forever
     bool closed = false;   ///< by the client
+    bool throws = false;   ///< any read or write
+    error_code write_error;
     FrameReader reader;
     std::vector<Frame> received;
     std::string text;  ///< all received bytes
@@ -83,11 +87,16 @@ class PeerStream final : public ByteStream {
         });
     }
     void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
+        if (peer_->throws) throw std::runtime_error("out of order");
         peer_->buffer = buffer;
         peer_->handler = std::move(handler);
         peer_->serve();
     }
     void async_write(asio::const_buffer bytes, IoHandler handler) override {
+        if (peer_->throws) throw std::runtime_error("out of order");
+        if (peer_->write_error) {
+            return asio::post(peer_->io, [handler, ec = peer_->write_error] { handler(ec, 0); });
+        }
         const std::string_view written(static_cast<const char*>(bytes.data()), bytes.size());
         ++peer_->writes;
         peer_->text += written;

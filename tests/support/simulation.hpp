@@ -6,6 +6,7 @@
 #include "support/plain_lists.hpp"
 #include "support/settle.hpp"
 
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -19,6 +20,14 @@ inline sim::ApiServerOptions json_server() {
     return options;
 }
 
+/// Whether tests reach their server by HTTP/2, see tests/CMakeLists.txt.
+inline bool is_by_http2() { return std::getenv("K8S_SD_TEST_BY_HTTP2") != nullptr; }
+
+inline sim::ApiServerOptions with_http2(sim::ApiServerOptions options) {
+    options.http2 = options.http2 || is_by_http2();
+    return options;
+}
+
 /// The fixture of the test kit, with limits of the server and a connector of the test.
 class Simulation : public sim::Fixture {
  public:
@@ -26,7 +35,7 @@ class Simulation : public sim::Fixture {
     /// \param around  wraps the server's connector, for cases beyond TransportFaults
     explicit Simulation(sim::ApiServerOptions options = {}, const sim::TransportFaults& faults = {},
                         const ServerLimits& limits = {}, const Around& around = {})
-        : Fixture({.server = std::move(options),
+        : Fixture({.server = with_http2(std::move(options)),
                    .faults = faults,
                    .environment = [&](Environment& environment) {
                        environment.limits = limits;

@@ -57,6 +57,7 @@ class WatchProbe final : private WatchObserver {
  private:
     static std::shared_ptr<ApiClient> client_of(Simulation& simulation, ApiServerConfig server) {
         if (server.url.empty()) server.url = simulation.server.url();
+        if (is_by_http2()) server.http_version = HttpVersion::http2;
         return std::make_shared<ApiClient>(simulation.context.get_executor(), server,
                                            simulation.environment());
     }

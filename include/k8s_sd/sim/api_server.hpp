@@ -9,6 +9,7 @@
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,12 +53,24 @@ struct ApiServerOptions {
     /// A watch ends when its client has left this number of events unread.
     std::size_t max_unread_events = 10'000;
     std::size_t max_open_connections = 10'000;  ///< further ones are closed at once
-    std::string token = {};                     ///< the required bearer token; empty: none required
-    std::string path_prefix = {};               ///< "/k8s/cluster-1": requests elsewhere get 404
-    std::string tls_certificate = {};           ///< PEM chain; with tls_key: listen() uses TLS
-    std::string tls_key = {};                   ///< PEM
+    /// Offers HTTP/2: by ALPN with a certificate, in memory to https. Needs a library built with
+    /// nghttp2; without, it has no effect. See set_http2().
+    bool http2 = false;
+    std::string token = {};             ///< the required bearer token; empty: none required
+    std::string path_prefix = {};       ///< "/k8s/cluster-1": requests elsewhere get 404
+    std::string tls_certificate = {};   ///< PEM chain; with tls_key: listen() uses TLS
+    std::string tls_key = {};           ///< PEM
     std::string tls_client_ca = {};     ///< PEM; if set, the required CA of client certificates
     std::shared_ptr<Clock> clock = {};  ///< for bookmarks and timeouts; null: system_clock()
+};
+
+/// The behaviour of a simulated server by HTTP/2.
+struct Http2Behavior {
+    std::uint32_t max_streams = 100;  ///< of a connection; the server refuses further ones
+    bool answer_pings = true;         ///< false: as if the network had stalled
+    bool refuse_streams = false;      ///< REFUSED_STREAM for every new request
+    bool require_http1 = false;       ///< HTTP_1_1_REQUIRED for every new request
+    bool omit_end_stream = false;     ///< complete responses end without END_STREAM
 };
 
 /// A Kubernetes API server in the process: LIST, WATCH and GET of the resources for service
@@ -194,11 +207,24 @@ class K8S_SD_EXPORT ApiServer {
     /// port.
     void accept_connections(bool);
 
+    void set_http2(Http2Behavior);  ///< from now on; a new limit is reported to open connections
+    /// The forms of GOAWAY. Streams in progress go on unless stated otherwise.
+    enum class GoAway {
+        announced,    ///< takes no further stream: the first of two, with the largest identifier
+        graceful,     ///< the second one, or the only one: with the latest stream
+        unprocessed,  ///< the latest stream is ignored: the client may send it again elsewhere
+        calm,         ///< ENHANCE_YOUR_CALM
+    };
+    void send_goaway(GoAway);  ///< on all connections by HTTP/2
+    /// Sends bytes on all connections by HTTP/2, as if they were frames: floods, for example.
+    void send_http2_frames(std::string bytes);
+
     // ---- Observation ---------------------------------------------------------------------
     std::vector<RequestRecord> requests() const;  ///< oldest first; the last 10 000
     void clear_requests();                        ///< drops the records
-    std::size_t open_connections() const;  ///< connections of clients, in memory and over TCP
-    std::size_t open_watches() const;      ///< running WATCH requests
+    std::size_t open_connections() const;   ///< connections of clients, in memory and over TCP
+    std::size_t http2_connections() const;  ///< those by HTTP/2
+    std::size_t open_watches() const;       ///< running WATCH requests
 
     class Impl;
 

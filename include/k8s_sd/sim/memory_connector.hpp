@@ -33,7 +33,9 @@ class K8S_SD_EXPORT MemoryConnector : public Connector {
     using Accept = std::function<bool(std::unique_ptr<ByteStream>)>;
 
     /// \param server  executor of the server's ends; `accept` is called from any thread.
-    MemoryConnector(asio::any_io_executor server, Accept accept, TransportFaults faults = {});
+    /// \param http2  whether the server chooses HTTP/2, if the client offers it
+    MemoryConnector(asio::any_io_executor server, Accept accept, TransportFaults faults = {},
+                    bool http2 = false);
     ~MemoryConnector() override;
 
     /// See Connector. The target is ignored.

@@ -28,6 +28,13 @@ const Choices<k8s_sd::TlsVersion>& tls_versions() {
     return all;
 }
 
+const Choices<k8s_sd::HttpVersion>& http_versions() {
+    static const Choices<k8s_sd::HttpVersion> all{{"auto", k8s_sd::HttpVersion::automatic},
+                                                  {"1.1", k8s_sd::HttpVersion::http1},
+                                                  {"2", k8s_sd::HttpVersion::http2}};
+    return all;
+}
+
 Setter file(std::string& member) {
     return [&member](Text value) { member = readable_file(value); };
 }
@@ -70,6 +77,9 @@ Section server_options(DiscoveryConfig& config, const std::string& otherwise) {
           text(server.proxy.no_proxy)},
          {"--proxy-from-environment", "", "use HTTPS_PROXY or HTTP_PROXY, and NO_PROXY",
           flag(server.proxy.from_environment)},
+         {"--http-version", "VERSION",
+          either(names_of(http_versions()), "auto") + "; auto: HTTP/2 where many requests share it",
+          choice(server.http_version, http_versions())},
          {"--header", "'NAME: VALUE'", "sent with every request; repeatable",
           [&server](Text line) { server.headers.push_back(read_header(line)); }}}};
 }
@@ -104,8 +114,10 @@ Section credential_options(DiscoveryConfig& config) {
               flag(tls.insecure_skip_verify)}}};
 }
 
-bool names_server(const DiscoveryConfig& config) noexcept {
-    return config.api_server != ApiServerConfig{} || !config.kubeconfig_file.empty() ||
+bool names_server(const DiscoveryConfig& config) {
+    ApiServerConfig named = config.api_server;
+    named.http_version = {};  // valid for any server
+    return named != ApiServerConfig{} || !config.kubeconfig_file.empty() ||
            !config.kubeconfig_context.empty();
 }
 
@@ -166,6 +178,7 @@ std::string_view option_of_server_field(std::string_view field) noexcept {
         {"api_server.tls.min_version", "--tls-min-version"},
         {"api_server.tls.max_version", "--tls-max-version"},
         {"api_server.tls.insecure_skip_verify", "--insecure-skip-tls-verify"},
+        {"api_server.http_version", "--http-version"},
         {"api_server.proxy.url", "--proxy"},
         {"api_server.proxy.no_proxy", "--no-proxy"},
         {"api_server.proxy.from_environment", "--proxy-from-environment"},

@@ -16,7 +16,7 @@ Section server_options(k8s_sd::DiscoveryConfig&, const std::string& otherwise);
 Section credential_options(k8s_sd::DiscoveryConfig&);
 
 /// Whether the options name a server.
-bool names_server(const k8s_sd::DiscoveryConfig&) noexcept;
+bool names_server(const k8s_sd::DiscoveryConfig&);
 /// Copies the settings of the server.
 void set_server(k8s_sd::DiscoveryConfig& to, const k8s_sd::DiscoveryConfig& from);
 

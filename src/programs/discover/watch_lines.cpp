@@ -42,6 +42,7 @@ std::string watch_line(const k8s_sd::WatchStatus& watch, TimePoint now) {
     line += " for " + seconds(now - watch.waiting_since);
     if (watch.pause) line += " of " + seconds(*watch.pause);
     line += "; " + std::to_string(watch.objects) + " objects";
+    if (watch.http_version == 2) line += " by HTTP/2";
     append_age(line, "byte", watch.last_byte, now);
     append_age(line, "event", watch.last_event, now);
     append_age(line, "bookmark", watch.last_bookmark, now);

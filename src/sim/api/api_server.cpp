@@ -168,11 +168,18 @@ void ApiServer::send_to_watches(std::string_view plural, std::string bytes, Afte
 void ApiServer::end_watches() {
     impl_->for_each_connection([](Connection& connection) { connection.end_watch(); });
 }
-void ApiServer::disconnect_all() {
-    impl_->for_each_connection([](Connection& connection) { connection.close(); });
+void ApiServer::disconnect_all() { impl_->disconnect_all(); }
+void ApiServer::set_http2(Http2Behavior behavior) { impl_->set_http2(behavior); }
+void ApiServer::send_goaway(GoAway how) {
+    impl_->for_each_http2_connection([how](Http2Connection& other) { other.go_away(how); });
+}
+void ApiServer::send_http2_frames(std::string bytes) {
+    impl_->for_each_http2_connection(
+        [bytes = std::move(bytes)](Http2Connection& connection) { connection.send_raw(bytes); });
 }
 void ApiServer::accept_connections(bool accept) { impl_->accept_connections(accept); }
 
+std::size_t ApiServer::http2_connections() const { return impl_->http2_connections(); }
 std::vector<RequestRecord> ApiServer::requests() const { return impl_->requests(); }
 void ApiServer::clear_requests() { impl_->clear_requests(); }
 std::size_t ApiServer::open_connections() const { return impl_->open_connections(); }

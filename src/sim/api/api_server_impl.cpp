@@ -1,5 +1,6 @@
 #include "sim/api/api_server_impl.hpp"
 
+#include "k8s_sd/detail/base/http2_support.hpp"
 #include "sim/api/discovery_documents.hpp"
 #include "sim/api/list.hpp"
 #include "sim/api/status.hpp"
@@ -77,7 +78,9 @@ ApiServer::Impl::Impl(const asio::any_io_executor& executor, ApiServerOptions op
 
 std::string ApiServer::Impl::url() const {
     const std::lock_guard lock(mutex_);
-    const std::string scheme = options_.tls_certificate.empty() ? "http://" : "https://";
+    const bool tls = listener_ ? !options_.tls_certificate.empty()
+                               : options_.http2 || !options_.tls_certificate.empty();
+    const std::string scheme = tls ? "https://" : "http://";
     const std::string authority =
         listener_ ? "127.0.0.1:" + std::to_string(listener_->port()) : "sim.invalid";
     return scheme + authority + options_.path_prefix;
@@ -88,11 +91,12 @@ std::shared_ptr<MemoryConnector> ApiServer::Impl::connector(TransportFaults faul
         const auto self = weak.lock();
         if (!self || !self->accepting_) return false;
         asio::post(self->strand_, [self, stream = std::move(stream)]() mutable {
-            self->add_connection(std::move(stream));
+            self->accept(std::move(stream));
         });
         return true;
     };
-    return std::make_shared<MemoryConnector>(strand_, std::move(accept), faults);
+    return std::make_shared<MemoryConnector>(strand_, std::move(accept), faults,
+                                             options_.http2 && detail::has_http2());
 }
 
 void ApiServer::Impl::accept_connections(bool accept) {
@@ -111,21 +115,83 @@ void ApiServer::Impl::shutdown() {
         const std::lock_guard lock(mutex_);
         if (listener_) listener_->stop();
     }
+    close_all();
+}
+
+void ApiServer::Impl::close_all() {
+    const auto shared = http2_connections_;
+    for (const auto& connection : shared) connection->close();
     const auto connections = connections_;
     for (const auto& connection : connections) connection->close();
 }
 
-void ApiServer::Impl::add_connection(std::unique_ptr<ByteStream> stream) {
-    if (shut_down_ || connections_.size() >= options_.max_open_connections) return;
-    auto connection = std::make_shared<Connection>(*this, strand_, std::move(stream), options_);
+void ApiServer::Impl::disconnect_all() {
+    asio::post(strand_, [self = shared_from_this()] { self->close_all(); });
+}
+
+void ApiServer::Impl::accept(std::unique_ptr<ByteStream> stream) {
+    if (shut_down_ || open_connections_ >= options_.max_open_connections) return;
+#if defined(K8S_SD_HTTP2)
+    if (options_.http2) {
+        auto connection = std::make_shared<Http2Connection>(*this, strand_, std::move(stream));
+        http2_connections_.insert(connection);
+        ++open_connections_;
+        return connection->start();
+    }
+#endif
+    add_connection(std::move(stream), Connection::Transport::unconnected);
+}
+
+void ApiServer::Impl::add_connection(std::unique_ptr<ByteStream> stream,
+                                     Connection::Transport transport) {
+    auto connection =
+        std::make_shared<Connection>(*this, strand_, std::move(stream), transport, options_);
     connections_.insert(connection);
-    ++open_connections_;
+    if (transport != Connection::Transport::http2_stream) ++open_connections_;
     connection->start();
 }
 
 void ApiServer::Impl::closed(Connection& connection) {
-    --open_connections_;
+    if (connection.transport() != Connection::Transport::http2_stream) --open_connections_;
     connections_.erase(connection.shared_from_this());
+}
+
+// ---- HTTP/2 -------------------------------------------------------------------------------------
+
+void ApiServer::Impl::on_http1(std::unique_ptr<ByteStream> stream) {
+    add_connection(std::move(stream), Connection::Transport::connected);
+}
+
+void ApiServer::Impl::on_http2_stream(std::unique_ptr<ByteStream> stream) {
+    add_connection(std::move(stream), Connection::Transport::http2_stream);
+}
+
+void ApiServer::Impl::closed(Http2Connection& connection) {
+    --open_connections_;
+    if (connection.is_http2()) --http2_count_;
+    http2_connections_.erase(connection.shared_from_this());
+}
+
+Http2Behavior ApiServer::Impl::http2_behavior() const {
+    const std::lock_guard lock(mutex_);
+    return http2_behavior_;
+}
+
+void ApiServer::Impl::set_http2(Http2Behavior behavior) {
+    {
+        const std::lock_guard lock(mutex_);
+        const bool other = behavior.max_streams != http2_behavior_.max_streams;
+        http2_behavior_ = behavior;
+        if (!other) return;
+    }
+    for_each_http2_connection([](Http2Connection& connection) { connection.report_limit(); });
+}
+
+void ApiServer::Impl::for_each_http2_connection(std::function<void(Http2Connection&)> act) {
+    asio::post(strand_, [self = shared_from_this(), act = std::move(act)] {
+        const auto connections = self->http2_connections_;
+        for (const auto& connection : connections) act(*connection);
+    });
 }
 
 void ApiServer::Impl::wake(const ResourceType& type) {

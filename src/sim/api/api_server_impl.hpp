@@ -5,6 +5,7 @@
 #include "sim/api/route.hpp"
 #include "sim/api/status.hpp"
 #include "sim/http/connection.hpp"
+#include "sim/http/http2_connection.hpp"
 #include "sim/http/listener.hpp"
 #include "sim/store/store.hpp"
 
@@ -22,7 +23,9 @@ namespace k8s_sd::inline v0::sim {
 
 /// The implementation of ApiServer. Connections run on the strand; the content is in the Store with
 /// its own lock; settings of tests, made from any thread, are guarded by `mutex_`.
-class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public Connection::Server {
+class ApiServer::Impl final : public std::enable_shared_from_this<Impl>,
+                              public Connection::Server,
+                              public Http2Connection::Server {
  public:
     Impl(const asio::any_io_executor&, ApiServerOptions);
 
@@ -45,6 +48,11 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     /// Calls the function for each connection, on the strand.
     void for_each_connection(std::function<void(Connection&)>);
 
+    /// The same for each connection by HTTP/2.
+    void for_each_http2_connection(std::function<void(Http2Connection&)>);
+    void disconnect_all();
+
+    void set_http2(Http2Behavior);
     void set_intercept(Intercept);
     void fail_next(Response, unsigned times, std::string path);
     void set_denied(std::string_view plural, bool denied);
@@ -59,6 +67,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     std::vector<RequestRecord> requests() const;
     void clear_requests();
     std::size_t open_connections() const { return open_connections_; }
+    std::size_t http2_connections() const { return http2_count_; }
     std::size_t open_watches() const { return open_watches_; }
 
  private:
@@ -73,7 +82,15 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     void watch_ended() override { --open_watches_; }
     Clock& clock() override { return *clock_; }
 
-    void add_connection(std::unique_ptr<ByteStream>);
+    void on_http1(std::unique_ptr<ByteStream>) override;
+    void on_http2_stream(std::unique_ptr<ByteStream>) override;
+    void on_http2(Http2Connection&) override { ++http2_count_; }
+    void closed(Http2Connection&) override;
+    Http2Behavior http2_behavior() const override;
+
+    void accept(std::unique_ptr<ByteStream>);
+    void close_all();
+    void add_connection(std::unique_ptr<ByteStream>, Connection::Transport);
     std::optional<Response> prescribed(const Request&);
     void answer(Connection&, Request, const Response&);
     void answer_truly(Connection&, Request);
@@ -98,9 +115,11 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
     ServerTypes types_;  // types of the objects in the store
     Store store_;
 
-    std::set<std::shared_ptr<Connection>> connections_;  // on the strand
-    bool shut_down_ = false;                             // on the strand
+    std::set<std::shared_ptr<Connection>> connections_;             // on the strand
+    std::set<std::shared_ptr<Http2Connection>> http2_connections_;  // on the strand
+    bool shut_down_ = false;                                        // on the strand
     std::atomic<std::size_t> open_connections_{0};
+    std::atomic<std::size_t> http2_count_{0};
     std::atomic<std::size_t> open_watches_{0};
     std::atomic<bool> accepting_{true};
     std::atomic<EncodingFault> encoding_fault_{EncodingFault::none};
@@ -109,6 +128,7 @@ class ApiServer::Impl final : public std::enable_shared_from_this<Impl>, public 
 
     mutable std::mutex mutex_;
     std::shared_ptr<Listener> listener_;
+    Http2Behavior http2_behavior_;
     Intercept intercept_;
     std::deque<PlannedFailure> planned_;
     std::set<std::string, std::less<>> denied_;

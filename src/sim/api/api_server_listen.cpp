@@ -1,9 +1,11 @@
+#include "k8s_sd/detail/base/http2_support.hpp"
 #include "k8s_sd/detail/transport/byte_stream.hpp"
 #include "k8s_sd/error.hpp"
 #include "sim/api/api_server_impl.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <openssl/ssl.h>
 #include <utility>
 
 namespace k8s_sd::inline v0::sim {
@@ -13,6 +15,18 @@ namespace ssl = asio::ssl;
 
 void check(const char* option, error_code ec) {
     if (ec) throw ConfigError(std::string("sim::ApiServerOptions::") + option, ec.message());
+}
+
+/// HTTP/2 if the client offers it.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size,
+                    const unsigned char* offered, unsigned offered_size, void*) {
+    static constexpr unsigned char ours[] = "\x02h2\x08http/1.1";
+    unsigned char* result = nullptr;
+    const int found =
+        SSL_select_next_proto(&result, size, ours, sizeof ours - 1, offered, offered_size);
+    if (found != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_NOACK;
+    *chosen = result;
+    return SSL_TLSEXT_ERR_OK;
 }
 
 /// Null for plain HTTP. \throws ConfigError
@@ -29,6 +43,9 @@ std::shared_ptr<ssl::context> make_tls_context(const ApiServerOptions& options) 
         check("tls_client_ca", ec);
         context->set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
     }
+    if (options.http2 && detail::has_http2()) {
+        SSL_CTX_set_alpn_select_cb(context->native_handle(), choose_protocol, nullptr);
+    }
     return context;
 }
 
@@ -39,8 +56,8 @@ unsigned short ApiServer::Impl::listen(unsigned short port) {
                    tls = make_tls_context(options_)](asio::ip::tcp::socket socket) {
         const auto self = weak.lock();
         if (!self) return;
-        self->add_connection(tls ? detail::make_tls_server_stream(std::move(socket), tls)
-                                 : detail::make_tcp_stream(std::move(socket)));
+        self->accept(tls ? detail::make_tls_server_stream(std::move(socket), tls)
+                         : detail::make_tcp_stream(std::move(socket)));
     };
     const auto listener = std::make_shared<Listener>(strand_, std::move(accept));
     listener->listen(port);

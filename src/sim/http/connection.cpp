@@ -17,13 +17,16 @@ constexpr std::chrono::seconds last_bookmark_before_end{2};
 }  // namespace
 
 Connection::Connection(Server& server, asio::any_io_executor strand,
-                       std::unique_ptr<ByteStream> stream, const ApiServerOptions& options)
+                       std::unique_ptr<ByteStream> stream, Transport transport,
+                       const ApiServerOptions& options)
     : server_(server),
       options_(options),
       stream_(std::move(stream)),
+      transport_(transport),
       timer_(server.clock().make_timer(std::move(strand))) {}
 
 void Connection::start() {
+    if (transport_ != Transport::unconnected) return read();
     stream_->async_connect([weak = weak_from_this()](error_code ec, const std::string&) {
         const auto self = weak.lock();
         if (!self || self->closed_) return;

@@ -7,13 +7,14 @@
 #include "sim/store/watch.hpp"
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace k8s_sd::inline v0::sim {
 
-/// One HTTP/1.1 connection of the server: sequential requests, possibly a watch. All members are
-/// called on the server's strand.
+/// One HTTP/1.1 connection of the server, or one stream of an Http2Connection: sequential requests,
+/// possibly a watch. All members are called on the server's strand.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
     /// The interface of a connection's server; the server outlives the connection.
@@ -27,9 +28,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
         virtual Clock& clock() = 0;
     };
 
-    Connection(Server&, asio::any_io_executor strand, std::unique_ptr<ByteStream>,
+    enum class Transport : std::uint8_t {
+        unconnected,
+        connected,
+        http2_stream,  ///< of a connection counted elsewhere
+    };
+    Connection(Server&, asio::any_io_executor strand, std::unique_ptr<ByteStream>, Transport,
                const ApiServerOptions&);
     void start();
+    Transport transport() const { return transport_; }
     /// Closes at once; the server drops the connection.
     void close();
 
@@ -57,6 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Server& server_;
     const ApiServerOptions& options_;
     std::unique_ptr<ByteStream> stream_;
+    const Transport transport_;
     using Input = std::array<char, 4 * 1024>;
     /// Shared with handlers: a stream may use the memory until it calls them, possibly after the
     /// end of the connection. The same applies to the bytes of a write.

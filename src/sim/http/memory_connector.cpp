@@ -16,12 +16,13 @@ struct MemoryConnector::Shared {
     const asio::any_io_executor server;
     const Accept accept;
     const TransportFaults faults;
+    const bool http2;
     std::atomic<std::size_t> operations{0};
     std::atomic<std::size_t> received{0};
     std::atomic<bool> failed{false};
 
-    Shared(asio::any_io_executor e, Accept a, TransportFaults f)
-        : server(std::move(e)), accept(std::move(a)), faults(f) {}
+    Shared(asio::any_io_executor e, Accept a, TransportFaults f, bool h)
+        : server(std::move(e)), accept(std::move(a)), faults(f), http2(h) {}
 
     /// Counts an operation of a client; true if it is the failing one.
     bool strikes() {
@@ -57,8 +58,10 @@ constexpr Side other(Side side) { return side == Side::client ? Side::server : S
 class Pipe {
  public:
     Pipe(std::shared_ptr<MemoryConnector::Shared> shared, asio::any_io_executor client,
-         asio::any_io_executor server)
-        : shared_(std::move(shared)), ends_{End(std::move(client)), End(std::move(server))} {}
+         asio::any_io_executor server, bool is_http2)
+        : http2(is_http2),
+          shared_(std::move(shared)),
+          ends_{End(std::move(client)), End(std::move(server))} {}
 
     void read(Side side, asio::mutable_buffer target, ByteStream::IoHandler handler) {
         const std::lock_guard lock(mutex_);
@@ -94,6 +97,8 @@ class Pipe {
         const std::lock_guard lock(mutex_);
         reset_locked();
     }
+
+    const bool http2;
 
  private:
     struct End {
@@ -198,6 +203,7 @@ class ServerEnd final : public ByteStream {
         pipe_->write(Side::server, source, std::move(handler));
     }
     void close() noexcept override { pipe_->close(Side::server); }
+    bool uses_http2() const override { return pipe_->http2; }
 
  private:
     asio::any_io_executor executor_;
@@ -217,7 +223,8 @@ class ClientEnd final : public ByteStream {
         } else if (shared_->strikes()) {
             ec = asio::error::connection_reset;
         } else {
-            pipe_ = std::make_shared<Pipe>(shared_, executor_, shared_->server);
+            pipe_ = std::make_shared<Pipe>(shared_, executor_, shared_->server,
+                                           offers_http2_ && shared_->http2);
             if (!shared_->accept(std::make_unique<ServerEnd>(shared_->server, pipe_))) {
                 pipe_ = nullptr;
                 ec = asio::error::connection_refused;
@@ -239,6 +246,8 @@ class ClientEnd final : public ByteStream {
         closed_ = true;
         if (pipe_) pipe_->close(Side::client);
     }
+    void offer_http2() override { offers_http2_ = true; }
+    bool uses_http2() const override { return pipe_ && pipe_->http2; }
 
  private:
     bool usable(IoHandler& handler) {
@@ -252,14 +261,15 @@ class ClientEnd final : public ByteStream {
     asio::any_io_executor executor_;
     std::shared_ptr<MemoryConnector::Shared> shared_;
     std::shared_ptr<Pipe> pipe_;
+    bool offers_http2_ = false;
     bool closed_ = false;
 };
 
 }  // namespace
 
 MemoryConnector::MemoryConnector(asio::any_io_executor server, Accept accept,
-                                 TransportFaults faults)
-    : shared_(std::make_shared<Shared>(std::move(server), std::move(accept), faults)) {}
+                                 TransportFaults faults, bool http2)
+    : shared_(std::make_shared<Shared>(std::move(server), std::move(accept), faults, http2)) {}
 
 MemoryConnector::~MemoryConnector() = default;
 

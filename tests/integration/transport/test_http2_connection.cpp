@@ -25,12 +25,16 @@ struct MultiplexedRequest final : ResponseSink {
     void on_head(const ResponseHead& received) override { head = received; }
     error_code on_body(std::string_view bytes) override {
         body += bytes;
+        ++parts;
         if (act) act();
         return refuse ? make_error_code(errc::malformed_response) : error_code();
     }
+    void on_connect_wait(bool waits) override { notified += waits ? "waits;" : "connects;"; }
     std::unique_ptr<HttpConnection> connection;
     std::optional<ResponseHead> head;
     std::string body;
+    int parts = 0;  ///< of the body
+    std::string notified;
     std::optional<error_code> ec;
     std::string why;
     std::function<void()> act;  ///< called with each part of the body
@@ -51,8 +55,10 @@ struct MultiplexedClient {
         request.connection =
             std::make_unique<HttpConnection>(io.get_executor(), connector, clock, pool);
         HttpRequest sent;
-        sent.text = "GET / HTTP/1.1\r\nHost: s\r\nAuthorization: Bearer secret\r\n\r\n";
-        sent.connect_timeout = 5s;
+        sent.text = method + " / HTTP/1.1\r\nHost: s\r\nAuthorization: Bearer secret\r\n\r\n";
+        sent.connect_timeout = connect_timeout;
+        sent.connect_permits = permits;
+        sent.urgency = urgency;
         sent.idle_timeout = idle_timeout;
         sent.idle_error = errc::idle_timeout;
         sent.http2 = use;
@@ -91,6 +97,10 @@ struct MultiplexedClient {
     std::shared_ptr<Http2Pool> pool;
     HttpConnection::Target target;
     Duration idle_timeout = 10min;
+    Duration connect_timeout = 5s;
+    std::string method = "GET";
+    std::shared_ptr<PermitQueue> permits;
+    PermitQueue::Urgency urgency = PermitQueue::Urgency::normal;
     std::deque<MultiplexedRequest> requests;
 };
 
@@ -254,6 +264,226 @@ TEST_CASE("HTTP/2: max_watches bounds the watches of a connection") {
     CHECK(c.connections() == 3);
     c.get(StreamUse::brief);
     CHECK(c.connections() == 3);
+}
+
+TEST_CASE("HTTP/2: a refusal limits the streams for a while, or until the next SETTINGS") {
+    MultiplexedClient c;
+    for (int i = 0; i < 3; ++i) c.begin();
+    c.settle();
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::rst_frame(5, h2::refused_stream));
+    REQUIRE(c.connections() == 2);
+    c.get();
+    CHECK(c.peer(0).streams().size() == 3);
+    SECTION("after a while") {
+        c.advance(29s);
+        c.send(0, h2::data_frame(1, "event"));
+        c.get();
+        CHECK(c.peer(0).streams().size() == 3);
+        c.advance(1s);
+    }
+    SECTION("after SETTINGS") { c.send(0, h2::settings_frame()); }
+    c.get();
+    CHECK(c.peer(0).streams().size() == 4);
+}
+
+TEST_CASE("HTTP/2: an urgent request does not wait for the permit of another one") {
+    MultiplexedClient c;
+    const auto gauge = std::make_shared<Metrics::Gauge>(0);
+    c.permits = std::make_shared<PermitQueue>(PermitQueue::Limit{.permits = 2, .reserved = 1},
+                                              PermitQueue::Gauges{gauge, nullptr});
+    const PermitQueue::Permit other = c.permits->try_permit();
+    MultiplexedRequest& watch = c.get();
+    MultiplexedRequest& second = c.get();
+    CHECK(watch.notified == "waits;");
+    CHECK(c.connections() == 0);
+    c.urgency = PermitQueue::Urgency::urgent;
+    SECTION("its connection serves the others, too") {
+        c.get(StreamUse::brief);
+        CHECK(c.connections() == 1);
+        CHECK(c.peer(0).streams().size() == 3);
+        CHECK(watch.notified == "waits;connects;");
+        CHECK(second.notified == "waits;connects;");
+        CHECK(*gauge == 1);
+    }
+    SECTION("without room they go on waiting") {
+        c.connector->next = [](h2::Peer& peer) { peer.accepts = false; };
+        c.get(StreamUse::brief);
+        CHECK(c.connections() == 1);
+        CHECK(watch.notified == "waits;");
+        CHECK_FALSE(watch.ec);
+    }
+}
+
+TEST_CASE("HTTP/2: a request that waits for the connection of another one has its own timeout") {
+    MultiplexedClient c;
+    c.connector->next = [](h2::Peer& peer) { peer.connects = false; };
+    c.connect_timeout = 0s;  // none
+    MultiplexedRequest& first = c.get();
+    c.connect_timeout = 5s;
+    MultiplexedRequest& second = c.get();
+    c.advance(4s);
+    CHECK_FALSE(second.ec);
+    c.advance(1s);
+    CHECK(second.ec == errc::connect_timeout);
+    CHECK_THAT(second.why, ContainsSubstring("connection of another request"));
+    CHECK_FALSE(first.ec);
+    CHECK(c.connections() == 1);
+}
+
+TEST_CASE("HTTP/2: a withdrawn wait returns its room") {
+    MultiplexedClient c(2);
+    c.connector->next = [](h2::Peer& peer) { peer.connects = false; };
+    c.get();
+    c.get().connection->close();
+    c.settle();
+    c.get();
+    CHECK(c.connections() == 1);
+    c.get();
+    CHECK(c.connections() == 2);
+}
+
+TEST_CASE("HTTP/2: a GET on a connection that turns out dead is repeated once") {
+    MultiplexedClient c;
+    c.get(StreamUse::brief);
+    c.send(0, h2::settings_frame() + h2::head_frame(1, "200", h2::end_stream));
+    SECTION("a GET") {
+        MultiplexedRequest& request = c.get(StreamUse::brief);
+        SECTION("before an answer") {
+            c.peer(0).end(asio::error::connection_reset);
+            c.settle();
+            REQUIRE(c.connections() == 2);
+            CHECK_FALSE(request.ec);
+            c.peer(1).end();
+            c.settle();
+            CHECK(request.ec == asio::error::eof);
+            CHECK(c.connections() == 2);
+        }
+        SECTION("in an answer") {
+            c.send(0, h2::head_frame(3));
+            c.peer(0).end();
+            c.settle();
+            CHECK(request.ec == errc::truncated_response);
+            CHECK(c.connections() == 1);
+        }
+        SECTION("silent for too long") {
+            c.advance(30s);
+            c.advance(15s);
+            CHECK(c.connections() == 2);
+            CHECK_FALSE(request.ec);
+        }
+    }
+    SECTION("no other method") {
+        c.method = "POST";
+        MultiplexedRequest& request = c.get(StreamUse::brief);
+        c.peer(0).end();
+        c.settle();
+        CHECK(request.ec == asio::error::eof);
+        CHECK(c.connections() == 1);
+    }
+}
+
+TEST_CASE(
+    "HTTP/2: a failed write ends the connection, with the reason of the server if it says so") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1));
+    c.peer(0).write_error = asio::error::broken_pipe;
+    MultiplexedRequest& other = c.get();
+    SECTION("without a word") {
+        CHECK_FALSE(other.ec);
+        c.get();
+        CHECK(c.connections() == 2);
+        c.advance(1s);
+        CHECK(watch.ec == errc::truncated_response);
+        CHECK(c.connections() == 2);
+        CHECK(c.peer(1).streams().size() == 2);
+    }
+    SECTION("with its last frame") {
+        c.send(0, h2::goaway_frame(0x7FFFFFFF, h2::enhance_your_calm));
+        CHECK_THAT(other.why, ContainsSubstring("ENHANCE_YOUR_CALM"));
+    }
+    CHECK(c.peer(0).closed);
+}
+
+TEST_CASE("HTTP/2: a transport that throws ends its connection") {
+    MultiplexedClient c;
+    SECTION("at once") {
+        c.connector->next = [](h2::Peer& peer) { peer.throws = true; };
+        MultiplexedRequest& request = c.get();
+        CHECK(request.ec == errc::connector_failed);
+        CHECK_THAT(request.why, ContainsSubstring("out of order"));
+    }
+    SECTION("later") {
+        MultiplexedRequest& watch = c.get();
+        c.send(0, h2::settings_frame());
+        c.peer(0).throws = true;
+        c.get();
+        CHECK(watch.ec == errc::connector_failed);
+    }
+    CHECK(c.peer(0).closed);
+    c.connector->next = nullptr;
+    c.get();
+    CHECK(c.connections() == 2);
+}
+
+TEST_CASE("HTTP/2: a server that requires HTTP/1.1 gets it") {
+    MultiplexedClient c;
+    MultiplexedRequest& request = c.get();
+    std::size_t streams = 1;
+    SECTION("for a stream") {
+        c.send(0, h2::settings_frame() + h2::rst_frame(1, h2::http_1_1_required));
+    }
+    SECTION("for all") {
+        c.get();
+        ++streams;
+        c.send(0, h2::settings_frame() + h2::goaway_frame(0, h2::http_1_1_required));
+    }
+    c.settle();
+    REQUIRE(c.connections() == 1 + streams);
+    CHECK_FALSE(c.peer(1).offered);
+    CHECK(c.peer(1).text.starts_with("GET / HTTP/1.1\r\n"));
+    for (std::size_t i = 1; i <= streams; ++i) {
+        c.send(i, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    }
+    CHECK(request.body == "ok");
+    CHECK(request.ec == error_code());
+    CHECK_FALSE(request.head->http2);
+}
+
+TEST_CASE("HTTP/2: an old connection takes no new request, and its streams go on") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1));
+    c.idle_timeout = 1h;
+    for (int i = 0; i < 20; ++i) {
+        c.advance(29s);
+        c.send(0, h2::data_frame(1, "event"));
+    }
+    c.get();
+    CHECK(c.connections() == 1);
+    c.advance(20s);
+    c.send(0, h2::data_frame(1, "event"));
+    c.get();
+    REQUIRE(c.connections() == 2);
+    c.send(0, h2::data_frame(1, "last"));
+    CHECK(watch.body.ends_with("last"));
+    c.send(0, h2::data_frame(1, "", h2::end_stream) + h2::rst_frame(3, h2::cancel));
+    CHECK(watch.ec == error_code());
+    CHECK(c.peer(0).closed);
+}
+
+TEST_CASE("HTTP/2: frames of one read are one part of the body, for each stream") {
+    MultiplexedClient c;
+    MultiplexedRequest& one = c.get();
+    MultiplexedRequest& two = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1) + h2::head_frame(3) +
+                  h2::data_frame(1, "a") + h2::data_frame(1, "b") + h2::data_frame(1, "c") +
+                  h2::data_frame(3, "x") + h2::data_frame(3, "y") + h2::data_frame(1, "d"));
+    CHECK(one.body == "abcd");
+    CHECK(one.parts == 2);
+    CHECK(two.body == "xy");
+    CHECK(two.parts == 1);
+    CHECK(one.head->http2);
 }
 
 TEST_CASE("HTTP/2: GOAWAY moves new requests and leaves running watches alone") {

@@ -24,7 +24,7 @@ class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
         std::size_t reserved = 0;  ///< of these, for urgent requests only
     };
     struct Gauges {
-        std::shared_ptr<Metrics::Gauge> granted;
+        std::shared_ptr<Metrics::Gauge> granted;  ///< null: not counted
         std::shared_ptr<Metrics::Gauge> waiting;  ///< null: no request waits
     };
 

@@ -37,7 +37,7 @@ PermitQueue::Queue* PermitQueue::next_queue() const {
 /// Requires the mutex.
 PermitQueue::Permit PermitQueue::grant() {
     ++granted_;
-    ++*granted_gauge_;
+    if (granted_gauge_) ++*granted_gauge_;
     return Permit(shared_from_this());
 }
 
@@ -60,7 +60,7 @@ void PermitQueue::give_back() noexcept {
         const std::lock_guard lock(mutex_);
         --granted_;
     }
-    --*granted_gauge_;
+    if (granted_gauge_) --*granted_gauge_;
     hand_out();
 }
 

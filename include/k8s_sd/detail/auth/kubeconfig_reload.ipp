@@ -104,6 +104,7 @@ ApiServerConfig KubeconfigReload::parse() const {
     }
     ApiServerConfig own;
     own.headers = present_.headers;
+    own.http_version = present_.http_version;
     own.impersonate = origin.impersonate;
     own.proxy = origin.proxy;
     return read_kubeconfig(files, origin.context, own);

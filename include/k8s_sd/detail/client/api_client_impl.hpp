@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/auth/credentials.hpp"
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
 #include "k8s_sd/detail/base/access.hpp"
+#include "k8s_sd/detail/client/http2_use.hpp"
 #include "k8s_sd/detail/client/served_versions.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/client/server_traffic.hpp"
@@ -69,6 +70,7 @@ class ApiClientImpl {
     /// \param gzip    whether the response may be compressed
     HttpRequest make_request(std::string_view path, const RequestCredentials&,
                              std::string_view accept = "application/json", bool gzip = false) const;
+    HttpVersion http_version() const noexcept { return http_version_; }
     /// Whether the server's host name refers to this machine.
     bool is_local() const;
     /// Whether responses may be requested with compression.
@@ -113,6 +115,7 @@ class ApiClientImpl {
     std::string header_;
     std::string header_rest_;
     bool compresses_ = true;
+    HttpVersion http_version_ = HttpVersion::automatic;
     HttpConnection::Target target_;         ///< as configured
     HttpConnection::Target issued_target_;  ///< with the certificate of `identity_`
     std::shared_ptr<const ClientIdentity> identity_;
@@ -120,6 +123,7 @@ class ApiClientImpl {
     std::uint64_t seeds_ = 0;
     std::set<ServerUser*> users_;
     std::unique_ptr<KubeconfigReload> reload_;  ///< null: no kubeconfig
+    const std::shared_ptr<Http2Pool> http2_;    ///< null: built without HTTP/2
 };
 
 inline ApiClientImpl& impl_of(ApiClient& client) noexcept { return Access::impl(client); }

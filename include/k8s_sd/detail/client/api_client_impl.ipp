@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/auth/connect_targets.hpp"
 #include "k8s_sd/detail/auth/credentials.hpp"
+#include "k8s_sd/detail/base/http2_support.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
@@ -11,6 +12,7 @@
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/text/url_text.hpp"
 #include "k8s_sd/detail/text/user_agent.hpp"
+#include "k8s_sd/detail/transport/http2/http2_pool.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
 #include "k8s_sd/error.hpp"
 
@@ -71,6 +73,15 @@ std::string header_lines(const std::vector<HttpHeader>& headers) {
     return files ? std::string() : lines;
 }
 
+std::shared_ptr<Http2Pool> make_http2_pool(const asio::any_io_executor& executor,
+                                           const Environment& environment) {
+    if (!has_http2()) return nullptr;
+    return std::make_shared<Http2Pool>(
+        executor, environment.clock, environment.limits.max_watches_per_connection,
+        std::shared_ptr<Metrics::Gauge>(environment.metrics,
+                                        &environment.metrics->http2_connections));
+}
+
 ServerUrl url_of(const ApiServerConfig& server) {
     return parse_server_url(server.url, server.tls != TlsConfig{});
 }
@@ -86,7 +97,8 @@ ApiClientImpl::ApiClientImpl(asio::any_io_executor ex, const ApiServerConfig& se
       credentials(source ? std::move(source)
                          : make_credential_source(server, executor, environment),
                   environment.clock),
-      traffic_kind_(traffic_kind) {
+      traffic_kind_(traffic_kind),
+      http2_(make_http2_pool(executor, environment)) {
     traffic = find_traffic(server);
     set_server(server);
     set_target(server);
@@ -104,6 +116,7 @@ void ApiClientImpl::set_server(const ApiServerConfig& server) {
     header_ = " HTTP/1.1\r\nHost: " + authority(url_) + "\r\n";
     (header_ += user_agent_line) += "Accept: ";
     compresses_ = !server.disable_compression;
+    http_version_ = server.http_version;
     header_rest_ = impersonation_lines(server.impersonate) + header_lines(server.headers);
     for (const HttpHeader& header : server.headers) {
         if (is_secret_header(header.value)) add_secret(header.value);
@@ -235,7 +248,8 @@ void ApiClientImpl::add_secret(std::string_view secret) {
 }
 
 std::unique_ptr<HttpConnection> ApiClientImpl::make_connection() const {
-    return std::make_unique<HttpConnection>(executor, environment.connector, environment.clock);
+    return std::make_unique<HttpConnection>(executor, environment.connector, environment.clock,
+                                            http2_);
 }
 
 std::uint64_t ApiClientImpl::next_seed() {

@@ -25,6 +25,7 @@ inline ApiServerConfig configured_server(const ApiServerConfig& server) {
     if (server.kubeconfig.files.empty()) return server;
     ApiServerConfig configured;
     configured.headers = server.headers;
+    configured.http_version = server.http_version;
     configured.kubeconfig = server.kubeconfig;
     return configured;
 }

@@ -65,6 +65,9 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     const std::shared_ptr<PermitQueue> list_permits;
     const std::shared_ptr<PermitQueue> watch_permits;    ///< no request waits
     const std::shared_ptr<PermitQueue> connect_permits;  ///< for the time of connecting
+    /// Of the first watches, which do not share a connection, see HttpVersion::automatic.
+    static constexpr std::size_t max_own_connections = 8;
+    const std::shared_ptr<PermitQueue> own_connections;  ///< no request waits
     BookmarkCadence bookmarks;
     TransferRate lists;
     ListMemory list_forms;

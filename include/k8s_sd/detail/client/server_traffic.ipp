@@ -6,6 +6,7 @@ namespace {
 
 using Gauge = Metrics::Gauge;
 
+/// \param granted  null: not counted
 /// \param waiting  null: no request waits
 std::shared_ptr<PermitQueue> make_permits(PermitQueue::Limit limit,
                                           const std::shared_ptr<Metrics>& metrics,
@@ -27,7 +28,8 @@ ServerTraffic::ServerTraffic(const ServerLimits& limits, const std::shared_ptr<M
                                 &Metrics::lists_waiting)),
       watch_permits(make_permits({limits.watches}, metrics, &Metrics::open_watches, nullptr)),
       connect_permits(make_permits(limit_of_connects(limits.concurrent_connects), metrics,
-                                   &Metrics::connects_running, &Metrics::connects_waiting)) {}
+                                   &Metrics::connects_running, &Metrics::connects_waiting)),
+      own_connections(make_permits({max_own_connections}, metrics, nullptr, nullptr)) {}
 
 // --- health of the server ------------------------------------------------------------------------
 

@@ -66,6 +66,7 @@ void ShortRequest::send(const RequestCredentials& credentials) {
     request.connect_timeout = request.idle_timeout = timeout_;
     request.idle_error = errc::response_timeout;
     request.urgency = PermitQueue::Urgency::urgent;
+    request.http2 = http2_use(api_.http_version(), RequestKind::brief);
     connection_->async_send(
         api_.target_for(credentials), std::move(request), *this,
         [this](error_code ec, std::string problem) { on_end(ec, std::move(problem)); });

@@ -24,6 +24,13 @@ void add_own_options(ApiServerConfig& found, const ApiServerConfig& own) {
     found.headers = own.headers;
     if (own.impersonate != ImpersonationConfig{}) found.impersonate = own.impersonate;
     if (own.proxy != ProxyConfig{}) found.proxy = own.proxy;
+    found.http_version = own.http_version;
+}
+
+/// Like client-go: an operator can turn HTTP/2 off, whatever the configuration says.
+void follow_environment(HttpVersion& version) {
+    const char* const disabled = std::getenv("DISABLE_HTTP2");
+    if (disabled && *disabled) version = HttpVersion::http1;
 }
 
 ProxiedServer proxied(const ServerUrl& url) { return {url.tls, url.host, url.port}; }
@@ -61,6 +68,7 @@ ApiServerConfig complete_server(ApiServerConfig found, const ApiServerConfig& ow
     if (when == EnvironmentProxies::never) from_environment = false;
     if (when == EnvironmentProxies::by_default) from_environment |= found.proxy.url.empty();
     resolve_proxies(found);
+    follow_environment(found.http_version);
     return found;
 }
 

@@ -51,7 +51,7 @@ class SdConfigReader {
         mistakes_.attempt([&] { read_namespaces(entry["namespaces"]); });
         mistakes_.attempt([&] { read_selectors(entry["selectors"]); });
         mistakes_.attempt([&] { read_attach_metadata(entry["attach_metadata"]); });
-        mistakes_.attempt([&] { check_http_options(entry); });
+        mistakes_.attempt([&] { read_http_options(entry); });
     }
 
     void check(const YamlValue& entry) {
@@ -107,8 +107,8 @@ class SdConfigReader {
         places_.path(entry["kubeconfig_file"], "kubeconfig_file", config_.kubeconfig_file);
     }
 
-    /// Redirects are never followed and HTTP/1.1 is used, regardless of these options.
-    void check_http_options(const YamlValue& entry) const {
+    /// Redirects are never followed, regardless of the option.
+    void read_http_options(const YamlValue& entry) {
         const bool free = !rules_.http_options_need_api_server || !config_.api_server.url.empty();
         for (const char* key : {"follow_redirects", "enable_http2"}) {
             const YamlValue value = entry[key];
@@ -117,6 +117,9 @@ class SdConfigReader {
         for (const char* key : {"proxy_url", "http_headers", "headers"}) {
             if (!entry[key].is_empty() && !free) need_server(entry[key]);
         }
+        const YamlValue http2 = entry["enable_http2"];
+        if (!http2.is_null() && !http2.boolean())
+            config_.api_server.http_version = HttpVersion::http1;
         const YamlValue environment = entry["proxy_from_environment"];
         if (environment.boolean() && !free) need_server(environment);
     }

@@ -177,6 +177,7 @@ ApiServerConfig server_of(const HttpSdConfig& config) {
     server.headers = config.headers;
     server.tls = config.tls;
     server.proxy = config.proxy;
+    server.http_version = HttpVersion::http1;
     return server;
 }
 

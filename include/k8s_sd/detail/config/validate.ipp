@@ -1,5 +1,6 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/http2_support.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
@@ -259,6 +260,13 @@ void check_watch(const WatchOptions& watch) {
     }
 }
 
+void check_http_version(HttpVersion version) {
+    if (version != HttpVersion::http2 || detail::has_http2()) return;
+    throw ConfigError("api_server.http_version",
+                      "HTTP/2 needs nghttp2, which this build of k8s_sd lacks: build it with "
+                      "K8S_SD_HTTP2=ON, or leave the version automatic");
+}
+
 }  // namespace
 
 void validate(const DiscoveryConfig& config) {
@@ -269,6 +277,7 @@ void validate(const DiscoveryConfig& config) {
     detail::check_proxy("api_server.proxy", config.api_server.proxy);
     detail::check_headers("api_server.headers", config.api_server.headers);
     detail::check_impersonation("api_server.impersonate", config.api_server.impersonate);
+    check_http_version(config.api_server.http_version);
     detail::check_version(config.dialect, config.prometheus_version);
     check_url(config.api_server);
     check_server(config);

@@ -85,7 +85,7 @@ class TargetConfigReader {
         if (const YamlValue follow = entry["follow_redirects"]; !follow.is_null()) {
             config.follow_redirects = follow.boolean();
         }
-        entry["enable_http2"].boolean();  // validated only: k8s_sd always speaks HTTP/1.1
+        entry["enable_http2"].boolean();  // validated only: these lists come by HTTP/1.1
         if (const auto interval = read_interval(entry)) config.interval = *interval;
         return checked(std::move(config), "client.", places, entry);
     }

@@ -160,8 +160,9 @@ struct HttpExchange {
     bool reused = false;    ///< the connection has served another exchange
     bool received = false;  ///< bytes of the response
     int interim_heads = 0;
-    int refusals = 0;    ///< of streams
-    bool alive = false;  ///< the last bytes were progress: no partial head, no white space
+    int refusals = 0;       ///< of streams
+    bool repeated = false;  ///< after the end of a shared connection
+    bool alive = false;     ///< the last bytes were progress: no partial head, no white space
 };
 
 template <class Buffers>
@@ -192,9 +193,10 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         if (target_ != target) drop_stream();
         target_ = std::move(target);
         exchange_ = std::make_shared<HttpExchange>(std::move(request), sink, std::move(handler));
+        // The connection of a list, say. All other requests are better off with a shared one.
+        if (may_share()) drop_stream();
         exchange_->reused = stream_ != nullptr;
-        if (exchange_->reused) return write();
-        may_share() ? share() : connect();
+        exchange_->reused ? write() : find_connection();
     }
 
     void set_idle_timeout(Duration timeout, error_code error) {
@@ -237,7 +239,23 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         });
     }
 
-    void connect() {
+    // --- connecting ---
+
+    /// The one way of a request to a connection: a shared one, one that another request is
+    /// establishing, or its own attempt, once it has a permit.
+    void find_connection() {
+        if (may_share()) {
+            const StreamUse use = *exchange_->request.http2;
+            if (const auto connection = pool_->find(target_, use)) return send_on(connection);
+            wait_ = pool_->async_wait(target_, use, guarded(&State::on_other_connected));
+            if (wait_) {
+                connect_permit_.reset();
+                return limit(exchange_->request.connect_timeout, errc::connect_timeout);
+            }
+        }
+        connect_permit_ ? dial() : ask_permit();
+    }
+    void ask_permit() {
         timer_->cancel();
         const std::shared_ptr<PermitQueue>& permits = exchange_->request.connect_permits;
         const PermitQueue::Urgency urgency = exchange_->request.urgency;
@@ -251,16 +269,30 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
                 if (const auto self = weak.lock()) self->on_permit(std::move(permit));
             },
             urgency);
+        wait_for_connection();
         exchange_->sink->on_connect_wait(true);
+    }
+    /// Another request may be sooner, an urgent one for example.
+    void wait_for_connection() {
+        if (may_share())
+            wait_ = pool_->async_connection(target_, guarded(&State::on_other_connection));
+    }
+    void on_other_connection(const Http2Pool::Result&) {
+        if (!may_share() || !pool_->find(target_, *exchange_->request.http2))
+            return wait_for_connection();
+        on_permit({});
     }
     void on_permit(PermitQueue::Permit permit) {
         permit_request_.reset();
+        wait_ = nullptr;
         connect_permit_ = std::move(permit);
         const auto exchange = exchange_;
         exchange->sink->on_connect_wait(false);
-        if (exchange_ == exchange) dial();  // else closed by the sink
+        if (exchange_ == exchange) find_connection();  // else closed by the sink
     }
     void dial() {
+        exchange_->reused = false;
+        if (may_share()) lead_ = pool_->lead(target_);
         limit(exchange_->request.connect_timeout, errc::connect_timeout);
         attempt([this] {
             stream_ = connector_->make_stream(executor_, *target_);
@@ -366,7 +398,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         if (e.reused && !e.received && ec != asio::error::operation_aborted) {
             drop_stream();
             e.reused = false;
-            return connect();
+            return find_connection();
         }
         if (ec == asio::error::eof && e.received) {
             error_code incomplete = http::error::partial_message;
@@ -404,19 +436,12 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     // --- HTTP/2 ---
 
     /// HTTP/2 is chosen by ALPN, a part of TLS.
-    bool may_share() const { return pool_ && exchange_->request.http2 && target_->tls; }
-    void share() {
-        const StreamUse use = *exchange_->request.http2;
-        if (const auto connection = pool_->find(target_, use)) return send_on(connection);
-        if (pool_->is_http1(target_)) return connect();
-        wait_ = pool_->async_wait(target_, use, guarded(&State::on_other_connected));
-        if (wait_) return timer_->cancel();
-        lead_ = pool_->lead(target_);
-        connect();
+    bool may_share() const {
+        return pool_ && exchange_->request.http2 && target_->tls && !pool_->is_http1(target_);
     }
     void on_other_connected(const Http2Pool::Result& result) {
         wait_ = nullptr;
-        if (result.kind == Http2Pool::Result::Kind::again) return share();
+        if (result.kind == Http2Pool::Result::Kind::again) return find_connection();
         finish(result.ec, result.why);
     }
     void choose_protocol() {
@@ -426,10 +451,12 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         write();
     }
     void send_on(const std::shared_ptr<Http2Connection>& connection) {
+        connect_permit_.reset();
         const HttpRequest& request = exchange_->request;
         limit(request.idle_timeout, request.idle_error);
+        exchange_->reused = connection->has_answered();
         stream_id_ = connection->open(request.text, *request.http2, request.secret_body, *this);
-        if (stream_id_ == 0) return share();
+        if (stream_id_ == 0) return find_connection();
         shared_ = connection;
     }
     void on_stream_head(const ResponseHead& head) override {
@@ -456,13 +483,24 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         if (end.kind == Http2End::Kind::head_too_large) {
             return finish(errc::header_too_large, {});
         }
-        const bool repeat = end.kind == Http2End::Kind::refused && !exchange_->received;
-        if (repeat && ++exchange_->refusals < max_refusals) return share();
+        if (!exchange_->received && may_repeat(end)) return find_connection();
         if (end.ec == errc::ping_timeout) return finish(end.ec, end.why);
         if (exchange_->received) {
             return finish(errc::truncated_response, end.why + " in the middle of the response");
         }
         finish(end.ec ? end.ec : error_code(asio::error::connection_reset), end.why);
+    }
+    /// Whether the server has not processed the request, or need not have and the request is safe.
+    bool may_repeat(const StreamEnd& end) {
+        if (end.kind == Http2End::Kind::refused) return ++exchange_->refusals < max_refusals;
+        if (end.kind == Http2End::Kind::http1_required) {
+            pool_->require_http1(target_);
+            return true;
+        }
+        // As with HTTP/1.1: the server may end a connection at any time.
+        const bool is_safe = exchange_->request.text.starts_with("GET ");
+        return end.broken && is_safe && exchange_->reused &&
+               !std::exchange(exchange_->repeated, true);
     }
     void leave_stream() noexcept {
         if (const auto connection = std::exchange(shared_, nullptr)) connection->cancel(stream_id_);
@@ -512,10 +550,13 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         // A busy executor delays the read: process the buffered bytes first.
         if (now - due_ > very_late) return check_again_at(now + very_late);
         std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
-        const std::string waits_for =
-            limit_error_ == errc::connect_timeout && stream_ ? stream_->waits_for() : "";
-        if (!waits_for.empty()) text += "; it waits for " + waits_for;
+        const std::string step = limit_error_ == errc::connect_timeout ? connecting_step() : "";
+        if (!step.empty()) text += "; it waits for " + step;
         finish(limit_error_, std::move(text));
+    }
+    std::string connecting_step() const {
+        if (stream_) return stream_->waits_for();
+        return wait_ ? "the HTTP/2 connection of another request" : "";
     }
 
     asio::any_io_executor executor_;
@@ -528,7 +569,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     PermitQueue::RequestHandle permit_request_;
     PermitQueue::Permit connect_permit_;  ///< while connecting
     Http2Pool::Lead lead_;                ///< while connecting for the pool
-    Http2Pool::Wait wait_;                ///< for the connection of another request
+    Http2Pool::Wait wait_;                ///< for a connection of another request
     std::shared_ptr<Http2Connection> shared_;
     std::int32_t stream_id_ = 0;              ///< on the shared connection
     std::shared_ptr<HttpExchange> exchange_;  ///< null: idle

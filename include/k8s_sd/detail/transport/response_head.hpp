@@ -15,6 +15,7 @@ struct ResponseHead {
     std::optional<Duration> retry_after;  ///< as sent by the server
     std::string content_parameters;       ///< of the content type, without the first semicolon
     std::string location;                 ///< of a redirect
+    bool http2 = false;                   ///< by HTTP/2, not HTTP/1.1
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -20,7 +20,7 @@
 #include "k8s_sd/detail/transport/tls/tls_peer.ipp"
 #include "k8s_sd/detail/transport/tls/tls_session.ipp"
 #include "k8s_sd/detail/transport/unreachable.ipp"
-// K8S_SD_HTTP2 is defined where nghttp2 is linked.
+// See has_http2().
 #if defined(K8S_SD_HTTP2)
 #include "k8s_sd/detail/transport/http2/nghttp2_callbacks.ipp"
 #include "k8s_sd/detail/transport/http2/nghttp2_memory.ipp"

@@ -76,6 +76,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
     void open_watch(const WatchMachine::Watch&);
     void begin(WatchRequest, Purpose);
     void on_credentials(const RequestCredentials&, const WatchRequest&);
+    RequestKind kind_of_request();
     void find_version(bool lost, std::function<void(WatchServer::Version)> then);
     void on_version(WatchServer::Version);
 

@@ -20,6 +20,12 @@ Waiting waiting_for(Purpose purpose) {
     return Waiting::watch;
 }
 
+/// As an ObjectCache watches objects.
+bool is_of_one_object(const WatchQuery& query) {
+    return query.field_selector.starts_with("metadata.name=") &&
+           query.field_selector.find(',') == std::string::npos;
+}
+
 }  // namespace
 
 // A list holds its permit from the first to the last page unless interrupted.
@@ -149,11 +155,21 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
     http.secret_body = holds_secrets(query_.kind);
+    http.http2 = http2_use(api.http_version(), kind_of_request());
     exchange_.send(api.target_for(credentials), std::move(http), credentials.revision, *this,
                    [this](error_code ec, std::string why) {
                        const auto self = shared_from_this();
                        on_end(ec, std::move(why));
                    });
+}
+
+RequestKind URLWatcherImpl::kind_of_request() {
+    const bool watches = state().purpose == Purpose::watch || state().streamed;
+    if (is_of_one_object(query_)) return watches ? RequestKind::watch : RequestKind::brief;
+    if (watches) permits_.take_own_connection();
+    const bool own = permits_.has_own_connection();
+    if (watches) return own ? RequestKind::first_watch : RequestKind::watch;
+    return own || state().purpose == Purpose::list ? RequestKind::bulk : RequestKind::brief;
 }
 
 /// Many watches may wait for minutes, so the time of the request is that of the attempt.

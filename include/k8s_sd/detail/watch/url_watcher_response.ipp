@@ -28,6 +28,7 @@ std::optional<Duration> life_that_proves(Proof proof) {
 
 void URLWatcherImpl::on_head(const ResponseHead& head) {
     const auto self = shared_from_this();  // the observer may drop the watcher
+    report_.on_head(head.http2);
     exchange_.on_head(head);
 }
 

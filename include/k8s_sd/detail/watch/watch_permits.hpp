@@ -46,7 +46,14 @@ class WatchPermits {
     /// Returns the present watch permit and takes another one.
     /// \returns false while ServerLimits::watches are open
     bool take_watch_permit();
-    void return_watch_permit() noexcept { watch_permit_.reset(); }
+    void return_watch_permit() noexcept {
+        watch_permit_.reset();
+        own_connection_.reset();
+    }
+    /// Takes the right to a connection of its own for the time of the watch permit, if there is
+    /// one left.
+    void take_own_connection();
+    bool has_own_connection() const noexcept { return static_cast<bool>(own_connection_); }
     void return_permits() noexcept;
 
     /// Takes the right to test whether the server streams lists of the kind.
@@ -89,6 +96,7 @@ class WatchPermits {
     PermitQueue::RequestHandle list_request_;
     PermitQueue::Permit list_permit_;
     PermitQueue::Permit watch_permit_;
+    PermitQueue::Permit own_connection_;
     ServerTraffic::StreamTrial stream_trial_;
     std::uint64_t recoveries_ = 0;  ///< of the server, when the request began
     bool woken_ = false;            ///< by the server's recovery, before the pause ended

@@ -43,6 +43,7 @@ void WatchPermits::cancel() noexcept {
 void WatchPermits::return_permits() noexcept {
     list_permit_.reset();
     watch_permit_.reset();
+    own_connection_.reset();
     stream_trial_.reset();
 }
 
@@ -54,6 +55,10 @@ bool WatchPermits::take_list_permit() {
 bool WatchPermits::take_watch_permit() {
     watch_permit_ = traffic_->watch_permits->try_permit();
     return static_cast<bool>(watch_permit_);
+}
+
+void WatchPermits::take_own_connection() {
+    if (!own_connection_) own_connection_ = traffic_->own_connections->try_permit();
 }
 
 void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler) {

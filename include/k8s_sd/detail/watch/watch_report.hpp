@@ -104,6 +104,8 @@ class WatchReport {
 
     // Incoming data.
     void on_watch();
+    /// The server has answered a request.
+    void on_head(bool http2) noexcept { status_.http_version = http2 ? 2 : 1; }
     void on_bytes(std::size_t count, TimePoint now);
     void on_event(TimePoint now);
     void on_bookmark(TimePoint now);

@@ -4,11 +4,14 @@
 #include "k8s_sd/detail/transport/http2/http2_session.hpp"
 #include "k8s_sd/detail/transport/stream_use.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,6 +23,8 @@ struct StreamEnd {
     Http2End::Kind kind = Http2End::Kind::complete;
     error_code ec{};    ///< of the connection; empty: the stream alone has ended
     std::string why{};  ///< "the server reset the stream (INTERNAL_ERROR)"
+    /// The connection broke, without a statement of the server.
+    bool broken = false;
 };
 
 /// A request on an Http2Connection. The functions may call anything.
@@ -36,17 +41,30 @@ class Http2Stream {
 /// An HTTP/2 connection for several requests. Confined to the executor, a strand or the only thread
 /// of its context. Pending reads and writes keep it alive until it ends: with an error, or once it
 /// has no stream for a while.
+///
+/// After `max_age` it takes no further stream, and open ones go on. So new requests use renewed
+/// certificate files, and reach other servers behind a balancer.
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
+    static constexpr Duration max_age = std::chrono::minutes(10);
+    /// A server that refuses a stream gets no more than are open, for this time or until its next
+    /// SETTINGS.
+    static constexpr Duration refusal_memory = std::chrono::seconds(30);
+    /// After a failed write, the time to receive the reason from the server.
+    static constexpr Duration max_last_words = std::chrono::seconds(1);
+
     struct Limits {
         std::size_t max_watches = 0;  ///< 0: as many as the server permits
         /// Streams until the server reports its limit, which may be more or less.
         std::size_t presumed_streams = 100;
     };
 
-    /// \param stream  connected
+    /// \param transport  connected, and the server has chosen HTTP/2
+    /// \param open  counts the open connections; may be null
     Http2Connection(const asio::any_io_executor&, std::shared_ptr<Clock>,
-                    std::unique_ptr<ByteStream> stream, Limits);
+                    std::unique_ptr<ByteStream> transport, Limits,
+                    std::shared_ptr<Metrics::Gauge> open = nullptr);
+    ~Http2Connection();
 
     void start();
     /// Whether it is neither closed nor about to end, whatever its limit.
@@ -59,10 +77,13 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     /// The streams for watches, when this is the limit. A tenth is kept for brief requests.
     static std::size_t watch_limit(std::size_t streams, std::size_t max_watches);
     bool closed() const noexcept { return closed_; }
-    /// Sends a request. The stream is called until it has ended, or cancel().
+    /// Whether the server has answered a request.
+    bool has_answered() const noexcept { return answered_; }
+    /// Sends a request.
     /// \param secret  overwrites received bytes, from now on
-    /// \returns its identifier; 0: the connection takes no further stream
-    std::int32_t open(std::string_view text, StreamUse, bool secret, Http2Stream&);
+    /// \param caller  called until the end of the stream, or cancel()
+    /// \returns the identifier of the stream; 0: the connection takes no further one
+    std::int32_t open(std::string_view text, StreamUse, bool secret, Http2Stream& caller);
     void cancel(std::int32_t stream) noexcept;
     /// Ends all streams.
     void close() noexcept;
@@ -73,6 +94,16 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
         StreamUse use = StreamUse::watch;
     };
 
+    /// The number of streams the server has refused to exceed.
+    struct Refusal {
+        std::size_t streams = 0;
+        TimePoint until{};
+        std::uint64_t settings = 0;  ///< received before
+    };
+
+    template <class Call>
+    void attempt(Call);
+    std::size_t refused_beyond() const;
     void read();
     void on_read(error_code, std::size_t);
     void adapt_buffer(std::size_t filled);
@@ -82,25 +113,32 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void flush_later();
     void flush();
     void on_written(error_code);
+    void call_at(TimePoint);
     void watch_silence();
     void on_timer();
     void forget(std::unordered_map<std::int32_t, Open>::iterator);
-    void fail(error_code, const std::string& why);
+    void on_broken(error_code, const std::string& why);
+    void fail(const StreamEnd&);
+    void uncount() noexcept;
 
     const asio::any_io_executor executor_;
     const std::shared_ptr<Clock> clock_;
-    const std::unique_ptr<ByteStream> stream_;
+    const std::unique_ptr<ByteStream> transport_;
     const Limits limits_;
+    const TimePoint old_at_;
+    std::shared_ptr<Metrics::Gauge> gauge_;  ///< null: not counted, or closed
     const std::unique_ptr<Http2Session> session_;
     const std::unique_ptr<Timer> timer_;
     Http2Liveness liveness_;
     TimePoint due_{};  ///< of the timer
     std::unordered_map<std::int32_t, Open> open_;
     std::size_t watches_ = 0;
-    std::size_t refused_at_ = static_cast<std::size_t>(-1);  ///< open streams at a refusal
+    std::optional<Refusal> refusal_;
+    error_code write_error_;
     CleansedBytes input_;
     CleansedBytes output_;
     bool secret_ = false;
+    bool answered_ = false;
     bool flushing_ = false;  ///< a flush is posted, or a write is pending
     bool closed_ = false;
 };

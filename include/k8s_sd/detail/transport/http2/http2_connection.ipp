@@ -6,6 +6,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <utility>
 
@@ -19,7 +20,7 @@ constexpr std::size_t max_input = 256 * 1024;
 constexpr std::size_t enough_output = 16 * 1024;
 /// A timer this late was held up by a busy executor, and so were received bytes.
 constexpr Duration busy_delay = std::chrono::seconds(1);
-constexpr std::uint32_t no_error_code = 0, calm_code = 11;  // RFC 9113 7
+constexpr std::uint32_t no_error_code = 0, calm_code = 11, http1_code = 13;  // RFC 9113 7
 
 std::string explain_goaway(std::uint32_t code) {
     std::string text = "the server ended the HTTP/2 connection (" + http2_error_name(code) + ")";
@@ -27,10 +28,17 @@ std::string explain_goaway(std::uint32_t code) {
     return text;
 }
 
+/// The end of all streams after a GOAWAY with an error, of unprocessed ones too.
+StreamEnd end_by_goaway(std::uint32_t code) {
+    const auto kind = code == http1_code ? Http2End::Kind::http1_required : Http2End::Kind::cut;
+    return {kind, asio::error::connection_reset, explain_goaway(code)};
+}
+
 std::string explain_end_of_stream(const Http2End& end) {
     switch (end.kind) {
         case Http2End::Kind::complete: return {};
         case Http2End::Kind::refused: return "the server refused the stream";
+        case Http2End::Kind::http1_required: return "the server requires HTTP/1.1";
         case Http2End::Kind::head_too_large: return {};
         case Http2End::Kind::cut: break;
     }
@@ -40,16 +48,27 @@ std::string explain_end_of_stream(const Http2End& end) {
 }  // namespace
 
 Http2Connection::Http2Connection(const asio::any_io_executor& executor,
-                                 std::shared_ptr<Clock> clock, std::unique_ptr<ByteStream> stream,
-                                 Limits limits)
+                                 std::shared_ptr<Clock> clock,
+                                 std::unique_ptr<ByteStream> transport, Limits limits,
+                                 std::shared_ptr<Metrics::Gauge> open)
     : executor_(executor),
       clock_(std::move(clock)),
-      stream_(std::move(stream)),
+      transport_(std::move(transport)),
       limits_(limits),
+      old_at_(clock_->now() + max_age),
+      gauge_(std::move(open)),
       session_(make_http2_session()),
       timer_(clock_->make_timer(executor_)),
       liveness_(clock_->now()),
-      input_(min_input) {}
+      input_(min_input) {
+    if (gauge_) ++*gauge_;
+}
+
+Http2Connection::~Http2Connection() { uncount(); }
+
+void Http2Connection::uncount() noexcept {
+    if (const auto gauge = std::exchange(gauge_, nullptr)) --*gauge;
+}
 
 void Http2Connection::start() {
     watch_silence();
@@ -58,18 +77,26 @@ void Http2Connection::start() {
 }
 
 void Http2Connection::close() noexcept {
-    if (!closed_) fail(asio::error::operation_aborted, {});
+    if (!closed_) fail({Http2End::Kind::cut, asio::error::operation_aborted, {}});
 }
 
 // --- streams -------------------------------------------------------------------------------------
 
-bool Http2Connection::takes_streams() const { return !closed_ && !session_->state().draining; }
+bool Http2Connection::takes_streams() const {
+    return !closed_ && !write_error_ && clock_->now() < old_at_ && !session_->state().draining;
+}
+
+std::size_t Http2Connection::refused_beyond() const {
+    const bool known = refusal_ && refusal_->settings == session_->state().settings &&
+                       clock_->now() < refusal_->until;
+    return known ? refusal_->streams : static_cast<std::size_t>(-1);
+}
 
 std::size_t Http2Connection::stream_limit() const {
     const Http2State state = session_->state();
     const std::size_t limit =
         state.settled ? state.stream_limit : std::min(state.stream_limit, limits_.presumed_streams);
-    return std::min(limit, refused_at_);
+    return std::min(limit, refused_beyond());
 }
 
 std::size_t Http2Connection::watch_limit(std::size_t streams, std::size_t max_watches) {
@@ -84,11 +111,11 @@ bool Http2Connection::has_room(StreamUse use) const {
 }
 
 std::int32_t Http2Connection::open(std::string_view text, StreamUse use, bool secret,
-                                   Http2Stream& stream) {
+                                   Http2Stream& caller) {
     const std::int32_t id = closed_ ? 0 : session_->open(text);
     if (id == 0) return 0;
     secret_ = secret_ || secret;
-    open_[id] = {&stream, use};
+    open_[id] = {&caller, use};
     if (use == StreamUse::watch) ++watches_;
     flush_later();
     return id;
@@ -120,29 +147,51 @@ void Http2Connection::deliver(const Http2Event& event) {
     if (position == open_.end()) return;
     Http2Stream& stream = *position->second.stream;
     switch (event.kind) {
-        case Http2Event::Kind::head: return stream.on_stream_head(event.head);
+        case Http2Event::Kind::head: answered_ = true; return stream.on_stream_head(event.head);
         case Http2Event::Kind::body: return stream.on_stream_body(event.bytes);
         case Http2Event::Kind::end: break;
     }
     forget(position);
     // After GOAWAY a refusal says nothing about the limit.
-    if (event.end.kind == Http2End::Kind::refused && takes_streams()) refused_at_ = open_.size();
+    const Http2State state = session_->state();
+    if (event.end.kind == Http2End::Kind::refused && !state.draining) {
+        refusal_ = {open_.size(), clock_->now() + refusal_memory, state.settings};
+    }
+    const bool is_error = state.goaway && *state.goaway != no_error_code;
+    if (event.end.kind == Http2End::Kind::refused && is_error)
+        return stream.on_stream_end(end_by_goaway(*state.goaway));
     stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end)});
 }
 
 // --- input and output ----------------------------------------------------------------------------
 
+/// A host's transport may throw: then the connection breaks, but not within a call of its user.
+template <class Call>
+void Http2Connection::attempt(Call call) {
+    std::string problem = "unknown exception";
+    try {
+        return call();
+    } catch (const std::exception& error) {
+        problem = in_words(error);
+    } catch (...) {
+    }
+    asio::post(executor_, [self = shared_from_this(), problem = std::move(problem)] {
+        if (!self->closed_) self->fail({Http2End::Kind::cut, errc::connector_failed, problem});
+    });
+}
+
 void Http2Connection::read() {
-    stream_->async_read_some(
-        asio::buffer(input_),
-        [self = shared_from_this()](error_code ec, std::size_t size) { self->on_read(ec, size); });
+    attempt([this] {
+        transport_->async_read_some(asio::buffer(input_),
+                                    [self = shared_from_this()](error_code ec, std::size_t size) {
+                                        self->on_read(ec, size);
+                                    });
+    });
 }
 
 void Http2Connection::on_read(error_code ec, std::size_t size) {
     if (closed_) return;
-    if (ec)
-        return fail(ec, ec == asio::error::eof ? "the server closed the connection"
-                                               : "the connection broke: " + in_words(ec));
+    if (ec) return on_broken(ec, "the connection broke: " + in_words(ec));
     liveness_.on_bytes(clock_->now());
     session_->feed({input_.data(), size}, clock_->now());
     deliver();
@@ -166,16 +215,15 @@ void Http2Connection::adapt_buffer(std::size_t filled) {
 
 void Http2Connection::check_state() {
     const Http2State state = session_->state();
-    if (state.goaway && *state.goaway != no_error_code) {
-        return fail(asio::error::connection_reset, explain_goaway(*state.goaway));
-    }
+    if (state.goaway && *state.goaway != no_error_code) return fail(end_by_goaway(*state.goaway));
     if (state.ended) {
         const std::string& problem = session_->problem();
-        if (problem.empty()) return fail(asio::error::eof, "the server closed the connection");
-        return fail(boost::system::errc::make_error_code(boost::system::errc::protocol_error),
-                    "the server breaks the rules of HTTP/2: " + printable(problem));
+        if (problem.empty()) return on_broken(asio::error::eof, {});
+        return fail({Http2End::Kind::cut,
+                     boost::system::errc::make_error_code(boost::system::errc::protocol_error),
+                     "the server breaks the rules of HTTP/2: " + printable(problem)});
     }
-    const bool useless = state.draining || refused_at_ == 0;
+    const bool useless = !takes_streams() || refused_beyond() == 0;
     if (useless && open_.empty()) close();
 }
 
@@ -194,37 +242,41 @@ void Http2Connection::flush() {
         flushing_ = false;
         return check_state();
     }
-    stream_->async_write(
-        asio::buffer(output_),
-        [self = shared_from_this()](error_code ec, std::size_t) { self->on_written(ec); });
+    attempt([this] {
+        transport_->async_write(
+            asio::buffer(output_),
+            [self = shared_from_this()](error_code ec, std::size_t) { self->on_written(ec); });
+    });
 }
 
 void Http2Connection::on_written(error_code ec) {
     if (closed_) return;
-    // The reader learns why, perhaps from a last frame of the server.
-    if (ec) return;
+    if (ec) {
+        // The reader may learn why, from a last frame of the server.
+        write_error_ = ec;
+        return call_at(clock_->now() + max_last_words);
+    }
     CleansedBytes().swap(output_);
     flush();
 }
 
 // --- silence -------------------------------------------------------------------------------------
 
-void Http2Connection::watch_silence() {
-    due_ = liveness_.next_check();
+void Http2Connection::call_at(TimePoint due) {
+    due_ = due;
     timer_->expires_at(due_, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->on_timer();
     });
 }
 
+void Http2Connection::watch_silence() { call_at(liveness_.next_check()); }
+
 void Http2Connection::on_timer() {
     if (closed_) return;
+    if (write_error_)
+        return on_broken(write_error_, "the connection broke: " + in_words(write_error_));
     const TimePoint now = clock_->now();
-    if (now - due_ > busy_delay && liveness_.next_check() <= now) {
-        due_ = now + busy_delay;
-        return timer_->expires_at(due_, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->on_timer();
-        });
-    }
+    if (now - due_ > busy_delay && liveness_.next_check() <= now) return call_at(now + busy_delay);
     // No request needs the connection.
     if (open_.empty() && liveness_.next_check() <= now) return close();
     switch (liveness_.check(now)) {
@@ -234,23 +286,30 @@ void Http2Connection::on_timer() {
             flush_later();
             break;
         case Http2Liveness::Step::dead:
-            return fail(errc::ping_timeout,
-                        "the connection is dead: silent for 30 s, and no answer to a PING in 15 s");
+            return on_broken(
+                errc::ping_timeout,
+                "the connection is dead: silent for 30 s, and no answer to a PING in 15 s");
     }
     watch_silence();
 }
 
 // --- the end -------------------------------------------------------------------------------------
 
-void Http2Connection::fail(error_code ec, const std::string& why) {
+void Http2Connection::on_broken(error_code ec, const std::string& why) {
+    const bool ended = ec == asio::error::eof;
+    fail({Http2End::Kind::cut, ec, ended ? "the server closed the connection" : why, true});
+}
+
+void Http2Connection::fail(const StreamEnd& end) {
     const auto self = weak_from_this().lock();  // streams own this object; null in the destructor
     closed_ = true;
+    uncount();
     timer_->cancel();
-    stream_->close();
+    transport_->close();
     while (!open_.empty()) {
         Http2Stream& stream = *open_.begin()->second.stream;
         forget(open_.begin());
-        stream.on_stream_end({Http2End::Kind::cut, ec, why});
+        stream.on_stream_end(end);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -22,7 +23,7 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     using Target = std::shared_ptr<const ConnectTarget>;
     using Shared = std::shared_ptr<Http2Connection>;
 
-    /// What a waiting request learns.
+    /// The end of an attempt to connect, for the requests that wait for it.
     struct Result {
         enum class Kind : std::uint8_t {
             again,  ///< look again: a connection, HTTP/1.1, or the attempt was abandoned
@@ -34,7 +35,8 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     };
     using Handler = std::function<void(const Result&)>;
 
-    /// The obligation to connect. Its destruction without a result passes it on.
+    /// The obligation to connect, from the start of an attempt on. Its destruction without a result
+    /// passes it on.
     class Lead {
      public:
         Lead() = default;
@@ -61,28 +63,40 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     /// A waiting request; its destruction withdraws it.
     using Wait = std::shared_ptr<void>;
 
-    Http2Pool(asio::any_io_executor, std::shared_ptr<Clock>, std::size_t max_watches);
+    /// \param open  counts the connections; may be null
+    Http2Pool(asio::any_io_executor, std::shared_ptr<Clock>, std::size_t max_watches,
+              std::shared_ptr<Metrics::Gauge> open = nullptr);
     ~Http2Pool();
 
     /// A connection with room; null: none.
     Shared find(const Target&, StreamUse);
-    /// Whether the server has lately chosen HTTP/1.1.
+    /// Whether the server has lately chosen or required HTTP/1.1.
     bool is_http1(const Target&) const;
+    /// The server has refused a request by HTTP/2.
+    void require_http1(const Target&);
     /// Waits for another request that connects, if there is one with room. The handler is posted.
     /// \returns null if there is none
     [[nodiscard]] Wait async_wait(const Target&, StreamUse, Handler);
+    /// Waits for the next connection to the target, for a request without a permit to connect. The
+    /// handler is posted.
+    [[nodiscard]] Wait async_connection(const Target&, Handler);
     [[nodiscard]] Lead lead(Target);
 
  private:
+    using Waiters = std::vector<std::weak_ptr<Waiter>>;
+
     std::size_t known_limit(const Target&) const;
+    void post(const Waiters&, const Result&);
     void clean();
     void drop(const Attempt&) noexcept;
 
     const asio::any_io_executor executor_;
     const std::shared_ptr<Clock> clock_;
     const std::size_t max_watches_;
+    const std::shared_ptr<Metrics::Gauge> gauge_;
     std::map<Target, std::vector<Shared>> connections_;
     std::list<std::shared_ptr<Attempt>> attempts_;
+    std::map<Target, Waiters> undecided_;  ///< of async_connection()
     std::map<Target, TimePoint> http1_until_;
 };
 

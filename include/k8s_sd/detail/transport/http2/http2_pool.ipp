@@ -16,21 +16,32 @@ constexpr std::size_t presumed_streams = 100;
 
 }  // namespace
 
-/// Null handler: withdrawn or called.
-struct Http2Pool::Waiter {
-    Handler handler;
-};
-
 struct Http2Pool::Attempt {
     Target target;
-    std::vector<std::weak_ptr<Waiter>> waiters;
+    Waiters waiters;
     std::size_t streams = presumed_streams;  ///< of the new connection
     std::size_t room = 0;                    ///< for further watches
 };
 
+/// Null handler: called. A withdrawn watch returns its room.
+struct Http2Pool::Waiter {
+    explicit Waiter(Handler h) : handler(std::move(h)) {}
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+    ~Waiter() {
+        if (const auto attempt = takes_room_of.lock()) ++attempt->room;
+    }
+
+    Handler handler;
+    std::weak_ptr<Attempt> takes_room_of;
+};
+
 Http2Pool::Http2Pool(asio::any_io_executor executor, std::shared_ptr<Clock> clock,
-                     std::size_t max_watches)
-    : executor_(std::move(executor)), clock_(std::move(clock)), max_watches_(max_watches) {}
+                     std::size_t max_watches, std::shared_ptr<Metrics::Gauge> open)
+    : executor_(std::move(executor)),
+      clock_(std::move(clock)),
+      max_watches_(max_watches),
+      gauge_(std::move(open)) {}
 
 Http2Pool::~Http2Pool() {
     for (const auto& [target, connections] : connections_) {
@@ -53,15 +64,39 @@ bool Http2Pool::is_http1(const Target& target) const {
     return known != http1_until_.end() && clock_->now() < known->second;
 }
 
+void Http2Pool::require_http1(const Target& target) {
+    http1_until_[target] = clock_->now() + http1_memory;
+}
+
 Http2Pool::Wait Http2Pool::async_wait(const Target& target, StreamUse use, Handler handler) {
     const auto found = std::find_if(attempts_.begin(), attempts_.end(), [&](const auto& attempt) {
         return attempt->target == target && (use == StreamUse::brief || attempt->room > 0);
     });
     if (found == attempts_.end()) return nullptr;
-    if (use == StreamUse::watch) --(*found)->room;
-    auto waiter = std::make_shared<Waiter>(Waiter{std::move(handler)});
+    auto waiter = std::make_shared<Waiter>(std::move(handler));
+    if (use == StreamUse::watch) {
+        --(*found)->room;
+        waiter->takes_room_of = *found;
+    }
     (*found)->waiters.push_back(waiter);
     return waiter;
+}
+
+Http2Pool::Wait Http2Pool::async_connection(const Target& target, Handler handler) {
+    auto waiter = std::make_shared<Waiter>(std::move(handler));
+    undecided_[target].push_back(waiter);
+    return waiter;
+}
+
+void Http2Pool::post(const Waiters& waiters, const Result& result) {
+    for (const auto& waiting : waiters) {
+        asio::post(executor_, [waiting, result] {
+            const auto waiter = waiting.lock();
+            if (!waiter) return;
+            const Handler handler = std::exchange(waiter->handler, nullptr);
+            handler(result);
+        });
+    }
 }
 
 Http2Pool::Lead Http2Pool::lead(Target target) {
@@ -105,15 +140,18 @@ void Http2Pool::drop(const Attempt& attempt) noexcept {
 Http2Pool::Shared Http2Pool::Lead::on_http2(std::unique_ptr<ByteStream> stream) {
     auto connection = std::make_shared<Http2Connection>(
         pool_->executor_, pool_->clock_, std::move(stream),
-        Http2Connection::Limits{pool_->max_watches_, attempt_->streams});
+        Http2Connection::Limits{pool_->max_watches_, attempt_->streams}, pool_->gauge_);
     pool_->connections_[attempt_->target].push_back(connection);
     connection->start();
+    if (const auto others = pool_->undecided_.extract(attempt_->target)) {
+        pool_->post(others.mapped(), {});
+    }
     finish({});
     return connection;
 }
 
 void Http2Pool::Lead::on_http1() {
-    pool_->http1_until_[attempt_->target] = pool_->clock_->now() + http1_memory;
+    pool_->require_http1(attempt_->target);
     finish({});
 }
 
@@ -125,14 +163,7 @@ void Http2Pool::Lead::finish(const Result& result) {
     const auto pool = std::exchange(pool_, nullptr);
     const auto attempt = std::exchange(attempt_, nullptr);
     pool->drop(*attempt);
-    for (const auto& waiting : attempt->waiters) {
-        asio::post(pool->executor_, [waiting, result] {
-            const auto waiter = waiting.lock();
-            if (!waiter) return;
-            const Handler handler = std::exchange(waiter->handler, nullptr);
-            handler(result);
-        });
-    }
+    pool->post(attempt->waiters, result);
 }
 
 void Http2Pool::Lead::reset() noexcept {

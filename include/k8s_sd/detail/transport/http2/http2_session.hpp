@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/http2_support.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/transport/response_head.hpp"
 #include "k8s_sd/time.hpp"
@@ -18,6 +19,7 @@ struct Http2End {
     enum class Kind : std::uint8_t {
         complete,        ///< END_STREAM
         refused,         ///< not processed by the server: the request may be repeated at once
+        http1_required,  ///< the request may be repeated by HTTP/1.1
         cut,             ///< anything else, even after a body that looks complete
         head_too_large,  ///< the header fields exceed Http2Session::max_head
     };
@@ -31,7 +33,8 @@ struct Http2Event {
     Kind kind = Kind::head;
     std::int32_t stream = 0;
     ResponseHead head{};
-    std::string_view bytes{};  ///< of the body; a view into the input
+    /// Of the body: all received at once, whatever frames they came in. Valid until feed().
+    std::string_view bytes{};
     Http2End end{};
 };
 
@@ -40,6 +43,7 @@ struct Http2State {
     std::size_t streams = 0;       ///< open ones
     std::size_t stream_limit = 0;  ///< of the server; 100 until its SETTINGS arrive
     bool settled = false;          ///< they have arrived
+    std::uint64_t settings = 0;    ///< number of SETTINGS received
     bool draining = false;         ///< takes no further stream: GOAWAY, or no identifiers left
     std::optional<std::uint32_t> goaway{};  ///< the error code of the last GOAWAY
     bool ended = false;                     ///< neither reads nor writes any more
@@ -49,12 +53,15 @@ struct Http2State {
 /// bytes out. It neither reads nor writes a stream and has no clock. Frames, HPACK and flow control
 /// are those of nghttp2; this adds limits.
 ///
-/// Received bytes of a body count as consumed once next() has delivered them, so no stream blocks
-/// the others: the window of the connection cannot fill up. Windows are renewed at half.
+/// Received bytes of a body count as consumed at once, because next() delivers them without a wait.
+/// So no stream blocks the others: the window of the connection cannot fill up. The size of the
+/// windows costs no memory here; it bounds the rate of a list to one window per round trip. Windows
+/// are renewed at half.
 class Http2Session {
  public:
-    static constexpr std::int32_t stream_window = 4 << 20;
-    static constexpr std::int32_t connection_window = 16 << 20;
+    /// Windows of 1 to 4 MiB made a list at 10 ms of delay twice as slow as by HTTP/1.1.
+    static constexpr std::int32_t stream_window = 16 << 20;
+    static constexpr std::int32_t connection_window = 32 << 20;
     static constexpr std::size_t max_head = 64 * 1024;
     static constexpr int max_interim_heads = 16;
 
@@ -63,7 +70,7 @@ class Http2Session {
     /// Sends a request, the text of an HTTP/1.1 request of this library.
     /// \returns the identifier of its stream; 0: the session takes no further stream
     virtual std::int32_t open(std::string_view request) = 0;
-    /// RST_STREAM with CANCEL; no event of the stream follows.
+    /// RST_STREAM with CANCEL; no event of the stream follows, even if its end has arrived already.
     virtual void cancel(std::int32_t stream) = 0;
     virtual void ping(std::uint64_t opaque) = 0;
 
@@ -81,9 +88,7 @@ class Http2Session {
     virtual std::string problem() const = 0;
 };
 
-/// Whether the library was built with nghttp2.
-bool has_http2() noexcept;
-/// A session that has not sent anything. Null without nghttp2.
+/// A session that has not sent anything. Null without nghttp2, see has_http2().
 std::unique_ptr<Http2Session> make_http2_session();
 /// The name of an error code, such as "ENHANCE_YOUR_CALM".
 std::string http2_error_name(std::uint32_t code);

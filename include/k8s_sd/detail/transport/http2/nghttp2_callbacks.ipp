@@ -45,7 +45,7 @@ struct Nghttp2Callbacks {
             const bool with_end =
                 frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
             if (frame->hd.type == NGHTTP2_GOAWAY) session.goaway_ = frame->goaway.error_code;
-            if (frame->hd.type == NGHTTP2_SETTINGS) session.settled_ = true;
+            if (frame->hd.type == NGHTTP2_SETTINGS) ++session.settings_;
             if (frame->hd.type == NGHTTP2_HEADERS) session.on_head_end(frame->hd.stream_id);
             if (with_end && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
                 auto* const stream = session.find(frame->hd.stream_id);
@@ -58,7 +58,7 @@ struct Nghttp2Callbacks {
                     std::size_t size, void* user) {
         return guarded(user, [&](Session& session) {
             session.on_body(stream, text(bytes, size));
-            return int{NGHTTP2_ERR_PAUSE};
+            return 0;
         });
     }
     static int stream_closed(nghttp2_session*, std::int32_t stream, std::uint32_t code,

@@ -57,6 +57,7 @@ class Nghttp2Session final : public Http2Session {
     void fail(std::string problem);
     void rethrow();
     std::size_t receive(std::string_view);
+    std::string_view join(std::string_view body, std::string_view more);
 
     // Called by nghttp2; false: a fatal error.
     bool on_frame_begin();
@@ -71,12 +72,13 @@ class Nghttp2Session final : public Http2Session {
     std::size_t unsent_ = 0;  ///< streams whose request head waits
     std::deque<Http2Event> events_;
     std::string_view input_;  ///< not yet received by nghttp2
-    bool paused_ = false;     ///< nghttp2 has more to do even without input
+    std::size_t fed_ = 0;     ///< size of the whole input
+    CleansedBytes joined_;    ///< bodies in several frames of the input
     TimePoint now_{};
     FrameBudget budget_;
     bool full_ = false;  ///< no identifiers left
     std::optional<std::uint32_t> goaway_;
-    bool settled_ = false;  ///< SETTINGS have arrived
+    std::uint64_t settings_ = 0;  ///< frames received
     std::string problem_;
     bool failed_ = false;
     std::exception_ptr thrown_;  ///< in a callback

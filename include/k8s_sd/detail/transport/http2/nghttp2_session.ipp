@@ -63,7 +63,6 @@ unsigned status_number(std::string_view text) {
 
 }  // namespace
 
-bool has_http2() noexcept { return true; }
 std::unique_ptr<Http2Session> make_http2_session() { return std::make_unique<Nghttp2Session>(); }
 std::string http2_error_name(std::uint32_t code) {
     // nghttp2 says "unknown" to all other codes.
@@ -125,11 +124,11 @@ std::int32_t Nghttp2Session::open(std::string_view text) {
 }
 
 void Nghttp2Session::cancel(std::int32_t id) {
+    std::erase_if(events_, [id](const Http2Event& event) { return event.stream == id; });
     Stream* const stream = find(id);
     if (!stream) return;
     if (!stream->head_sent) --unsent_;
     streams_.erase(id);
-    std::erase_if(events_, [id](const Http2Event& event) { return event.stream == id; });
     nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
 }
 
@@ -177,14 +176,14 @@ void Nghttp2Session::on_request_sent(std::int32_t id, bool whole) {
 
 void Nghttp2Session::feed(std::string_view bytes, TimePoint now) {
     input_ = bytes;
+    fed_ = bytes.size();
+    joined_.clear();
+    if (fed_ < joined_.capacity() / 16) joined_.shrink_to_fit();
     now_ = now;
 }
 
 std::optional<Http2Event> Nghttp2Session::next() {
-    while (events_.empty() && (!input_.empty() || paused_) && !failed_) {
-        paused_ = false;
-        input_.remove_prefix(receive(input_));
-    }
+    while (events_.empty() && !input_.empty() && !failed_) input_.remove_prefix(receive(input_));
     if (events_.empty()) return std::nullopt;
     Http2Event event = std::move(events_.front());
     events_.pop_front();
@@ -240,16 +239,35 @@ void Nghttp2Session::on_head_end(std::int32_t id) {
     }
     if (interim) return;
     stream->answered = true;
+    received->head.http2 = true;
     budget_.on_content();
     events_.push_back({Http2Event::Kind::head, id, std::move(received->head)});
 }
 
 void Nghttp2Session::on_body(std::int32_t id, std::string_view bytes) {
     budget_.on_content();
-    if (find(id)) events_.push_back({Http2Event::Kind::body, id, {}, bytes});
-    paused_ = true;
-    // At once: next() is the only reader, and it does not wait.
     nghttp2_session_consume(session_.get(), id, bytes.size());
+    if (!find(id)) return;
+    const bool goes_on = !events_.empty() && events_.back().kind == Http2Event::Kind::body &&
+                         events_.back().stream == id;
+    if (!goes_on) {
+        events_.push_back({Http2Event::Kind::body, id, {}, bytes});
+    } else {
+        events_.back().bytes = join(events_.back().bytes, bytes);
+    }
+}
+
+/// Decoders are faster with one large part than with many small ones, whose borders split objects.
+std::string_view Nghttp2Session::join(std::string_view body, std::string_view more) {
+    joined_.reserve(fed_);  // so views of it stay valid
+    const auto append = [this](std::string_view bytes) {
+        joined_.insert(joined_.end(), bytes.begin(), bytes.end());
+    };
+    const bool is_last = !joined_.empty() && body.data() + body.size() == &joined_.back() + 1;
+    if (!is_last) append(body);
+    append(more);
+    const std::size_t size = body.size() + more.size();
+    return {joined_.data() + (joined_.size() - size), size};
 }
 
 void Nghttp2Session::on_stream_close(std::int32_t id, std::uint32_t code) {
@@ -262,6 +280,8 @@ void Nghttp2Session::on_stream_close(std::int32_t id, std::uint32_t code) {
         kind = Http2End::Kind::head_too_large;
     } else if (code == NGHTTP2_REFUSED_STREAM && !stream->answered) {
         kind = Http2End::Kind::refused;
+    } else if (code == NGHTTP2_HTTP_1_1_REQUIRED && !stream->answered) {
+        kind = Http2End::Kind::http1_required;
     }
     end(id, {kind, code});
 }
@@ -303,7 +323,8 @@ Http2State Nghttp2Session::state() const {
     state.streams = streams_.size();
     state.stream_limit = nghttp2_session_get_remote_settings(
         session_.get(), NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
-    state.settled = settled_;
+    state.settled = settings_ > 0;
+    state.settings = settings_;
     state.draining = failed_ || full_ || goaway_;
     state.goaway = goaway_;
     state.ended = failed_ || (nghttp2_session_want_read(session_.get()) == 0 &&

@@ -2,7 +2,6 @@
 
 namespace k8s_sd::inline v0::detail {
 
-bool has_http2() noexcept { return false; }
 std::unique_ptr<Http2Session> make_http2_session() { return nullptr; }
 std::string http2_error_name(std::uint32_t code) { return "error " + std::to_string(code); }
 

@@ -1,0 +1,172 @@
+#include "k8s_sd/detail/base/http2_support.hpp"
+#include "support/contains.hpp"
+#include "support/http2_frames.hpp"
+#include "support/objects.hpp"
+#include "support/watch_probe.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+sim::ApiServerOptions http2_options(bool offered = true) {
+    if (!detail::has_http2()) SKIP("built without nghttp2");
+    sim::ApiServerOptions options;
+    options.http2 = offered;
+    return options;
+}
+
+/// Watches of one server, each of a namespace with one pod.
+struct VersionedCluster : Simulation {
+    explicit VersionedCluster(HttpVersion version, std::size_t watches = 20, bool offered = true)
+        : Simulation(http2_options(offered)) {
+        ApiServerConfig config;
+        config.url = "https://sim.invalid";
+        config.http_version = version;
+        client = std::make_shared<ApiClient>(context.get_executor(), config, environment());
+        for (std::size_t i = 0; i < watches; ++i) {
+            const std::string ns = "ns" + std::to_string(i);
+            server.apply(pod({.name = "web", .ns = ns}));
+            probes.push_back(std::make_unique<WatchProbe>(
+                *this, client, WatchQuery{Kind::pod, ns, {}, {}}, plain_lists()));
+        }
+    }
+    void start() {
+        for (const auto& probe : probes) probe->start();
+    }
+    std::size_t by(unsigned version) const {
+        return static_cast<std::size_t>(
+            std::count_if(probes.begin(), probes.end(), [&](const auto& probe) {
+                const WatchStatus status = probe->status();
+                return status.waiting == Waiting::events && status.http_version == version;
+            }));
+    }
+
+    std::shared_ptr<ApiClient> client;
+    std::vector<std::unique_ptr<WatchProbe>> probes;
+};
+
+}  // namespace
+
+TEST_CASE("HTTP/2: the first watches of a server have connections of their own, others share one") {
+    VersionedCluster c(HttpVersion::automatic);
+    c.start();
+    CHECK(c.by(1) == 8);
+    CHECK(c.by(2) == 12);
+    CHECK(c.server.http2_connections() == 1);
+    CHECK(c.server.open_connections() == 9);
+    SECTION("a watch that comes later takes the place of one that has gone") {
+        c.probes.erase(c.probes.begin());
+        c.settle();
+        // The others keep their connections until their next watch.
+        CHECK(c.by(1) == 7);
+        c.advance(11min);
+        CHECK(c.by(1) == 8);
+        CHECK(c.by(2) == 11);
+    }
+}
+
+TEST_CASE("HTTP/2: the version can be prescribed") {
+    SECTION("HTTP/1.1") {
+        VersionedCluster c(HttpVersion::http1);
+        c.start();
+        CHECK(c.by(1) == 20);
+        CHECK(c.server.http2_connections() == 0);
+    }
+    SECTION("HTTP/2 for all requests") {
+        VersionedCluster c(HttpVersion::http2);
+        c.start();
+        CHECK(c.by(2) == 20);
+        CHECK(c.server.open_connections() == 1);
+        c.server.apply(pod({.name = "new", .ns = "ns3"}));
+        c.settle();
+        CHECK(c.probes[3]->names() == std::set<std::string>{"new", "web"});
+    }
+}
+
+TEST_CASE("HTTP/2: a server without it is watched by HTTP/1.1") {
+    const HttpVersion version = GENERATE(HttpVersion::automatic, HttpVersion::http2);
+    SECTION("by its choice") {
+        VersionedCluster c(version, 20, false);
+        c.start();
+        CHECK(c.by(1) == 20);
+        CHECK(c.server.open_connections() == 20);
+        CHECK(c.take_log().empty());
+    }
+    SECTION("by its refusal") {
+        VersionedCluster c(version);
+        c.server.set_http2({.require_http1 = true});
+        c.start();
+        CHECK(c.by(1) == 20);
+        CHECK(c.take_log().empty());
+    }
+}
+
+TEST_CASE("HTTP/2: an end without END_STREAM is no complete list, and recovers") {
+    VersionedCluster c(HttpVersion::http2, 1);
+    c.server.set_http2({.omit_end_stream = true});
+    c.start();
+    CHECK_FALSE(c.probes[0]->status().synced);
+    CHECK(c.probes[0]->status().error == errc::truncated_response);
+    c.server.set_http2({});
+    c.advance(10s);
+    CHECK(c.probes[0]->status().synced);
+    CHECK(c.by(2) == 1);
+}
+
+TEST_CASE("HTTP/2: refused streams are repeated, then an error, and recover") {
+    VersionedCluster c(HttpVersion::http2, 1);
+    c.server.set_http2({.refuse_streams = true});
+    c.start();
+    CHECK(c.probes[0]->status().error);
+    c.server.set_http2({});
+    c.advance(10s);
+    CHECK(c.by(2) == 1);
+}
+
+TEST_CASE("HTTP/2: floods end the connection, and the watches resume") {
+    VersionedCluster c(HttpVersion::http2, 3);
+    c.start();
+    REQUIRE(c.by(2) == 3);
+    c.take_requests();
+    std::string flood;
+    SECTION("of PINGs") {
+        for (int i = 0; i < 20'000; ++i) flood += http2::frame(http2::ping, 0, 0, "12345678");
+    }
+    SECTION("of SETTINGS") {
+        for (int i = 0; i < 20'000; ++i) flood += http2::settings_frame();
+    }
+    SECTION("of empty DATA, on the stream of the first watch") {
+        for (int i = 0; i < 20'000; ++i) flood += http2::data_frame(3, "");
+    }
+    SECTION("of garbage") { flood = std::string(100'000, 'x'); }
+    c.server.send_http2_frames(flood);
+    c.settle();
+    CHECK(c.by(2) == 0);
+    c.advance(10s);
+    CHECK(c.by(2) == 3);
+    for (const std::string& request : c.take_requests()) {
+        CHECK((request.starts_with("WATCH") || request.ends_with("limit=1")));
+    }
+}
+
+TEST_CASE("HTTP/2: a response of 401 renews the credentials") {
+    VersionedCluster c(HttpVersion::http2, 3);
+    c.start();
+    c.server.set_token("other");
+    c.server.end_watches();
+    c.advance(30s);
+    CHECK(c.probes[0]->status().error == errc::unauthorized);
+    c.server.set_token("");
+    c.advance(1min);
+    CHECK(c.by(2) == 3);
+}
