@@ -20,14 +20,14 @@
  *
  * \par Errors
  * A function that can fail returns a k8s_sd_code, which is negative for an error, and fills `error`
- * unless that is NULL. `*error` must be NULL before the call. No function throws or ends the
- * process, and no function raises, blocks or handles a signal: threads of the library block all.
+ * unless that is NULL. `*error` must be NULL before the call. No function throws, and
+ * none raises, blocks or handles a signal: the threads of the library block all.
  *
  * \par Processes
  * A child made by fork() must not drive the context of its parent: functions with this context
- * return K8S_SD_FORKED (k8s_sd_next(): NULL), and k8s_sd_free() closes the child's copies of its
- * descriptors only. The child may use and free the events taken before, and open contexts of its
- * own. All descriptors are closed by exec.
+ * return K8S_SD_FORKED (k8s_sd_next(): NULL), and k8s_sd_free() closes the child's copy of
+ * k8s_sd_fd() only. The child may use and free the events taken before, and open contexts of its
+ * own. exec closes all descriptors of the library.
  *
  * \par Versions
  * The major version of k8s_sd_abi_version() changes with the name of the library. Within one, no
@@ -300,7 +300,9 @@ typedef enum k8s_sd_event_type {
 typedef enum k8s_sd_op {
     K8S_SD_ADDED = 1,
     K8S_SD_CHANGED = 2, /**< replaces the previous state of the same key */
-    K8S_SD_REMOVED = 3  /**< the last delivered state; of K8S_SD_OBJECT: there is none */
+    K8S_SD_REMOVED = 3, /**< the last delivered state; of K8S_SD_OBJECT: there is none */
+    /** Of a group: another Kubernetes object of this name, so none of its targets continue. */
+    K8S_SD_REPLACED = 4
 } k8s_sd_op;
 
 /** Sets of pairs of a change; smaller numbers are the targets of a group. */
