@@ -40,8 +40,8 @@ target_link_options(k8s_sd_c PRIVATE LINKER:--version-script=${k8s_sd_c_map})
 set_target_properties(k8s_sd_c PROPERTIES EXPORT_NAME c VERSION 1.${PROJECT_VERSION} SOVERSION 1
     LINKER_LANGUAGE CXX LINK_DEPENDS ${k8s_sd_c_map})
 
-# The static library is one object: the symbols inside are bound, and then made local, so that a host
-# may have another Boost. Sanitizers need their symbols.
+# The static library is one object: the symbols inside are bound, and then made local, so a host may
+# have another Boost. Sanitizers need their symbols.
 find_program(K8S_SD_OBJCOPY objcopy)
 find_program(K8S_SD_BINUTILS_LD NAMES ld.bfd ld)
 mark_as_advanced(K8S_SD_OBJCOPY K8S_SD_BINUTILS_LD)

@@ -8,7 +8,7 @@ if(TARGET k8s_sd_c_archive)
             DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
 endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/k8s_sd_c)
-# find_package(k8s_sd_c) has k8s_sd::c.
+# The CMake package k8s_sd_c has the target k8s_sd::c.
 install(EXPORT k8s_sd_cTargets NAMESPACE k8s_sd:: FILE k8s_sd_cConfig.cmake
         DESTINATION ${package_dir} COMPONENT c)
 write_basic_package_version_file(k8s_sd_cConfigVersion.cmake VERSION 1.${PROJECT_VERSION}

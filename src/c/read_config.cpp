@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,11 +48,12 @@ k8s_sd::Fields read_fields(const char* const* paths) {
 }  // namespace
 
 k8s_sd::LabelDialect read_dialect(const k8s_sd_config& config) {
-    switch (config.dialect) {
-        case K8S_SD_PROMETHEUS: return k8s_sd::LabelDialect::prometheus;
-        case K8S_SD_VICTORIAMETRICS: return k8s_sd::LabelDialect::victoriametrics;
-        default: throw Failure(K8S_SD_INVALID_ARGUMENT, "dialect: is no k8s_sd_dialect");
-    }
+    // In the order of k8s_sd_dialect.
+    constexpr k8s_sd::LabelDialect dialects[] = {k8s_sd::LabelDialect::prometheus,
+                                                 k8s_sd::LabelDialect::victoriametrics};
+    const auto index = static_cast<std::size_t>(config.dialect);
+    if (index < std::size(dialects)) return dialects[index];
+    throw Failure(K8S_SD_INVALID_ARGUMENT, "dialect: is no k8s_sd_dialect");
 }
 
 k8s_sd::PrometheusVersion read_version(const k8s_sd_config& config) {

