@@ -52,3 +52,7 @@ foreach(package IN LISTS packages)
     configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${k8s_sd_pc_dir})
 endforeach()
+
+if(TARGET k8s_sd_c)
+    include(cmake/install_c.cmake)
+endif()

@@ -22,8 +22,12 @@ class Failed(Exception):
     """The program did not behave as the scenario requires."""
 
 
+# The exit status of other hosts of the library in place of `discover`, which have few options.
+NO_SUCH_OPTION = 77
+
+
 class Skipped(Exception):
-    """This machine cannot play the scenario."""
+    """This machine or this program cannot play the scenario."""
 
 
 class Scenario:
@@ -141,6 +145,8 @@ class World:
             within += self.mode.delay
         while not condition():
             if not self.program.running():
+                if self.program.process.returncode == NO_SUCH_OPTION:
+                    raise Skipped("the program lacks an option")
                 raise Failed(f"the program has ended: status {self.program.process.returncode}")
             if self.program.problems:
                 raise Failed(self.program.problems[0])
