@@ -5,6 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <string>
 
 namespace k8s_sd::test {
