@@ -1,0 +1,90 @@
+#pragma once
+
+#include "k8s_sd/detail/monitors/references.hpp"
+#include "k8s_sd/monitors/monitor.hpp"
+#include "k8s_sd/monitors/monitor_owner.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+/// From monitors to scrape configurations, as prometheus-operator 0.93 does it. No function here
+/// throws, except for lack of memory; objects may have any content.
+namespace k8s_sd::inline v0::detail {
+
+using MonitorLabels = std::map<std::string, std::string, std::less<>>;
+
+/// An entry of `scrape_configs`.
+struct GeneratedJob {
+    std::string origin;          ///< "serviceMonitor/ns/name/0": also the job's name
+    boost::json::object config;  ///< with the keys of Prometheus, in the order of the operator
+};
+
+/// The jobs of one monitor.
+struct Generation {
+    std::vector<GeneratedJob> jobs{};         ///< empty if refused, or if it has no endpoints
+    std::optional<MonitorRefusal> refusal{};  ///< of the whole object
+    /// Requested keys, found or not. If one of them changes, generate again.
+    std::set<MonitorReference> references{};
+    /// Keys of a scrape class; their values are used only if another valid monitor references
+    /// their Secret, too.
+    std::set<MonitorReference> class_references{};
+};
+
+/// An owner with its references, or the reason for its refusal.
+struct OwnerReading {
+    std::optional<MonitorOwner> owner;      ///< nullopt if refused
+    std::optional<MonitorRefusal> refusal;  ///< of the owner: no jobs at all
+    std::set<MonitorReference> references;  ///< requested keys, found or not
+};
+
+/// Reads a Prometheus or PrometheusAgent object as the API server sends it, or a mapping of the
+/// same form from a file. `kind` may be absent: Prometheus.
+/// \param default_namespace  for an object without `metadata.namespace`
+OwnerReading read_owner(const boost::json::value& object, std::string_view default_namespace,
+                        const MonitorOptions&, const ReferenceSource&);
+
+/// Validates an owner made of options.
+OwnerReading check_owner(MonitorOwner, const MonitorOptions&, const ReferenceSource&);
+
+/// The section `global` of the owner's configuration.
+boost::json::object global_section(const MonitorOwner&, const MonitorOptions&);
+
+/// Why a monitor is not selected.
+enum class Unselected : std::uint8_t {
+    selected,          ///< it is selected
+    kind_off,          ///< the owner has no selector for that kind
+    other_namespace,   ///< no namespace selector, and not the owner's namespace
+    namespace_labels,  ///< the namespace selector does not match
+    object_labels,     ///< the selector does not match
+};
+
+/// Whether an owner selects a monitor.
+Unselected selection(const MonitorOwner&, MonitorKind, std::string_view object_namespace,
+                     const MonitorLabels& object_labels, const MonitorLabels& namespace_labels);
+
+/// Validates a selected monitor and makes its jobs.
+/// \param object  a monitor as the API server sends it; only `metadata.name`,
+///                `metadata.namespace` and `spec` matter
+Generation generate(const MonitorOwner&, MonitorKind, const boost::json::value& object,
+                    const MonitorOptions&, const ReferenceSource&);
+
+/// The owner's additional scrape configurations, with the rules of sharding. Refused if the Secret
+/// is absent and not optional, or no list in YAML.
+Generation generate_additional(const MonitorOwner&, const MonitorOptions&, const ReferenceSource&);
+
+/// "ServiceMonitor alpha/web".
+std::string object_name(MonitorKind, std::string_view object_namespace, std::string_view name);
+
+/// The kind of an object with that `kind`; nullopt for others.
+std::optional<MonitorKind> monitor_kind_of(std::string_view kind);
+
+}  // namespace k8s_sd::inline v0::detail
