@@ -8,3 +8,4 @@
 // Bodies of the layers above those of src.hpp.
 #include "k8s_sd/detail/relabel/relabel.ipp"
 #include "k8s_sd/detail/scrape/scrape.ipp"
+#include "k8s_sd/detail/monitors/monitors.ipp"
