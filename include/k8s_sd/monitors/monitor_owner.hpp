@@ -4,7 +4,7 @@
 #include "k8s_sd/selector.hpp"
 
 #include <boost/json/object.hpp>
-
+#include <boost/json/value.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +20,7 @@ struct MonitorVersion {
     std::uint64_t major = 3;   ///< 2 or 3
     std::uint64_t minor = 13;  ///< see above
     std::uint64_t patch = 2;   ///< see above
+    bool pre_release = false;  ///< such as 3.5.0-rc.1: before 3.5.0
     auto operator<=>(const MonitorVersion&) const = default;
 };
 
@@ -48,27 +49,27 @@ struct MonitorLimits {
 struct ScrapeClass {
     std::string name{};       ///< unique
     bool is_default = false;  ///< for objects that name no class
-    /// The entry as the owner has it, validated.
-    boost::json::object spec{};
+    /// The entry as the owner has it: an object, validated.
+    boost::json::value spec{};
     bool operator==(const ScrapeClass&) const = default;
 };
 
 /// An entry of `excludedFromEnforcement`.
 struct EnforcementExclusion {
-    std::string object_namespace{};                  ///< that of the monitor
-    std::string group = "monitoring.coreos.com";     ///< its API group
-    std::string resource{};                          ///< such as `servicemonitors`
-    std::string name{};                              ///< empty: all
+    std::string object_namespace{};               ///< that of the monitor
+    std::string group = "monitoring.coreos.com";  ///< its API group
+    std::string resource{};                       ///< such as `servicemonitors`
+    std::string name{};                           ///< empty: all
     bool operator==(const EnforcementExclusion&) const = default;
 };
 
 /// What a Prometheus or PrometheusAgent object says about monitors: which to select, and how to
 /// make jobs of them. The defaults are the operator's; without selectors nothing is selected.
 struct MonitorOwner {
-    std::string name = "k8s-sd";          ///< for the external label `prometheus`
-    std::string owner_namespace{};        ///< for selectors without a namespace selector
-    bool is_agent = false;                ///< PrometheusAgent: another order of jobs
-    bool daemon_set = false;              ///< an agent on each node: PodMonitors only
+    std::string name = "k8s-sd";                   ///< for the external label `prometheus`
+    std::string owner_namespace{};                 ///< for selectors without a namespace selector
+    bool is_agent = false;                         ///< PrometheusAgent: another order of jobs
+    bool daemon_set = false;                       ///< an agent on each node: PodMonitors only
     std::array<MonitorSelection, 4> selections{};  ///< by MonitorKind
     MonitorVersion version{};                      ///< decides the generated keys
     std::string scrape_interval = "30s";           ///< for objects without
@@ -78,19 +79,28 @@ struct MonitorOwner {
     MonitorLimits enforced{};                      ///< upper bounds of the objects' limits
     std::string enforced_namespace_label{};        ///< empty: none
     std::vector<EnforcementExclusion> excluded_from_enforcement{};  ///< see above
-    bool ignore_namespace_selectors = false;    ///< jobs discover in the object's namespace only
-    bool override_honor_labels = false;         ///< honor_labels is false
-    bool override_honor_timestamps = false;     ///< honor_timestamps is false
-    bool deny_file_access = false;              ///< ServiceMonitors must not name files
+    bool ignore_namespace_selectors = false;       ///< jobs discover in the object's namespace only
+    bool override_honor_labels = false;            ///< honor_labels is false
+    bool override_honor_timestamps = false;        ///< honor_timestamps is false
+    bool deny_file_access = false;                 ///< ServiceMonitors must not name files
     std::vector<std::string> pod_target_labels{};  ///< added to those of the objects
     bool endpoint_slice_role = false;              ///< default of `serviceDiscoveryRole`
     std::uint64_t shards = 1;                      ///< 0 counts as 1
     std::vector<std::string> topology{};           ///< zones of `shardingStrategy`; empty: none
     std::string topology_label = "zone";           ///< external label of the zone; empty: none
-    boost::json::object api_server{};              ///< `apiserverConfig`; empty: none
+    boost::json::value api_server{};               ///< `apiserverConfig`; null: none
     std::optional<MonitorReference> additional_scrape_configs{};  ///< raw jobs, appended
-    bool additional_optional = false;  ///< whether these may be absent
-    boost::json::object global{};      ///< the generated section `global`
+    bool additional_optional = false;                             ///< whether these may be absent
+    /// Of the user; the two below have precedence.
+    std::map<std::string, std::string> external_labels{};
+    std::string owner_label = "prometheus";            ///< its value is "namespace/name"
+    std::string replica_label = "prometheus_replica";  ///< its value is the name of the pod
+    std::vector<std::string> scrape_protocols{};       ///< in order of preference; empty: default
+    std::string name_validation_scheme{};              ///< "UTF8" or "Legacy"; empty: default
+    std::string name_escaping_scheme{};  ///< "AllowUTF8", "Underscores", "Dots", "Values"
+    std::optional<bool> scrape_native_histograms{};            ///< default of the jobs
+    std::optional<bool> scrape_classic_histograms{};           ///< default of the jobs
+    std::optional<bool> convert_classic_histograms_to_nhcb{};  ///< default of the jobs
     bool operator==(const MonitorOwner&) const = default;
 };
 
@@ -99,6 +109,8 @@ struct MonitorOptions {
     /// TLS material as text in the jobs; otherwise file names below /etc/prometheus/certs/, as in
     /// the operator.
     bool inline_tls = true;
+    /// Absent fields of an owner have the defaults of its CRD, as if an API server had added them.
+    bool server_defaults = true;
     /// Generates every key, whatever the version.
     bool without_version_check = false;
     /// Whether the cluster has discovery.k8s.io/v1.

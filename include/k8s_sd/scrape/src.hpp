@@ -6,6 +6,7 @@
 #include "k8s_sd/src.hpp"
 
 // Bodies of the layers above those of src.hpp.
+#include "k8s_sd/detail/monitors/monitors.ipp"
 #include "k8s_sd/detail/relabel/relabel.ipp"
 #include "k8s_sd/detail/scrape/scrape.ipp"
 #include "k8s_sd/detail/monitors/monitors.ipp"

@@ -22,6 +22,8 @@ USING = re.compile(r"^using namespace ", re.MULTILINE)
 # Headers that only include others.
 UMBRELLAS = {"k8s_sd/k8s_sd.hpp", "k8s_sd/fwd.hpp", "k8s_sd/src.hpp", "k8s_sd/scrape/scrape.hpp",
              "k8s_sd/scrape/fwd.hpp", "k8s_sd/scrape/src.hpp"}
+# The layers of k8s_sd::scrape, with an umbrella of their own.
+SCRAPING = ("relabel", "scrape", "monitors")
 
 # Folders below src/ and their namespaces. The files of lib/ only include lists of bodies.
 SOURCES = {"lib": None, "sim": "k8s_sd::inline v0::sim", "programs/http": "support",
@@ -176,7 +178,7 @@ def list_problems(house):
         name = list_of(layer)
         if name not in house.texts:
             continue
-        umbrella = f"k8s_sd/{'scrape/' if layer in ('relabel', 'scrape') else ''}src.hpp"
+        umbrella = f"k8s_sd/{'scrape/' if layer in SCRAPING else ''}src.hpp"
         if name not in house.includes_of(umbrella):
             yield f"{name}: include/{umbrella} must include it"
         if units.pop(name, 0) != 1:

@@ -6,7 +6,6 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
-
 #include <functional>
 #include <map>
 #include <optional>
@@ -31,13 +30,13 @@ struct GeneratedJob {
 
 /// The jobs of one monitor.
 struct Generation {
-    std::vector<GeneratedJob> jobs;         ///< empty if refused, or if it has no endpoints
-    std::optional<MonitorRefusal> refusal;  ///< of the whole object
+    std::vector<GeneratedJob> jobs{};         ///< empty if refused, or if it has no endpoints
+    std::optional<MonitorRefusal> refusal{};  ///< of the whole object
     /// Requested keys, found or not. If one of them changes, generate again.
-    std::set<MonitorReference> references;
+    std::set<MonitorReference> references{};
     /// Keys of a scrape class; their values are used only if another valid monitor references
     /// their Secret, too.
-    std::set<MonitorReference> class_references;
+    std::set<MonitorReference> class_references{};
 };
 
 /// An owner with its references, or the reason for its refusal.
@@ -53,9 +52,11 @@ struct OwnerReading {
 OwnerReading read_owner(const boost::json::value& object, std::string_view default_namespace,
                         const MonitorOptions&, const ReferenceSource&);
 
-/// Makes the parts of an owner that derive from others (`global`), and validates its scrape
-/// classes, for an owner made of options.
-OwnerReading complete_owner(MonitorOwner, const MonitorOptions&, const ReferenceSource&);
+/// Validates an owner made of options.
+OwnerReading check_owner(MonitorOwner, const MonitorOptions&, const ReferenceSource&);
+
+/// The section `global` of the owner's configuration.
+boost::json::object global_section(const MonitorOwner&, const MonitorOptions&);
 
 /// Why a monitor is not selected.
 enum class Unselected : std::uint8_t {
@@ -83,32 +84,7 @@ Generation generate_additional(const MonitorOwner&, const MonitorOptions&, const
 /// "ServiceMonitor alpha/web".
 std::string object_name(MonitorKind, std::string_view object_namespace, std::string_view name);
 
-/// A monitor with its kind.
-struct MonitorObject {
-    MonitorKind kind = MonitorKind::service_monitor;
-    boost::json::value object;
-};
-
-/// A refused monitor.
-struct RefusedMonitor {
-    std::string object;  ///< object_name()
-    MonitorRefusal refusal;
-};
-
-/// A whole configuration.
-struct GeneratedConfiguration {
-    std::vector<std::string> accepted;      ///< object_name(), by kind, then by key
-    std::vector<RefusedMonitor> refused;    ///< in the same order
-    std::optional<MonitorRefusal> refusal;  ///< of the owner: no configuration
-    boost::json::object config;             ///< `global`, `scrape_configs`
-};
-
-/// Selects, validates and generates everything at once.
-/// \param namespaces  labels by the name of the namespace; monitors elsewhere are not seen
-GeneratedConfiguration generate_configuration(const boost::json::value& owner,
-                                              std::string_view owner_namespace,
-                                              const std::vector<MonitorObject>& objects,
-                                              const std::map<std::string, MonitorLabels>& namespaces,
-                                              const MonitorOptions&, const ReferenceSource&);
+/// The kind of an object with that `kind`; nullopt for others.
+std::optional<MonitorKind> monitor_kind_of(std::string_view kind);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -37,7 +37,7 @@ void check_names(const char* field, const std::vector<std::string>& namespaces) 
     }
 }
 
-void check_owner(const MonitorOwnerInput& input) {
+void check_owner_name(const MonitorOwnerInput& input) {
     const auto* object = std::get_if<MonitorOwnerObject>(&input);
     if (!object) return;
     if (!detail::is_dns_label(object->object_namespace) ||
@@ -54,7 +54,7 @@ const MonitorSourceConfig& checked(const MonitorSourceConfig& config) {
         throw ConfigError("MonitorSourceConfig::deny_namespaces",
                           "allow_namespaces has elements, too; give one of both");
     }
-    check_owner(config.owner);
+    check_owner_name(config.owner);
     for (const Duration time : {config.sync_timeout, config.reference_timeout}) {
         if (time < Duration::zero()) {
             throw ConfigError("MonitorSourceConfig", "a time must not be negative");
@@ -76,7 +76,7 @@ class MonitorSource::Impl final : public detail::RunState {
                detail::ContextEnvironment::of(executor)) {}
 
     void set_owner(MonitorOwnerInput input) {
-        check_owner(input);
+        check_owner_name(input);
         asio::post(strand_, [self = self_as(this), input = std::move(input)]() mutable {
             if (self->cancelled()) return;
             self->owner_ = std::move(input);

@@ -1,0 +1,80 @@
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
+#include "k8s_sd/detail/monitors/generation.hpp"
+#include "k8s_sd/detail/monitors/job_context.hpp"
+#include "k8s_sd/detail/monitors/relabelings.hpp"
+#include "k8s_sd/detail/monitors/secrets.hpp"
+#include "k8s_sd/detail/monitors/sharding_rules.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <boost/json/parse.hpp>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// Raw jobs; a fault if the text is no list of mappings.
+boost::json::array read_additional_jobs(const std::string& text, const ObjectView& at) {
+    constexpr std::string_view remedy = "store a list of scrape configurations in YAML";
+    try {
+        const YamlValue list = YamlValue::parse(text, "additionalScrapeConfigs");
+        if (list.is_null()) return {};
+        const std::string json =
+            to_json(list, {.max_values = 1'000'000, .max_bytes = std::size_t{16} << 20});
+        boost::system::error_code error;
+        boost::json::parse_options options;
+        options.max_depth = 64;
+        boost::json::value value = boost::json::parse(json, error, {}, options);
+        if (!error && value.is_array()) return std::move(value.as_array());
+        at.refuse("is no list", std::string(remedy));
+    } catch (const ConfigError& e) {
+        at.refuse(e.what(), std::string(remedy));
+    }
+    return {};
+}
+
+void add_additional_sharding(boost::json::object& job, const JobContext& context) {
+    boost::json::value* present = job.if_contains("relabel_configs");
+    RuleList rules(present != nullptr && present->is_array() ? present->as_array()
+                                                             : boost::json::array());
+    add_sharding_rules_if_needed(rules, context);
+    if (!rules.empty()) put(job, "relabel_configs", rules.take());
+}
+
+}  // namespace
+
+Generation generate_additional(const MonitorOwner& owner, const MonitorOptions& options,
+                               const ReferenceSource& source) {
+    if (!owner.additional_scrape_configs) return {};
+    Faults faults;
+    References references(source);
+    const JobContext context{.owner = owner,
+                             .options = options,
+                             .references = references,
+                             .faults = faults,
+                             .object_namespace = owner.owner_namespace};
+    const boost::json::value there = true;
+    const ObjectView at(&there, "additionalScrapeConfigs", faults);
+    const MonitorReference& reference = *owner.additional_scrape_configs;
+    const auto text = owner.additional_optional ? present_value(reference, context)
+                                                : required_value(reference, at, context);
+    Generation result;
+    for (boost::json::value& job : read_additional_jobs(text.value_or(""), at)) {
+        boost::json::object* config = job.if_object();
+        if (config == nullptr) {
+            at.refuse("an entry is no mapping", "correct the list");
+            break;
+        }
+        add_additional_sharding(*config, context);
+        const boost::json::value* name = config->if_contains("job_name");
+        const boost::json::string* text_name = name != nullptr ? name->if_string() : nullptr;
+        result.jobs.push_back(
+            {text_name != nullptr ? std::string(*text_name) : "", std::move(*config)});
+    }
+    result.refusal = faults.first();
+    result.references = references.requested();
+    if (result.refusal) result.jobs.clear();
+    return result;
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,95 @@
+#include "k8s_sd/detail/monitors/generation.hpp"
+#include "k8s_sd/detail/monitors/job_context.hpp"
+#include "k8s_sd/detail/monitors/kinds.hpp"
+#include "k8s_sd/detail/monitors/object_view.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/string.hpp>
+#include <utility>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// The memory of a generated value, roughly.
+std::size_t generated_bytes(const boost::json::value& value) {
+    constexpr std::size_t per_value = 32;
+    std::size_t bytes = per_value;
+    if (const boost::json::string* text = value.if_string()) {
+        bytes += text->size();
+    } else if (const boost::json::array* list = value.if_array()) {
+        for (const boost::json::value& item : *list) bytes += generated_bytes(item);
+    } else if (const boost::json::object* object = value.if_object()) {
+        for (const auto& [key, member] : *object) bytes += key.size() + generated_bytes(member);
+    }
+    return bytes;
+}
+
+std::size_t generated_bytes(const boost::json::object& object) {
+    std::size_t bytes = 0;
+    for (const auto& [key, member] : object) bytes += key.size() + generated_bytes(member);
+    return bytes;
+}
+
+void make_jobs(const ObjectView& spec, const JobContext& context, JobList& jobs) {
+    switch (context.kind) {
+        case MonitorKind::service_monitor: return make_service_monitor_jobs(spec, context, jobs);
+        case MonitorKind::pod_monitor: return make_pod_monitor_jobs(spec, context, jobs);
+        case MonitorKind::probe: return make_probe_job(spec, context, jobs);
+        case MonitorKind::scrape_config: return make_scrape_config_job(spec, context, jobs);
+    }
+}
+
+}  // namespace
+
+bool JobList::add(std::string origin, JobObject config, const ObjectView& at) {
+    // Each endpoint repeats the selector and the labels of the object, so a small object can make
+    // very large jobs.
+    constexpr std::size_t max_bytes = std::size_t{64} << 20;
+    bytes_ += generated_bytes(config);
+    if (bytes_ > max_bytes) {
+        at.refuse("the jobs of this object are larger than 64 MiB", "split it");
+        return false;
+    }
+    jobs_.push_back({std::move(origin), std::move(config)});
+    return true;
+}
+
+Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::json::value& object,
+                    const MonitorOptions& options, const ReferenceSource& source) {
+    Faults faults;
+    References references(source);
+    const ObjectView view(&object, "", faults);
+    const ObjectView metadata = view["metadata"];
+    const JobContext context{.owner = owner,
+                             .options = options,
+                             .references = references,
+                             .faults = faults,
+                             .kind = kind,
+                             .object_namespace = std::string(metadata.text("namespace")),
+                             .name = std::string(metadata.text("name"))};
+    JobList jobs;
+    // Paths begin below `spec`, as in the messages of the operator.
+    make_jobs(view["spec"].as_root(), context, jobs);
+
+    Generation result{.refusal = faults.first(),
+                      .references = references.requested(),
+                      .class_references = references.class_requested()};
+    if (!result.refusal) result.jobs = jobs.take();
+    return result;
+}
+
+std::optional<MonitorKind> monitor_kind_of(std::string_view kind) {
+    for (const MonitorKind known : monitor_kinds) {
+        if (to_string(known) == kind) return known;
+    }
+    return std::nullopt;
+}
+
+std::string object_name(MonitorKind kind, std::string_view object_namespace,
+                        std::string_view name) {
+    return std::string(to_string(kind)) + " " + std::string(object_namespace) + "/" +
+           std::string(name);
+}
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "k8s_sd/monitors/monitor.hpp"
+
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The first fault of a monitor or an owner.
+class Faults {
+ public:
+    void add(std::string reason, std::string remedy) {
+        if (!first_) first_ = MonitorRefusal{std::move(reason), std::move(remedy)};
+    }
+    bool none() const noexcept { return !first_; }
+    const std::optional<MonitorRefusal>& first() const noexcept { return first_; }
+
+ private:
+    std::optional<MonitorRefusal> first_;
+};
+
+/// A value of an object of the API, with its path. Null equals an absent value, as in Go. A value
+/// of another type than the requested one is a fault, and reads as absent: the API server's schema
+/// refuses such objects, but the schema is not ours.
+class ObjectView {
+ public:
+    /// \param value  null: absent. The value must outlive the view.
+    ObjectView(const boost::json::value* value, std::string path, Faults& faults)
+        : value_(value != nullptr && value->is_null() ? nullptr : value),
+          path_(std::move(path)),
+          faults_(&faults) {}
+
+    bool is_absent() const noexcept { return value_ == nullptr; }
+    bool is_object() const noexcept { return value_ != nullptr && value_->is_object(); }
+    bool is_text() const noexcept { return value_ != nullptr && value_->is_string(); }
+    explicit operator bool() const noexcept { return !is_absent(); }
+    const std::string& path() const noexcept { return path_; }
+    /// The same value with paths relative to it.
+    ObjectView as_root() const { return {value_, "", *faults_}; }
+    /// Refuses the object because of this value.
+    void refuse(std::string_view problem, std::string remedy) const;
+
+    /// The member of an object.
+    ObjectView operator[](std::string_view key) const;
+    /// Whether the member is there, even if it is empty.
+    bool has(std::string_view key) const { return member(key) != nullptr; }
+    /// The items of a list; empty if absent.
+    std::vector<ObjectView> items() const;
+    /// The members of an object, sorted by key, without null ones; empty if absent.
+    std::vector<std::pair<std::string_view, ObjectView>> members() const;
+    /// Whether it is absent, or an object without members other than null.
+    bool is_empty_object() const;
+
+    std::optional<std::string_view> as_text() const;
+    std::optional<bool> as_flag() const;
+    /// A whole number, not below 0.
+    std::optional<std::uint64_t> as_number() const;
+    /// A whole number of 32 bits.
+    std::optional<std::int32_t> as_integer() const;
+    /// A list of texts.
+    std::vector<std::string> as_texts() const;
+    /// The value itself; null if absent.
+    boost::json::value copy() const { return is_absent() ? boost::json::value() : *value_; }
+
+    /// "" if absent.
+    std::string_view text(std::string_view key) const;
+    std::optional<bool> flag(std::string_view key) const { return (*this)[key].as_flag(); }
+    std::optional<std::uint64_t> number(std::string_view key) const {
+        return (*this)[key].as_number();
+    }
+    std::vector<ObjectView> items(std::string_view key) const { return (*this)[key].items(); }
+    std::vector<std::string> texts(std::string_view key) const { return (*this)[key].as_texts(); }
+
+ private:
+    const boost::json::value* member(std::string_view key) const;
+    std::string path_of(std::string_view key) const;
+    void wrong_type(std::string_view wanted) const;
+
+    const boost::json::value* value_;
+    std::string path_;
+    Faults* faults_;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,131 @@
+#include "k8s_sd/detail/monitors/object_view.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+
+#include <algorithm>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+std::string_view text_view(const boost::json::string& text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+void ObjectView::refuse(std::string_view problem, std::string remedy) const {
+    faults_->add(path_ + (path_.empty() ? "" : ": ") + printable(problem), std::move(remedy));
+}
+
+void ObjectView::wrong_type(std::string_view wanted) const {
+    refuse("must be " + std::string(wanted), "correct the type of the field");
+}
+
+std::string ObjectView::path_of(std::string_view key) const {
+    return path_ + (path_.empty() ? "" : ".") + printable(key);
+}
+
+const boost::json::value* ObjectView::member(std::string_view key) const {
+    if (is_absent()) return nullptr;
+    const boost::json::object* object = value_->if_object();
+    if (object == nullptr) {
+        wrong_type("an object");
+        return nullptr;
+    }
+    const boost::json::value* found = object->if_contains(key);
+    return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+ObjectView ObjectView::operator[](std::string_view key) const {
+    return {member(key), path_of(key), *faults_};
+}
+
+std::vector<ObjectView> ObjectView::items() const {
+    std::vector<ObjectView> result;
+    if (is_absent()) return result;
+    const boost::json::array* list = value_->if_array();
+    if (list == nullptr) {
+        wrong_type("a list");
+        return result;
+    }
+    result.reserve(list->size());
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        result.push_back({&(*list)[i], path_ + "[" + std::to_string(i) + "]", *faults_});
+    }
+    return result;
+}
+
+std::vector<std::pair<std::string_view, ObjectView>> ObjectView::members() const {
+    std::vector<std::pair<std::string_view, ObjectView>> result;
+    if (is_absent()) return result;
+    const boost::json::object* object = value_->if_object();
+    if (object == nullptr) {
+        wrong_type("an object");
+        return result;
+    }
+    for (const auto& [key, value] : *object) {
+        if (value.is_null()) continue;
+        const std::string_view name(key.data(), key.size());
+        result.emplace_back(name, ObjectView(&value, path_of(name), *faults_));
+    }
+    std::sort(result.begin(), result.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    return result;
+}
+
+bool ObjectView::is_empty_object() const { return members().empty(); }
+
+std::optional<std::string_view> ObjectView::as_text() const {
+    if (is_absent()) return std::nullopt;
+    const boost::json::string* text = value_->if_string();
+    if (text == nullptr) {
+        wrong_type("a text");
+        return std::nullopt;
+    }
+    return text_view(*text);
+}
+
+std::optional<bool> ObjectView::as_flag() const {
+    if (is_absent()) return std::nullopt;
+    const bool* flag = value_->if_bool();
+    if (flag == nullptr) {
+        wrong_type("true or false");
+        return std::nullopt;
+    }
+    return *flag;
+}
+
+std::optional<std::uint64_t> ObjectView::as_number() const {
+    if (is_absent()) return std::nullopt;
+    if (const std::uint64_t* number = value_->if_uint64()) return *number;
+    const std::int64_t* number = value_->if_int64();
+    if (number == nullptr || *number < 0) {
+        wrong_type("a whole number, not below 0");
+        return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(*number);
+}
+
+std::optional<std::int32_t> ObjectView::as_integer() const {
+    if (is_absent()) return std::nullopt;
+    const std::int64_t* number = value_->if_int64();
+    if (number == nullptr || *number != static_cast<std::int32_t>(*number)) {
+        wrong_type("a number of 32 bits");
+        return std::nullopt;
+    }
+    return static_cast<std::int32_t>(*number);
+}
+
+std::vector<std::string> ObjectView::as_texts() const {
+    std::vector<std::string> result;
+    for (const ObjectView& item : items()) result.emplace_back(item.as_text().value_or(""));
+    return result;
+}
+
+std::string_view ObjectView::text(std::string_view key) const {
+    const boost::json::value* found = member(key);
+    if (found == nullptr) return {};
+    if (const boost::json::string* text = found->if_string()) return text_view(*text);
+    (*this)[key].wrong_type("a text");
+    return {};
+}
+
+}  // namespace k8s_sd::inline v0::detail
