@@ -112,7 +112,7 @@ using MonitorJobPtr = std::shared_ptr<const MonitorJob>;
 
 /// The changes since the previous diff.
 struct MonitorDiff {
-    bool full = false;                    ///< the first diff: all jobs are in `updated`
+    bool full = false;                     ///< the first diff: all jobs are in `updated`
     std::vector<MonitorJobPtr> updated{};  ///< new jobs, and jobs with another configuration
     std::vector<std::string> removed{};    ///< names of jobs that are gone, sorted
 };
@@ -137,8 +137,8 @@ struct MonitorObjectStatus {
     std::string object_namespace{};                   ///< its namespace
     std::string name{};                               ///< its name
     MonitorState state = MonitorState::waiting;       ///< see above
-    MonitorRefusal why{};   ///< unless accepted: the reason and its remedy; without secrets
-    std::size_t jobs = 0;   ///< number of jobs now
+    MonitorRefusal why{};  ///< unless accepted: the reason and its remedy; without secrets
+    std::size_t jobs = 0;  ///< number of jobs now
     bool operator==(const MonitorObjectStatus&) const = default;
 };
 
@@ -161,10 +161,10 @@ constexpr std::string_view to_string(MonitorWatchState state) noexcept {
 /// The status of one kind of monitors.
 struct MonitorKindStatus {
     MonitorWatchState watch = MonitorWatchState::off;  ///< see above
-    std::string message{};      ///< the failure and its remedy; may quote the server
-    std::size_t objects = 0;    ///< seen by the watch
-    std::size_t accepted = 0;   ///< by MonitorState
-    std::size_t refused = 0;    ///< the same
+    std::string message{};       ///< the failure and its remedy; may quote the server
+    std::size_t objects = 0;     ///< seen by the watch
+    std::size_t accepted = 0;    ///< by MonitorState
+    std::size_t refused = 0;     ///< the same
     std::size_t unselected = 0;  ///< the same
     std::size_t waiting = 0;     ///< the same
 };
@@ -178,14 +178,14 @@ struct MonitorStatus {
     /// version stays in use.
     MonitorRefusal owner{};
     std::array<MonitorKindStatus, 4> kinds{};  ///< by MonitorKind
-    std::string namespaces{};   ///< the failure of the watch of namespaces, in words
-    std::string owner_watch{};  ///< the failure of the watch of the owner's object
+    std::string namespaces{};                  ///< the failure of the watch of namespaces, in words
+    std::string owner_watch{};                 ///< the failure of the watch of the owner's object
     /// Why there are no jobs of `additionalScrapeConfigs`; empty: nothing to report.
     MonitorRefusal additional{};
-    std::size_t jobs = 0;               ///< all jobs
-    std::size_t references = 0;         ///< watched Secrets and ConfigMaps
-    std::uint64_t generations = 0;      ///< how often jobs were made of a monitor
-    std::uint64_t job_changes = 0;      ///< delivered updates and removals of jobs
+    std::size_t jobs = 0;           ///< all jobs
+    std::size_t references = 0;     ///< watched Secrets and ConfigMaps
+    std::uint64_t generations = 0;  ///< how often jobs were made of a monitor
+    std::uint64_t job_changes = 0;  ///< delivered updates and removals of jobs
 };
 
 /// Makes scrape jobs of the ServiceMonitors, PodMonitors, Probes and ScrapeConfigs in a cluster, as

@@ -9,4 +9,3 @@
 #include "k8s_sd/detail/monitors/monitors.ipp"
 #include "k8s_sd/detail/relabel/relabel.ipp"
 #include "k8s_sd/detail/scrape/scrape.ipp"
-#include "k8s_sd/detail/monitors/monitors.ipp"

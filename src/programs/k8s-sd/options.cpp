@@ -43,33 +43,34 @@ support::Section config_options(Options& o) {
 }
 
 support::Section monitors_options(MonitorsOptions& o) {
-    return {"Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
-            {{"--monitors", "",
-              "serve them, besides the jobs of --config; without the next two options all of them",
-              support::flag(o.enabled)},
-             {"--monitors-config", "FILE",
-              "which ones, and how: a Prometheus or PrometheusAgent object in YAML, or the "
-              "configuration of a Target Allocator with prometheus_cr",
-              [&](Text v) {
-                  o.file = support::readable_file(v);
-                  o.enabled = true;
-              }},
-             {"--monitors-owner", "[KIND/]NAMESPACE/NAME",
-              "the same from a Prometheus object in the cluster (or KIND PrometheusAgent), which is "
-              "followed",
-              [&](Text v) {
-                  try {
-                      parse_owner_name(v);
-                  } catch (const k8s_sd::ConfigError& e) {
-                      throw UsageError("\"" + v + "\" " + e.problem());
-                  }
-                  o.owner = v;
-                  o.enabled = true;
-              }},
-             {"--monitors-namespace", "NAME",
-              "the namespace of the owner that is no object of the cluster: it counts where there "
-              "is no namespace selector (default: default)",
-              support::text(o.own_namespace)}}};
+    return {
+        "Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
+        {{"--monitors", "",
+          "serve them, besides the jobs of --config; without the next two options all of them",
+          support::flag(o.enabled)},
+         {"--monitors-config", "FILE",
+          "which ones, and how: a Prometheus or PrometheusAgent object in YAML, or the "
+          "configuration of a Target Allocator with prometheus_cr",
+          [&](Text v) {
+              o.file = support::readable_file(v);
+              o.enabled = true;
+          }},
+         {"--monitors-owner", "[KIND/]NAMESPACE/NAME",
+          "the same from a Prometheus object in the cluster (or KIND PrometheusAgent), which is "
+          "followed",
+          [&](Text v) {
+              try {
+                  parse_owner_name(v);
+              } catch (const k8s_sd::ConfigError& e) {
+                  throw UsageError("\"" + v + "\" " + e.problem());
+              }
+              o.owner = v;
+              o.enabled = true;
+          }},
+         {"--monitors-namespace", "NAME",
+          "the namespace of the owner that is no object of the cluster: it counts where there "
+          "is no namespace selector (default: default)",
+          support::text(o.own_namespace)}}};
 }
 
 support::Section single_job_options(Options& o) {

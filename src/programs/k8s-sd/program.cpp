@@ -127,8 +127,7 @@ void Program::find_cluster() {
     if (options_.sim) {
         cluster_.emplace(executor_);
         options_.server.api_server.url = cluster_->server().url;
-    } else if (options_.single_job || !options_.allocator.selector.empty() ||
-               monitors_.enabled() ||
+    } else if (options_.single_job || !options_.allocator.selector.empty() || monitors_.enabled() ||
                support::names_server(options_.server)) {
         support::usable_server(options_.server);
     }
@@ -141,8 +140,7 @@ void Program::start() {
     allocator_.start(options_.server);
     allocation_count_->start();
     guard_.start();
-    jobs_.set_why_no_monitor(
-        [this](std::string_view job) { return monitors_.why_missing(job); });
+    jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
     monitors_.start(options_.server, [this] { on_monitors(); });
     follow_config();
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));

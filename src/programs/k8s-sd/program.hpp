@@ -89,8 +89,8 @@ class Program {
     std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
     k8s_sd::ScrapeConfigFile file_;   ///< in use
     std::set<std::string> problems_;  ///< of the last apply(), already logged
-    std::string trouble_;          ///< with the configuration, a line each
-    std::set<std::string> notes_;  ///< notes on the configuration already logged
+    std::string trouble_;             ///< with the configuration, a line each
+    std::set<std::string> notes_;     ///< notes on the configuration already logged
     bool configured_ = false;
 };
 

@@ -185,12 +185,12 @@ TEST_CASE("MonitorSource: a Secret that comes late completes the job, one that g
     monitors.start();
     CHECK(monitors.take() == Lines{"full +serviceMonitor/a/db/0"});
     CHECK_THAT(monitors.why("a", "web"), StartsWith("refused") && ContainsSubstring("login"));
-    monitors.server.apply(sim::secret("a", "login").data("token", " tok3n\n"));
+    monitors.server.apply(sim::secret("a", "login").data("token", " tok3n "));
     monitors.settle();
     CHECK(monitors.take() == Lines{"+serviceMonitor/a/web/0"});
     const MonitorJobPtr web = monitors.job("serviceMonitor/a/web/0");
     REQUIRE(web);
-    CHECK(web->job->client.auth.bearer_token == " tok3n\n");
+    CHECK(web->job->client.auth.bearer_token == " tok3n ");
 
     SECTION("a changed value changes the job") {
         monitors.server.apply(sim::secret("a", "login").data("token", "new"));
@@ -200,7 +200,7 @@ TEST_CASE("MonitorSource: a Secret that comes late completes the job, one that g
     }
     SECTION("another key changes nothing") {
         monitors.server.apply(
-            sim::secret("a", "login").data("token", " tok3n\n").data("other", "x"));
+            sim::secret("a", "login").data("token", " tok3n ").data("other", "x"));
         monitors.settle();
         CHECK(monitors.take().empty());
     }
@@ -255,8 +255,11 @@ TEST_CASE("MonitorSource: a monitor keeps its jobs while it waits for another Se
     monitors.take();
     // The server does not answer for the new Secret.
     monitors.server.set_intercept([](const sim::Request& request) -> std::optional<sim::Response> {
-        if (request.query("fieldSelector").value_or("") != "metadata.name=slow") return {};
-        return sim::Response{.status = 503};
+        const auto selector = request.query.find("fieldSelector");
+        if (selector == request.query.end() || selector->second != "metadata.name=slow") return {};
+        sim::Response response;
+        response.status = 503;
+        return response;
     });
     monitors.server.apply(sim::secret("a", "slow").data("token", "s"));
     monitors.with_secret("a", "web", "slow");
@@ -445,8 +448,8 @@ TEST_CASE("MonitorSource: a refused monitor is logged once, and counted") {
     monitors.settle();
     CHECK(monitors.take_log().empty());
     const std::string metrics = to_prometheus_text(monitors.source->status());
-    CHECK_THAT(metrics, ContainsSubstring(
-                            "k8s_sd_monitors{kind=\"ServiceMonitor\",state=\"refused\"} 1\n"));
+    CHECK_THAT(metrics,
+               ContainsSubstring("k8s_sd_monitors{kind=\"ServiceMonitor\",state=\"refused\"} 1\n"));
     CHECK_THAT(metrics, ContainsSubstring("k8s_sd_monitor_jobs 1\n"));
 }
 

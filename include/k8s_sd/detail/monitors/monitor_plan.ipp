@@ -126,8 +126,7 @@ std::string to_prometheus_text(const MonitorStatus& status) {
           "Whether the watch of a kind of monitors fails, or the server lacks the kind.");
     for (const MonitorKind kind : monitor_kinds) {
         const MonitorWatchState watch = status.kinds[static_cast<std::size_t>(kind)].watch;
-        value("k8s_sd_monitor_watch_failing",
-              "kind=\"" + std::string(to_string(kind)) + "\"",
+        value("k8s_sd_monitor_watch_failing", "kind=\"" + std::string(to_string(kind)) + "\"",
               watch == MonitorWatchState::absent || watch == MonitorWatchState::failing);
     }
     const auto single = [&](const std::string& name, const char* type, const char* help,
@@ -138,10 +137,10 @@ std::string to_prometheus_text(const MonitorStatus& status) {
     single("k8s_sd_monitor_owner_refused", "gauge",
            "Whether the present version of the owner is not used.", !status.owner.reason.empty());
     single("k8s_sd_monitor_jobs", "gauge", "Jobs made of monitors.", status.jobs);
-    single("k8s_sd_monitor_references", "gauge",
-           "Secrets and ConfigMaps watched for monitors.", status.references);
-    single("k8s_sd_monitor_generations_total", "counter",
-           "How often jobs were made of a monitor.", status.generations);
+    single("k8s_sd_monitor_references", "gauge", "Secrets and ConfigMaps watched for monitors.",
+           status.references);
+    single("k8s_sd_monitor_generations_total", "counter", "How often jobs were made of a monitor.",
+           status.generations);
     single("k8s_sd_monitor_job_changes_total", "counter",
            "Updates and removals of jobs that were delivered.", status.job_changes);
     return text;

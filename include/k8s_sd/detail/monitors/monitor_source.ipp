@@ -203,18 +203,17 @@ class MonitorSource::Impl final : public detail::RunState {
     void make_watcher(Watch<T>& watch, const WatcherConfig& config, const OnDiff& on_diff) {
         const std::uint64_t number = watch.number;
         // The watch is a member of this object.
-        watch.watcher.emplace(
-            strand_, config,
-            [weak = weak(), &watch, number, on_diff](const ObjectDiff<T>& diff) {
-                const auto self = weak.lock();
-                if (!self || self->cancelled() || watch.number != number) return;
-                watch.listed = true;
-                {
-                    const std::lock_guard lock(self->mutex_);
-                    on_diff(*self, diff);
-                }
-                self->work_later();
-            });
+        watch.watcher.emplace(strand_, config,
+                              [weak = weak(), &watch, number, on_diff](const ObjectDiff<T>& diff) {
+                                  const auto self = weak.lock();
+                                  if (!self || self->cancelled() || watch.number != number) return;
+                                  watch.listed = true;
+                                  {
+                                      const std::lock_guard lock(self->mutex_);
+                                      on_diff(*self, diff);
+                                  }
+                                  self->work_later();
+                              });
         watch.watcher->set_status_callback(
             [weak = weak(), &watch, number](const DiscovererStatus& status) {
                 const auto self = weak.lock();
@@ -307,8 +306,8 @@ class MonitorSource::Impl final : public detail::RunState {
     /// Under the mutex.
     bool is_synced(bool has_work) const {
         const bool needs_object = std::holds_alternative<MonitorOwnerObject>(owner_);
-        const bool deleted = needs_object && owner_watch_.listed;
-        if (!table_.owner() && (!deleted || table_.waits())) return false;
+        const bool is_known = !needs_object || owner_watch_.listed || owner_watch_.absent;
+        if (!is_known || (!table_.owner() && !table_.lacks_owner())) return false;
         if (has_work) return false;
         if (is_time_up_) return true;
         bool ready = !table_.waits() && namespaces_.ready();
@@ -336,10 +335,9 @@ class MonitorSource::Impl final : public detail::RunState {
         }
         WatcherConfig config = watcher_config();
         config.fields = {"metadata.labels"};
-        return begin_watch(namespaces_, config,
-                           [](Impl& self, const ObjectDiff<api::Namespace>& diff) {
-                               self.table_.apply(diff);
-                           });
+        return begin_watch(
+            namespaces_, config,
+            [](Impl& self, const ObjectDiff<api::Namespace>& diff) { self.table_.apply(diff); });
     }
 
     bool follow(MonitorKind kind, const std::optional<std::vector<std::string>>& namespaces) {
@@ -366,8 +364,7 @@ class MonitorSource::Impl final : public detail::RunState {
         auto& cache = caches_[static_cast<std::size_t>(kind)];
         if (!cache) {
             ObjectCacheConfig config;
-            config.kind =
-                kind == MonitorReference::Kind::secret ? Kind::secret : Kind::configmap;
+            config.kind = kind == MonitorReference::Kind::secret ? Kind::secret : Kind::configmap;
             config.api_server = config_.api_server;
             config.kubeconfig_file = config_.kubeconfig_file;
             config.kubeconfig_context = config_.kubeconfig_context;
@@ -413,11 +410,11 @@ class MonitorSource::Impl final : public detail::RunState {
         // A subscription does not report failures.
         cache.async_get(
             object.ns, object.name,
-            asio::bind_executor(
-                strand_, detail::if_alive(weak(), [object, number](Impl& self, error_code ec,
-                                                                   const ObjectPtr&) {
-                    if (ec) self.on_failure(object, number, ec);
-                })));
+            asio::bind_executor(strand_,
+                                detail::if_alive(weak(), [object, number](Impl& self, error_code ec,
+                                                                          const ObjectPtr&) {
+                                    if (ec) self.on_failure(object, number, ec);
+                                })));
     }
 
     bool is_followed(const detail::ReferencedObject& object, std::uint64_t number) const {

@@ -72,6 +72,9 @@ class MonitorTable {
     /// nullopt: unknown, or deleted.
     const std::optional<MonitorOwner>& owner() const noexcept { return owner_; }
 
+    /// Whether there is no object to read the owner from.
+    bool lacks_owner() const noexcept { return !owner_input_; }
+
     /// Objects to watch from now on, and objects not to watch any more.
     struct WatchChanges {
         std::vector<ReferencedObject> begin;
@@ -172,10 +175,10 @@ class MonitorTable {
     std::map<ReferencedObject, Reference> references_;
     bool references_changed_ = false;
     bool some_over_limit_ = false;
-    std::set<Key> waiting_;  ///< for a Secret or ConfigMap
-    std::map<std::string, Job, std::less<>> current_;    ///< by the job's name
-    std::map<std::string, Job, std::less<>> delivered_;  ///< the same
-    std::set<std::string> changed_jobs_;                 ///< possibly different from `delivered_`
+    std::set<Key> waiting_;                                        ///< for a Secret or ConfigMap
+    std::map<std::string, MonitorJobPtr, std::less<>> current_;    ///< by the job's name
+    std::map<std::string, MonitorJobPtr, std::less<>> delivered_;  ///< the same
+    std::set<std::string> changed_jobs_;  ///< possibly different from `delivered_`
     bool is_delivered_ = false;
     WatchChanges watch_changes_;
     std::vector<std::string> log_;

@@ -299,7 +299,8 @@ void MonitorTable::update_owner(Entry& entry) {
     const Source source(*this, config_.limits.bytes_per_monitor);
     OwnerReading reading;
     if (const auto* document = std::get_if<MonitorOwnerDocument>(&*owner_input_)) {
-        reading = read_owner(document->object, document->default_namespace, config_.options, source);
+        reading =
+            read_owner(document->object, document->default_namespace, config_.options, source);
     } else {
         reading = check_owner(std::get<MonitorOwner>(*owner_input_), config_.options, source);
     }
@@ -422,8 +423,8 @@ void MonitorTable::update_monitor(const Key& key, Entry& entry) {
     }
     const api::ObjectMeta& metadata = entry.object->metadata;
     boost::json::object object;
-    object["metadata"] = boost::json::object{{"name", metadata.name},
-                                             {"namespace", metadata.namespace_}};
+    object["metadata"] =
+        boost::json::object{{"name", metadata.name}, {"namespace", metadata.namespace_}};
     if (spec) object["spec"] = *spec;
     const Source source(*this, config_.limits.bytes_per_monitor);
     ++generations_;
@@ -480,11 +481,14 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
         std::string text = global_text_;
         pack_value(text, boost::json::serialize(job.config));
         Job made{nullptr, digest_of(text)};
-        const auto same = std::find_if(entry.jobs.begin(), entry.jobs.end(), [&](const Job& old) {
-            return old.job->origin == job.origin && old.digest == made.digest;
-        });
+        const auto old =
+            std::find_if(entry.jobs.begin(), entry.jobs.end(),
+                         [&](const Job& candidate) { return candidate.job->origin == job.origin; });
+        const bool had_job = old != entry.jobs.end();
         try {
-            made.job = same != entry.jobs.end() ? same->job : make_job(object, job);
+            made.job = had_job && old->digest == made.digest ? old->job : make_job(object, job);
+            // `global` may have changed in a part without an effect on jobs.
+            if (had_job && *made.job->job == *old->job->job) made.job = old->job;
         } catch (const ConfigError& e) {
             return MonitorRefusal{"the job " + job.origin + " is unusable: " + e.problem(),
                                   "change what " + e.where() + " comes from"};
@@ -506,8 +510,8 @@ MonitorJobPtr MonitorTable::make_job(const std::string& object, const GeneratedJ
                           "(deny_fs_access_through_sms)");
     }
     set_server(job);
-    return std::make_shared<const MonitorJob>(MonitorJob{
-        generated.origin, object, std::make_shared<const ScrapeJob>(std::move(job))});
+    return std::make_shared<const MonitorJob>(
+        MonitorJob{generated.origin, object, std::make_shared<const ScrapeJob>(std::move(job))});
 }
 
 void MonitorTable::set_server(ScrapeJob& job) const {
@@ -546,9 +550,9 @@ void MonitorTable::set_jobs(Entry& entry, std::vector<Job> jobs) {
         changed_jobs_.insert(name);
     }
     for (const Job& job : jobs) {
-        Job& place = current_[job.job->origin];
-        if (place.job == job.job) continue;
-        place = job;
+        MonitorJobPtr& place = current_[job.job->origin];
+        if (place == job.job) continue;
+        place = job.job;
         changed_jobs_.insert(job.job->origin);
     }
     entry.jobs = std::move(jobs);
@@ -644,7 +648,8 @@ void MonitorTable::admit() {
             marked_.insert(key);
         }
     }
-    for (auto& [object, reference] : references_) watch(object, reference, admitted.contains(object));
+    for (auto& [object, reference] : references_)
+        watch(object, reference, admitted.contains(object));
 }
 
 void MonitorTable::remove(Entries::iterator it) {
@@ -671,9 +676,10 @@ MonitorDiff MonitorTable::take_news() {
             delivered_.erase(before);
             continue;
         }
-        const bool same = before != delivered_.end() && before->second.digest == now->second.digest;
+        const bool same = before != delivered_.end() && (before->second == now->second ||
+                                                         *before->second->job == *now->second->job);
         delivered_.insert_or_assign(name, now->second);
-        if (!same) diff.updated.push_back(now->second.job);
+        if (!same) diff.updated.push_back(now->second);
     }
     job_changes_ += diff.updated.size() + diff.removed.size();
     return diff;
@@ -705,9 +711,12 @@ std::string MonitorTable::words(const Key& key) const {
 
 MonitorObjectStatus MonitorTable::status_of(const Key& key, const Entry& entry) const {
     const std::size_t slash = key.name.find('/');
-    return {static_cast<MonitorKind>(key.kind), key.name.substr(0, slash),
-            key.name.substr(slash + 1),         entry.state,
-            entry.why,                          entry.jobs.size()};
+    return {static_cast<MonitorKind>(key.kind),
+            key.name.substr(0, slash),
+            key.name.substr(slash + 1),
+            entry.state,
+            entry.why,
+            entry.jobs.size()};
 }
 
 void MonitorTable::add_status(MonitorStatus& status) const {

@@ -72,8 +72,8 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
             used.push_back(job);
             discovery.push_back(job->job->discovery);
         } else {
-            problems.push_back("the file has a job " + job->origin + ", so that of " +
-                               job->object + " is left out");
+            problems.push_back("the file has a job " + job->origin + ", so that of " + job->object +
+                               " is left out");
         }
     }
     // Stale targets are better than none, however long it takes.

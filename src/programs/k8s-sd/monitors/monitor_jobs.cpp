@@ -151,7 +151,8 @@ std::optional<std::string> MonitorJobs::why_missing(std::string_view job) const 
     const auto& kind = source_->status().kinds[static_cast<std::size_t>(monitor->kind)];
     if (!kind.message.empty()) return name + " is not known: " + kind.message;
     if (kind.watch == MonitorWatchState::off) {
-        return name + " is not watched: the owner selects no " + std::string(to_string(monitor->kind));
+        return name + " is not watched: the owner selects no " +
+               std::string(to_string(monitor->kind));
     }
     return "the cluster has no " + name;
 }

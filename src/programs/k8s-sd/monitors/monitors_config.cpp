@@ -104,11 +104,11 @@ void copy(const json::object& from, std::string_view key, json::object& to,
 
 /// The Prometheus object that a Target Allocator invents.
 json::object spec_of(const json::object& cr) {
-    json::object spec{{"serviceDiscoveryRole", "EndpointSlice"},
-                      {"scrapeInterval", "30s"},
-                      {"scrapeProtocols",
-                       json::array{"OpenMetricsText1.0.0", "OpenMetricsText0.0.1",
-                                   "PrometheusText1.0.0", "PrometheusText0.0.4"}}};
+    json::object spec{
+        {"serviceDiscoveryRole", "EndpointSlice"},
+        {"scrapeInterval", "30s"},
+        {"scrapeProtocols", json::array{"OpenMetricsText1.0.0", "OpenMetricsText0.0.1",
+                                        "PrometheusText1.0.0", "PrometheusText0.0.4"}}};
     for (const CrKey& key : selector_keys) {
         const json::value* const given = cr.if_contains(key.key);
         const bool of_namespaces = key.key.ends_with("_namespace_selector");
@@ -126,11 +126,11 @@ json::object spec_of(const json::object& cr) {
 }
 
 k8s_sd::MonitorOwnerDocument owner_document(json::object spec, const std::string& own_namespace) {
-    return {json::object{{"kind", "Prometheus"},
-                         {"metadata",
-                          json::object{{"name", "k8s-sd"}, {"namespace", own_namespace}}},
-                         {"spec", std::move(spec)}},
-            own_namespace};
+    return {
+        json::object{{"kind", "Prometheus"},
+                     {"metadata", json::object{{"name", "k8s-sd"}, {"namespace", own_namespace}}},
+                     {"spec", std::move(spec)}},
+        own_namespace};
 }
 
 bool read_prometheus_cr(const json::value& value, const std::string& file,
@@ -166,16 +166,15 @@ k8s_sd::MonitorOwnerDocument default_owner(const std::string& own_namespace) {
 
 bool read_monitors_file(std::string_view yaml, const std::string& file,
                         const std::string& own_namespace, k8s_sd::MonitorSourceConfig& config) {
-    k8s_sd::MonitorOwnerDocument document =
-        k8s_sd::parse_monitor_owner(yaml, file, own_namespace);
+    k8s_sd::MonitorOwnerDocument document = k8s_sd::parse_monitor_owner(yaml, file, own_namespace);
     const json::object& object = document.object.as_object();
     if (const json::value* const cr = object.if_contains("prometheus_cr")) {
         return read_prometheus_cr(*cr, file, own_namespace, config);
     }
     if (!object.contains("spec")) {
-        throw k8s_sd::ConfigError(file,
-                                  "is neither a Prometheus or PrometheusAgent object (spec) nor the "
-                                  "configuration of a Target Allocator (prometheus_cr)");
+        throw k8s_sd::ConfigError(
+            file, "is neither a Prometheus or PrometheusAgent object (spec) nor the "
+                  "configuration of a Target Allocator (prometheus_cr)");
     }
     config.owner = std::move(document);
     return true;
@@ -208,8 +207,8 @@ k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions& options, bool
     } else if (options.file.empty()) {
         config.owner = default_owner(options.own_namespace);
     } else {
-        wanted = read_monitors_file(text_of_file(options.file), options.file,
-                                    options.own_namespace, config);
+        wanted = read_monitors_file(text_of_file(options.file), options.file, options.own_namespace,
+                                    config);
     }
     return config;
 }

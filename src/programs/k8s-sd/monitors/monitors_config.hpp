@@ -11,8 +11,8 @@ namespace k8s_sd_program {
 /// Which monitors to serve.
 struct MonitorsOptions {
     bool enabled = false;
-    std::string file;        ///< of the owner, or of a Target Allocator; empty: none
-    std::string owner;       ///< "[KIND/]NAMESPACE/NAME" in the cluster; empty: none
+    std::string file;                       ///< of the owner, or of a Target Allocator; empty: none
+    std::string owner;                      ///< "[KIND/]NAMESPACE/NAME" in the cluster; empty: none
     std::string own_namespace = "default";  ///< for selectors without a namespace selector
 };
 
