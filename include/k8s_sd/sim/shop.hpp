@@ -20,8 +20,8 @@ struct ShopOptions {
 
 /// A small, plausible cluster on a simulated server: an online shop, payments and monitoring on
 /// three nodes in two zones, with Deployments, a StatefulSet, a DaemonSet, a CronJob, a Gateway
-/// with routes, and Services, Endpoints, EndpointSlices and Ingresses as consistent as
-/// controllers keep them.
+/// with routes, ServiceMonitors and other monitors, and Services, Endpoints, EndpointSlices and
+/// Ingresses as consistent as controllers keep them.
 ///
 /// The constructor creates it; step() then changes one thing at a time. Call step() from a timer:
 /// \code

@@ -18,12 +18,11 @@ void write_line(std::ostream& out, const std::string& text) {
     out << support::printable(text, std::string::npos) << '\n';
 }
 
-std::vector<std::string> mistakes_in(const std::vector<k8s_sd::ScrapeConfigFailure>& failures) {
-    std::vector<std::string> mistakes;
+void add_mistakes(const std::vector<k8s_sd::ScrapeConfigFailure>& failures,
+                  std::vector<std::string>& mistakes) {
     for (const k8s_sd::ScrapeConfigFailure& failure : failures) {
         mistakes.push_back(failure.where + ": " + failure.message);
     }
-    return mistakes;
 }
 
 void write_jobs(const k8s_sd::ScrapeConfigFile& file, const Options& options, std::ostream& out) {
@@ -43,11 +42,20 @@ support::ExitStatus check_config(const Options& options, std::ostream& out, std:
     k8s_sd::ScrapeConfigFile file;
     std::vector<std::string> mistakes;
     try {
-        file = k8s_sd::load_scrape_configs(options.config_file, scrape_config_options(options));
-        mistakes = mistakes_in(file.failures);
-        check_lists_jobs(file, options.config_file);
+        bool wanted = true;
+        if (options.monitors.enabled) monitors_config(options.monitors, wanted);
+        if (!wanted) write_line(out, "note: prometheus_cr.enabled is not true: no monitors");
+    } catch (const k8s_sd::ConfigError& e) {
+        mistakes.emplace_back(e.what());
+    }
+    try {
+        if (!options.config_file.empty()) {
+            file = k8s_sd::load_scrape_configs(options.config_file, scrape_config_options(options));
+            add_mistakes(file.failures, mistakes);
+            check_lists_jobs(file, options.config_file);
+        }
     } catch (const k8s_sd::ScrapeConfigError& e) {
-        mistakes = mistakes_in(e.failures());
+        add_mistakes(e.failures(), mistakes);
     } catch (const k8s_sd::ConfigError& e) {
         mistakes.emplace_back(e.what());
     }
@@ -56,7 +64,9 @@ support::ExitStatus check_config(const Options& options, std::ostream& out, std:
     const auto counted = [](std::size_t count, const std::string& noun) {
         return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
     };
-    write_line(out, options.config_file + ": " + counted(file.jobs.size(), "usable job") + ", " +
+    const std::string& checked =
+        options.config_file.empty() ? options.monitors.file : options.config_file;
+    write_line(out, checked + ": " + counted(file.jobs.size(), "usable job") + ", " +
                         counted(mistakes.size(), "mistake"));
     return mistakes.empty() ? support::exit_fine : support::exit_unusable;
 }

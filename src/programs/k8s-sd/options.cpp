@@ -42,6 +42,37 @@ support::Section config_options(Options& o) {
           [&](Text v) { o.check_interval = support::seconds(v); }}}};
 }
 
+support::Section monitors_options(MonitorsOptions& o) {
+    return {
+        "Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
+        {{"--monitors", "",
+          "serve them, besides the jobs of --config; without the next two options all of them",
+          support::flag(o.enabled)},
+         {"--monitors-config", "FILE",
+          "which ones, and how: a Prometheus or PrometheusAgent object in YAML, or the "
+          "configuration of a Target Allocator with prometheus_cr",
+          [&](Text v) {
+              o.file = support::readable_file(v);
+              o.enabled = true;
+          }},
+         {"--monitors-owner", "[KIND/]NAMESPACE/NAME",
+          "the same from a Prometheus object in the cluster (or KIND PrometheusAgent), which is "
+          "followed",
+          [&](Text v) {
+              try {
+                  parse_owner_name(v);
+              } catch (const k8s_sd::ConfigError& e) {
+                  throw UsageError("\"" + v + "\" " + e.problem());
+              }
+              o.owner = v;
+              o.enabled = true;
+          }},
+         {"--monitors-namespace", "NAME",
+          "the namespace of the owner that is no object of the cluster: it counts where there "
+          "is no namespace selector (default: default)",
+          support::text(o.own_namespace)}}};
+}
+
 support::Section single_job_options(Options& o) {
     support::Section section{
         "A single job, without a file",
@@ -220,7 +251,7 @@ support::CommandLine command_line(Options& o) {
                      "others.\n\n"
                      "Try it without a cluster:  k8s-sd --sim\n"
                      "Keep lists in files beside an agent:  k8s-sd follow --help\n",
-            .sections = {config_options(o), single, server_options(o),
+            .sections = {config_options(o), single, monitors_options(o.monitors), server_options(o),
                          support::credential_options(o.server), serve_options(o), access_options(o),
                          push_options(o), support::warm_options(o.serve.warm_start),
                          allocator_options(o.allocator)},
@@ -276,12 +307,20 @@ void check(const Options& o) {
     if (o.write_form && o.write_folder.empty()) {
         throw UsageError("--write-list: says what --write-dir writes; give that, too");
     }
-    if (o.check && o.config_file.empty()) {
+    if (o.check && o.config_file.empty() && o.monitors.file.empty()) {
         throw UsageError("--check: says what is wrong with a file; give --config FILE, too");
     }
+    if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
+        throw UsageError("--monitors-owner: the file of --monitors-config says it already");
+    }
+    if (o.monitors.enabled && o.dialect != k8s_sd::LabelDialect::prometheus) {
+        throw UsageError("--monitors: monitors are those of prometheus-operator; leave out "
+                         "--dialect victoriametrics");
+    }
     if (o.single_job) check_single_job(o.discovery);
-    if (o.sim || o.single_job || !o.config_file.empty()) return;
-    throw UsageError("needs --config FILE, options of a single job such as --role pod, or --sim");
+    if (o.sim || o.single_job || !o.config_file.empty() || o.monitors.enabled) return;
+    throw UsageError("needs --config FILE, options of a single job such as --role pod, --monitors, "
+                     "or --sim");
 }
 
 }  // namespace k8s_sd_program

@@ -8,6 +8,7 @@
 #include "jobs/served_job.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "monitors/monitors_config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
@@ -37,6 +38,7 @@ struct Options {
     AccessOptions access;
     ServeOptions serve;
     TargetAllocatorOptions allocator;
+    MonitorsOptions monitors;
     std::string page_directory;  ///< empty: the built-in page
     std::string write_folder;    ///< for one file a job; empty: none
     std::optional<ListForm> write_form;

@@ -15,7 +15,9 @@
 #include <cstddef>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd_program {
@@ -97,6 +99,7 @@ Program::Program(asio::io_context& io, Options options)
       signals_(strand_),
       listen_(listen_endpoint(options_.listen)),
       guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), log_),
+      monitors_(strand_, options_.monitors),
       jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
       allocator_(strand_, options_.allocator),
       allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, log_)),
@@ -124,7 +127,7 @@ void Program::find_cluster() {
     if (options_.sim) {
         cluster_.emplace(executor_);
         options_.server.api_server.url = cluster_->server().url;
-    } else if (options_.single_job || !options_.allocator.selector.empty() ||
+    } else if (options_.single_job || !options_.allocator.selector.empty() || monitors_.enabled() ||
                support::names_server(options_.server)) {
         support::usable_server(options_.server);
     }
@@ -137,12 +140,18 @@ void Program::start() {
     allocator_.start(options_.server);
     allocation_count_->start();
     guard_.start();
+    jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
+    monitors_.start(options_.server, [this] { on_monitors(); });
     follow_config();
     if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
 }
 
 /// The configuration of a program without a file.
 k8s_sd::ScrapeConfigFile Program::fixed_config() const {
+    if (!options_.single_job && options_.monitors.enabled) {
+        return k8s_sd::parse_scrape_configs("scrape_configs: []", scrape_config_options(options_),
+                                            "built-in");
+    }
     if (!options_.single_job) {
         return k8s_sd::parse_scrape_configs(built_in_config, scrape_config_options(options_),
                                             "built-in");
@@ -218,23 +227,57 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
             }
         }
     }
-    apply(file);
-    const JobChanges& changes = jobs_.changes();
-    log_("applied: " + plural(file.jobs.size(), "job") +
-         (configured_ ? part(changes.added, "added") : "") + part(changes.changed, "changed") +
-         part(configured_ ? changes.removed : removed, "removed"));
+    file_ = std::move(file);
+    apply();
+    log_changes(file_.jobs.size(), removed);
     const std::string left_out = jobs_.left_out().lines();
     if (!left_out.empty()) log_(left_out);
     // Serve only once the jobs are known; otherwise existing jobs would be reported as missing.
     if (!std::exchange(configured_, true)) server_->start();
 }
 
-void Program::apply(const k8s_sd::ScrapeConfigFile& file) {
-    const std::vector<std::string> problems = jobs_.apply(file);
+void Program::log_changes(std::size_t jobs, const std::vector<std::string>& removed) {
+    const JobChanges& changes = jobs_.changes();
+    log_("applied: " + plural(jobs, "job") + (configured_ ? part(changes.added, "added") : "") +
+         part(changes.changed, "changed") +
+         part(configured_ ? changes.removed : removed, "removed"));
+}
+
+/// The jobs of monitors have changed. Before the first configuration there is nothing to apply.
+void Program::on_monitors() {
+    if (!configured_) return;
+    apply();
+    const JobChanges& changes = jobs_.changes();
+    if (changes.added.empty() && changes.changed.empty() && changes.removed.empty()) return;
+    log_changes(jobs_.names().size(), {});
+}
+
+/// Logs each problem once, not with each change of a monitor.
+void Program::log_new(const std::vector<std::string>& problems) {
+    std::set<std::string> now(problems.begin(), problems.end());
+    for (const std::string& problem : now) {
+        if (!problems_.contains(problem)) log_(problem);
+    }
+    problems_.swap(now);
+}
+
+/// Applies the file and the monitors.
+void Program::apply() {
+    std::optional<k8s_sd::ScrapeConfigFile> without_monitors;
+    if (!monitors_.known()) {
+        // Any missing job may be one of a monitor, so none is reported as removed.
+        without_monitors = file_;
+        without_monitors->failures.push_back({{}, "--monitors", monitors_.why_unknown()});
+    }
+    const k8s_sd::ScrapeConfigFile& file = without_monitors ? *without_monitors : file_;
+    const std::vector<k8s_sd::MonitorJobPtr> monitors = monitors_.jobs();
+    std::vector<std::string> problems = jobs_.apply(file, monitors);
     // Other jobs continue, but without the only job of the command line there is nothing to serve.
     if (options_.single_job && !problems.empty()) throw support::Unusable(problems.front());
-    for (const std::string& problem : problems) log_(problem);
-    for (const std::string& problem : allocator_.apply(file)) log_(problem);
+    for (std::string& problem : allocator_.apply(file, monitors)) {
+        problems.push_back(std::move(problem));
+    }
+    log_new(problems);
     if (files_) files_->follow(jobs_);
 }
 
@@ -243,11 +286,15 @@ RouteEvents Program::route_events() {
                 [this] {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
-                           to_text(guard_.metrics(*server_)) +
+                           to_text(guard_.metrics(*server_)) + monitors_.metrics() +
                            (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
                 },
             .trouble =
-                [this] { return trouble_ + guard_.trouble() + (files_ ? files_->problems() : ""); },
+                [this] {
+                    return trouble_ + guard_.trouble() + (files_ ? files_->problems() : "") +
+                           monitors_.trouble();
+                },
+            .monitors = [this] { return monitors_.json(); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
             .page_directory = options_.page_directory,
@@ -286,6 +333,7 @@ void Program::stop(const std::string& why) {
     if (reloader_) reloader_->cancel();
     answer_reloads(support::text_reply(503, "the program is ending\n"),
                    std::numeric_limits<std::uint64_t>::max());
+    monitors_.stop();
     jobs_.stop();
     allocation_count_->stop();
     slow_->stop();

@@ -12,12 +12,14 @@
 #include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
+#include "monitors/monitor_jobs.hpp"
 #include "options.hpp"
 #include "routes.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -53,7 +55,10 @@ class Program {
     void stay(const k8s_sd::ConfigError&);
     /// \param removed  previous jobs missing in the file
     void use(k8s_sd::ScrapeConfigFile, const std::vector<std::string>& removed = {});
-    void apply(const k8s_sd::ScrapeConfigFile&);
+    void apply();
+    void on_monitors();
+    void log_new(const std::vector<std::string>& problems);
+    void log_changes(std::size_t jobs, const std::vector<std::string>& removed);
     void report_notes(const k8s_sd::ScrapeConfigFile&);
     RouteEvents route_events();
     void reload(const support::HttpServer::Respond&);
@@ -70,6 +75,7 @@ class Program {
     const boost::asio::ip::tcp::endpoint listen_;
     Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated
+    MonitorJobs monitors_;
     ServedJobs jobs_;
     TargetAllocator allocator_;
     const std::shared_ptr<AllocationCount> allocation_count_;
@@ -81,8 +87,10 @@ class Program {
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
     /// Pending reload requests, by the numbers of ScrapeConfigReloader::check().
     std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
-    std::string trouble_;          ///< with the configuration, a line each
-    std::set<std::string> notes_;  ///< notes on the configuration already logged
+    k8s_sd::ScrapeConfigFile file_;   ///< in use
+    std::set<std::string> problems_;  ///< of the last apply(), already logged
+    std::string trouble_;             ///< with the configuration, a line each
+    std::set<std::string> notes_;     ///< notes on the configuration already logged
     bool configured_ = false;
 };
 

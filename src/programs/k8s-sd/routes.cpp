@@ -1,5 +1,6 @@
 #include "routes.hpp"
 
+#include "api/api_reply.hpp"
 #include "api/prometheus_routes.hpp"
 #include "api/ui_consumer_routes.hpp"
 #include "api/ui_fleet_routes.hpp"
@@ -47,6 +48,10 @@ HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator, Serv
     add_object_routes(routes, jobs, allocator, questions);
     add_relabel_routes(routes, jobs, questions, events.slow);
     add_health_routes(routes, jobs, events.trouble);
+    routes.get("/api/ui/monitors", [monitors = events.monitors](const auto& asked) {
+        return ui_reply(monitors(),
+                        asked.request.header(boost::beast::http::field::accept_encoding));
+    });
     add_fleet_routes(routes, jobs, allocator, questions);
     add_consumer_routes(routes, jobs, allocator, metrics.consumers, questions);
     add_live_routes(routes, jobs, events.executor);

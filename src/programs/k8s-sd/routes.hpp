@@ -18,6 +18,7 @@ struct RouteEvents {
     std::function<std::string()> metrics;  ///< of the library, as text
     /// Problems with the configuration, certificates and files, one a line.
     std::function<std::string()> trouble;
+    std::function<std::string()> monitors;  ///< all monitors of the cluster, as JSON
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server
     std::string page_directory;             ///< see add_page_routes()

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/sim/gateway_api.hpp"
+#include "k8s_sd/sim/monitors.hpp"
 #include "sim/shop/shop_impl.hpp"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ void Shop::Impl::create() {
     cron_job_uid_ = make_uid();
     server_.apply(shop::cron_job_object(cron_job_uid_, now()));
     add_gateway();
+    add_monitors_of_shop();
 }
 
 Workload& Shop::Impl::add(std::string kind, std::string ns, std::string name, int replicas,
@@ -110,6 +112,52 @@ void Shop::Impl::add_gateway() {
               .hostname("pay-api.example.com")
               .method("payments.Checkout"));
     apply(tls_route("shop", "orders-db").parent("edge").hostname("orders-db.example.com"));
+}
+
+/// Monitors of each kind, with their owner; one of them is refused, for want of a Secret.
+void Shop::Impl::add_monitors_of_shop() {
+    const auto apply = [this](boost::json::object object) {
+        object["metadata"].as_object()["creationTimestamp"] = now();
+        server_.apply(std::move(object));
+    };
+    const auto add = [&](std::string_view kind, std::string_view ns, std::string_view name,
+                         std::string_view spec) {
+        apply(monitor(kind, ns, name, spec,
+                      {{"app.kubernetes.io/name", name}, {"release", "monitoring"}}));
+    };
+    add_monitors(server_);
+    add("Prometheus", "monitoring", "main",
+        R"({"serviceMonitorSelector": {"matchLabels": {"release": "monitoring"}},
+            "serviceMonitorNamespaceSelector": {}, "podMonitorSelector": {},
+            "podMonitorNamespaceSelector": {}, "probeSelector": {}, "probeNamespaceSelector": {},
+            "scrapeConfigSelector": {}, "scrapeConfigNamespaceSelector": {},
+            "serviceDiscoveryRole": "EndpointSlice", "scrapeInterval": "15s"})");
+    add("ServiceMonitor", "shop", "shop",
+        R"({"selector": {"matchLabels": {"app.kubernetes.io/part-of": "shop"}},
+            "endpoints": [{"port": "metrics"}]})");
+    add("ServiceMonitor", "kube-system", "coredns",
+        R"({"selector": {"matchLabels": {"app.kubernetes.io/name": "coredns"}},
+            "jobLabel": "app.kubernetes.io/name", "endpoints": [{"port": "metrics"}]})");
+    apply(secret("payments", "metrics-login").data("user", "prometheus").data("password", "shop"));
+    add("ServiceMonitor", "payments", "api",
+        R"({"selector": {"matchLabels": {"app.kubernetes.io/name": "api"}},
+            "endpoints": [{"port": "metrics", "basicAuth": {
+                "username": {"name": "metrics-login", "key": "user"},
+                "password": {"name": "metrics-login", "key": "password"}}}]})");
+    add("ServiceMonitor", "payments", "ledger",
+        R"({"selector": {"matchLabels": {"app.kubernetes.io/name": "ledger"}},
+            "endpoints": [{"port": "metrics", "authorization": {
+                "credentials": {"name": "ledger-token", "key": "token"}}}]})");
+    add("PodMonitor", "monitoring", "node-exporter",
+        R"({"selector": {"matchLabels": {"app.kubernetes.io/name": "node-exporter"}},
+            "podMetricsEndpoints": [{"port": "metrics"}]})");
+    add("Probe", "shop", "storefront",
+        R"({"prober": {"url": "prober.monitoring.svc:9115", "path": "/probe"}, "module": "http_2xx",
+            "targets": {"ingress": {"selector": {
+                "matchLabels": {"app.kubernetes.io/part-of": "shop"}}}}})");
+    add("ScrapeConfig", "monitoring", "warehouse",
+        R"({"staticConfigs": [{"targets": ["warehouse.example.com:9100"],
+                               "labels": {"site": "eu-1"}}]})");
 }
 
 // ---- Helpers -----------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ class Shop::Impl {
     void publish_all(Workload&);
     void add_ingresses();
     void add_gateway();
+    void add_monitors_of_shop();
 
     // ---- Changes -----------------------------------------------------------------------------
     std::string begin_change();

@@ -17,6 +17,7 @@
 #include "k8s_sd/detail/config/validate.ipp"
 #include "k8s_sd/detail/config/validate_server.ipp"
 #include "k8s_sd/detail/config/variables.ipp"
+#include "k8s_sd/detail/config/yaml/json_document.ipp"
 #include "k8s_sd/detail/config/yaml/yaml_document.ipp"
 #include "k8s_sd/detail/config/yaml/yaml_json.ipp"
 #include "k8s_sd/detail/config/yaml/yaml_value.ipp"

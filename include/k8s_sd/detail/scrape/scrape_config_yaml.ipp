@@ -4,10 +4,12 @@
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/config/sd_config_reader.hpp"
 #include "k8s_sd/detail/config/variables.hpp"
+#include "k8s_sd/detail/config/yaml/json_document.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.hpp"
 #include "k8s_sd/detail/scrape/handed_keys.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
+#include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
@@ -211,6 +213,29 @@ class ScrapeConfigReader {
         const bool refused = !mistakes.none() || (options_.strict && !file_.failures.empty());
         if (refused) throw ScrapeConfigError(std::move(file_.failures));
         return std::move(file_);
+    }
+
+    /// Prepares read_one(). \throws ScrapeConfigError
+    void begin(const YamlValue& global) {
+        Mistakes mistakes;
+        mistakes.attempt([&] {
+            detail::check_version(options_.dialect, options_.prometheus_version);
+            read_global(global, mistakes);
+        });
+        add_failures("", mistakes);
+        if (!file_.failures.empty()) throw ScrapeConfigError(std::exchange(file_.failures, {}));
+    }
+
+    /// Reads one job, independently of all others. \throws ScrapeConfigError
+    ScrapeJob read_one(const YamlValue& entry) {
+        names_.clear();
+        file_.notes.clear();
+        copied_ = 0;
+        read_job(entry, {});
+        if (!file_.failures.empty()) throw ScrapeConfigError(std::exchange(file_.failures, {}));
+        ScrapeJob job = std::move(file_.jobs.back());
+        file_.jobs.clear();
+        return job;
     }
 
  private:
@@ -509,6 +534,23 @@ ScrapeConfigFile detail::read_scrape_configs(const std::string& path,
         throw ScrapeConfigError({{"", e.where(), e.problem()}});
     }
     return ScrapeConfigReader(options, files).read(*text, path);
+}
+
+detail::ScrapeJobReader::ScrapeJobReader(const boost::json::object& global,
+                                         const ScrapeConfigOptions& options) {
+    // The reader keeps references to the other two.
+    struct State {
+        State(const boost::json::object& section, ScrapeConfigOptions given)
+            : options(std::move(given)), files(options.max_bytes), reader(options, files) {
+            reader.begin(yaml_of(section, "global"));
+        }
+        const ScrapeConfigOptions options;
+        ConfigFiles files;
+        ScrapeConfigReader reader;
+    };
+    read_ = [state = std::make_shared<State>(global, options)](const boost::json::object& entry) {
+        return state->reader.read_one(yaml_of(entry, "scrape_config"));
+    };
 }
 
 ScrapeConfigFile load_scrape_configs(const std::string& path, const ScrapeConfigOptions& options) {

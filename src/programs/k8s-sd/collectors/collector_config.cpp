@@ -277,10 +277,43 @@ std::optional<std::string> dropped_keys(const ScrapeJob& job) {
 
 }  // namespace
 
+std::vector<std::string> MonitorConfigs::set(const std::vector<k8s_sd::MonitorJobPtr>& jobs) {
+    std::vector<std::string> problems;
+    std::map<std::string, Texts> texts;
+    const Writer masking(false);
+    const Writer showing(true);
+    for (const k8s_sd::MonitorJobPtr& job : jobs) {
+        auto known = texts_.extract(job->origin);
+        if (known && known.mapped().job == job->job) {
+            texts.insert(std::move(known));
+            continue;
+        }
+        Texts& made = texts[job->origin];
+        made.job = job->job;
+        if (auto problem = why_not(job->job->scrape)) {
+            problems.push_back(std::move(*problem));
+        } else {
+            made.masked = masking.job(*job->job);
+            made.unmasked = showing.job(*job->job);
+        }
+    }
+    texts_ = std::move(texts);
+    return problems;
+}
+
 std::string collector_configs(const k8s_sd::ScrapeConfigFile& file, bool show_secrets,
                               std::vector<std::string>& problems) {
+    return collector_configs(file, MonitorConfigs(), show_secrets, problems);
+}
+
+std::string collector_configs(const k8s_sd::ScrapeConfigFile& file, const MonitorConfigs& monitors,
+                              bool show_secrets, std::vector<std::string>& problems) {
     const Writer writer(show_secrets);
     Object jobs;
+    for (const auto& [name, texts] : monitors.all()) {
+        const std::string& text = show_secrets ? texts.unmasked : texts.masked;
+        if (!text.empty()) jobs.set(name, text);
+    }
     for (const ScrapeJob& job : file.jobs) {
         if (auto problem = why_not(job.scrape)) {
             problems.push_back(std::move(*problem));

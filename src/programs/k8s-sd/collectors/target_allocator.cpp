@@ -1,7 +1,5 @@
 #include "collectors/target_allocator.hpp"
 
-#include "collectors/collector_config.hpp"
-
 #include <boost/asio/detached.hpp>
 #include <algorithm>
 #include <memory>
@@ -92,12 +90,19 @@ std::string TargetAllocator::trouble() const {
     return message.empty() ? text : text + ", " + message;
 }
 
-std::vector<std::string> TargetAllocator::apply(const k8s_sd::ScrapeConfigFile& file) {
+std::vector<std::string> TargetAllocator::apply(
+    const k8s_sd::ScrapeConfigFile& file, const std::vector<k8s_sd::MonitorJobPtr>& monitors) {
     std::vector<std::string> problems;
     if (!options_.enabled()) return problems;
-    masked_ = std::make_shared<const ListBody>(collector_configs(file, false, problems));
-    problems.clear();
-    unmasked_ = std::make_shared<const ListBody>(collector_configs(file, true, problems));
+    std::vector<std::string> of_monitors = monitors_.set(monitors);
+    const auto body = [&](bool show_secrets) {
+        problems.clear();
+        return std::make_shared<const ListBody>(
+            collector_configs(file, monitors_, show_secrets, problems));
+    };
+    masked_ = body(false);
+    unmasked_ = body(true);
+    for (std::string& problem : of_monitors) problems.push_back(std::move(problem));
     return problems;
 }
 

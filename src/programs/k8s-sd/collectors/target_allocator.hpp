@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectors/allocation_history.hpp"
+#include "collectors/collector_config.hpp"
 #include "collectors/collector_pods.hpp"
 #include "k8s_sd/api/pod.hpp"
 #include "k8s_sd/config.hpp"
@@ -61,7 +62,8 @@ class TargetAllocator {
     std::string trouble() const;
 
     /// Sets the scrape configurations of collectors. \returns the jobs and keys left out, in words
-    std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
+    std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&,
+                                   const std::vector<k8s_sd::MonitorJobPtr>& monitors = {});
     /// The configurations of all jobs, as JSON. Null before apply().
     /// \param secrets  whether to include secrets
     const ListBodyPtr& scrape_configs(bool secrets) const noexcept {
@@ -77,6 +79,7 @@ class TargetAllocator {
     CollectorPods pods_;
     std::optional<k8s_sd::Watcher<k8s_sd::api::Pod>> watcher_;
     const std::unique_ptr<k8s_sd::Timer> timer_;
+    MonitorConfigs monitors_;
     ListBodyPtr masked_;
     ListBodyPtr unmasked_;
 };

@@ -60,11 +60,24 @@ ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_
     manager_.async_run(boost::asio::detached);
 }
 
-std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file) {
+std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
+                                           const std::vector<k8s_sd::MonitorJobPtr>& monitors) {
     std::vector<k8s_sd::Job> discovery = file.discovery_jobs();
+    std::set<std::string_view> names;
+    for (const k8s_sd::ScrapeJob& job : file.jobs) names.insert(job.scrape.job_name);
+    std::vector<k8s_sd::MonitorJobPtr> used;
+    std::vector<std::string> problems;
+    for (const k8s_sd::MonitorJobPtr& job : monitors) {
+        if (names.insert(job->origin).second) {
+            used.push_back(job);
+            discovery.push_back(job->job->discovery);
+        } else {
+            problems.push_back("the file has a job " + job->origin + ", so that of " + job->object +
+                               " is left out");
+        }
+    }
     // Stale targets are better than none, however long it takes.
     for (k8s_sd::Job& job : discovery) job.supersede_timeout.reset();
-    std::vector<std::string> problems;
     std::set<std::string_view> failed;
     const auto failures = manager_.apply_config(discovery);
     for (const k8s_sd::ConfigFailure& failure : failures) {
@@ -73,10 +86,12 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file)
     }
     left_out_ = LeftOut(file.failures);
     changes_ = {};
-    std::set<std::string_view> names;
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
-        apply(job, !failed.contains(job.scrape.job_name));
-        names.insert(job.scrape.job_name);
+        apply(job, !failed.contains(job.scrape.job_name)).from.reset();
+    }
+    for (const k8s_sd::MonitorJobPtr& job : used) {
+        const bool usable = !failed.contains(job->origin);
+        if (!apply_unchanged(*job, usable)) apply(*job->job, usable).from = job->job;
     }
     remove_all_but(names);
     for (auto* const changed : {&changes_.added, &changes_.changed}) {
@@ -85,7 +100,16 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file)
     return problems;
 }
 
-void ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
+/// One monitor changes, and a thousand do not. \returns false for a changed job
+bool ServedJobs::apply_unchanged(const k8s_sd::MonitorJob& job, bool usable) {
+    const auto known = jobs_.find(job.origin);
+    if (known == jobs_.end()) return false;
+    const Entry& entry = known->second;
+    return entry.from == job.job && entry.usable == usable &&
+           entry.providers == manager_.providers(job.origin);
+}
+
+ServedJobs::Entry& ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
     job.scrape = without_share_rules(std::move(job.scrape));
     const std::string name = job.scrape.job_name;
     const std::vector<k8s_sd::ProviderId> providers = manager_.providers(name);
@@ -105,12 +129,14 @@ void ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
         entry.since = entry.configured = options_.clock->now();
     }
     entry.usable = usable;
+    entry.providers = providers;
     if (entry.config && entry.config->discovery != job.discovery) {
         entry.configured = options_.clock->now();
     }
     entry.config = std::make_shared<k8s_sd::ScrapeJob>(std::move(job));
     entry.job->expect(usable ? std::optional(providers) : std::nullopt);
     if (is_back) entry.job->come_back();
+    return entry;
 }
 
 void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
@@ -215,6 +241,9 @@ std::string ServedJobs::failed_targets() const {
 
 std::string ServedJobs::why_missing(const std::string& name) const {
     if (const auto why = left_out_.why(name)) return *why;
+    if (why_no_monitor_) {
+        if (const auto why = why_no_monitor_(name)) return "there is no job " + name + ": " + *why;
+    }
     return "there is no job " + name + support::suggestion(name, names());
 }
 

@@ -4,16 +4,20 @@
 #include "jobs/serve_metrics.hpp"
 #include "jobs/served_job.hpp"
 #include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/time.hpp"
 #include "table/change_history.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd_program {
@@ -36,8 +40,14 @@ class ServedJobs {
                const ServeOptions&, ServeMetrics& metrics);
 
     /// Replaces the jobs; unchanged ones continue.
+    /// \param monitors  further jobs; those of the file have precedence
     /// \returns the unusable parts of the configuration, in words
-    std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&);
+    std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&,
+                                   const std::vector<k8s_sd::MonitorJobPtr>& monitors = {});
+    /// \param why  why a monitor makes no job of this name, in words; nullopt: no monitor would
+    void set_why_no_monitor(std::function<std::optional<std::string>(std::string_view)> why) {
+        why_no_monitor_ = std::move(why);
+    }
     /// By the last apply().
     const JobChanges& changes() const noexcept { return changes_; }
     /// The other jobs of the configuration, left out because of mistakes.
@@ -77,11 +87,14 @@ class ServedJobs {
         bool usable = false;  ///< each of its configurations is usable
         bool begun = false;   ///< it has received a diff
         std::shared_ptr<const k8s_sd::ScrapeJob> config{};
+        std::shared_ptr<const k8s_sd::ScrapeJob> from{};  ///< that of the monitor; else null
+        std::vector<k8s_sd::ProviderId> providers{};
         k8s_sd::TimePoint since{};
         k8s_sd::TimePoint configured{};  ///< when its discovery was last changed
     };
 
-    void apply(k8s_sd::ScrapeJob, bool usable);
+    bool apply_unchanged(const k8s_sd::MonitorJob&, bool usable);
+    Entry& apply(k8s_sd::ScrapeJob, bool usable);
     void remove_all_but(const std::set<std::string_view>& names);
     void end(const std::string& name, Entry&);
     void on_diff(k8s_sd::JobDiff);
@@ -95,6 +108,7 @@ class ServedJobs {
     ServeMetrics& metrics_;
     ChangeHistory history_;
     LeftOut left_out_;
+    std::function<std::optional<std::string>(std::string_view)> why_no_monitor_;
     JobChanges changes_;
     std::map<std::string, Entry, std::less<>> jobs_;
     /// Removed jobs with an outstanding last diff. A job added again before that gets no first

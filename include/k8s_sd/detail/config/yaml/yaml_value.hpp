@@ -26,6 +26,8 @@ class K8S_SD_EXPORT YamlValue {
     /// \throws ConfigError syntax, not UTF-8, control characters, nested too deep, several
     ///         documents
     static YamlValue parse(std::string_view text, const std::string& file);
+    /// The whole of a document.
+    static YamlValue of(std::shared_ptr<const YamlDocument> document);
 
     bool is_null() const { return node_ == nullptr || node_->kind == YamlNode::Kind::null; }
     bool is_sequence() const { return is(YamlNode::Kind::sequence); }

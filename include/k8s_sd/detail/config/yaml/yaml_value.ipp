@@ -117,6 +117,11 @@ YamlValue YamlValue::parse(std::string_view text, const std::string& file) {
     return YamlValue(std::move(document), root, root ? root->line : 1, YamlStep{});
 }
 
+YamlValue YamlValue::of(std::shared_ptr<const YamlDocument> document) {
+    const YamlNode* const root = document->root();
+    return YamlValue(std::move(document), root, 1, {});
+}
+
 std::string YamlValue::path() const {
     std::string path;
     append_path(step_, path);

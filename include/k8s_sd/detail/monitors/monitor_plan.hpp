@@ -1,0 +1,31 @@
+#pragma once
+
+#include "k8s_sd/monitors/monitor_owner.hpp"
+#include "k8s_sd/monitors/monitor_source.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The API group of monitors.
+inline constexpr std::string_view monitor_group = "monitoring.coreos.com";
+
+/// "servicemonitors".
+std::string_view plural_of(MonitorKind) noexcept;
+
+/// The watches for an owner.
+struct MonitorPlan {
+    /// By MonitorKind. nullopt: no watch; an empty list: all namespaces.
+    std::array<std::optional<std::vector<std::string>>, 4> kinds{};
+    bool namespaces = false;  ///< the labels of namespaces
+    bool operator==(const MonitorPlan&) const = default;
+};
+
+/// \param allowed  MonitorSourceConfig::allow_namespaces
+MonitorPlan plan_of(const MonitorOwner&, const std::vector<std::string>& allowed);
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,149 @@
+#include "k8s_sd/detail/config/yaml/yaml_value.hpp"
+#include "k8s_sd/detail/monitors/monitor_plan.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <boost/json/parse.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+namespace k8s_sd::inline v0 {
+
+namespace detail {
+
+std::string_view plural_of(MonitorKind kind) noexcept {
+    constexpr std::array<std::string_view, 4> names{"servicemonitors", "podmonitors", "probes",
+                                                    "scrapeconfigs"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+MonitorPlan plan_of(const MonitorOwner& owner, const std::vector<std::string>& allowed) {
+    MonitorPlan plan;
+    for (const MonitorKind kind : monitor_kinds) {
+        const auto index = static_cast<std::size_t>(kind);
+        const MonitorSelection& selection = owner.selections[index];
+        if (!selection.objects) continue;
+        if (owner.daemon_set && kind != MonitorKind::pod_monitor) continue;
+        if (!selection.namespaces) {
+            plan.kinds[index].emplace({owner.owner_namespace});
+            continue;
+        }
+        plan.kinds[index] = allowed;
+        plan.namespaces |= !selection.namespaces->empty();
+    }
+    return plan;
+}
+
+namespace {
+
+AccessRule rule_of_monitors(std::string_view plural, const std::string& ns) {
+    AccessRule rule;
+    rule.api_group = monitor_group;
+    rule.resource = plural;
+    rule.ns = ns;
+    return rule;
+}
+
+/// "" for all.
+std::vector<std::string> namespaces_or_all(std::vector<std::string> namespaces) {
+    if (namespaces.empty()) namespaces.emplace_back();
+    return namespaces;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+std::vector<AccessRule> required_access(const MonitorSourceConfig& config) {
+    detail::MonitorPlan plan;
+    for (auto& kind : plan.kinds) kind = config.allow_namespaces;
+    plan.namespaces = true;
+    if (const auto* owner = std::get_if<MonitorOwner>(&config.owner)) {
+        plan = detail::plan_of(*owner, config.allow_namespaces);
+    }
+    std::vector<AccessRule> rules;
+    if (const auto* owner = std::get_if<MonitorOwnerObject>(&config.owner)) {
+        rules.push_back(detail::rule_of_monitors(
+            owner->is_agent ? "prometheusagents" : "prometheuses", owner->object_namespace));
+    }
+    if (plan.namespaces) rules.push_back(access_to(Kind::namespace_));
+    for (const MonitorKind kind : monitor_kinds) {
+        const auto& namespaces = plan.kinds[static_cast<std::size_t>(kind)];
+        if (!namespaces) continue;
+        for (const std::string& ns : detail::namespaces_or_all(*namespaces)) {
+            rules.push_back(detail::rule_of_monitors(detail::plural_of(kind), ns));
+            rules.push_back(access_to(Kind::secret, ns));
+            rules.push_back(access_to(Kind::configmap, ns));
+        }
+    }
+    std::sort(rules.begin(), rules.end());
+    rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+    return rules;
+}
+
+MonitorOwnerDocument parse_monitor_owner(std::string_view yaml, const std::string& file_name,
+                                         std::string default_namespace) {
+    constexpr detail::JsonOptions limits{.max_values = 1'000'000,
+                                         .max_bytes = std::size_t{16} << 20};
+    const detail::YamlValue document = detail::YamlValue::parse(yaml, file_name);
+    if (!document.is_mapping()) {
+        throw ConfigError(file_name, "must be one Prometheus or PrometheusAgent object");
+    }
+    return {boost::json::parse(detail::to_json(document, limits)), std::move(default_namespace)};
+}
+
+std::vector<Job> discovery_jobs(const std::vector<MonitorJobPtr>& jobs) {
+    std::vector<Job> result;
+    result.reserve(jobs.size());
+    for (const MonitorJobPtr& job : jobs) result.push_back(job->job->discovery);
+    return result;
+}
+
+std::string to_prometheus_text(const MonitorStatus& status) {
+    std::string text;
+    const auto begin = [&](const std::string& name, const char* type, const char* help) {
+        text += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+    };
+    const auto value = [&](const std::string& name, const std::string& labels, std::uint64_t v) {
+        text += name + (labels.empty() ? "" : "{" + labels + "}") + " " + std::to_string(v) + "\n";
+    };
+    begin("k8s_sd_monitors", "gauge", "Monitors seen, by kind and state.");
+    for (const MonitorKind kind : monitor_kinds) {
+        const MonitorKindStatus& s = status.kinds[static_cast<std::size_t>(kind)];
+        const auto add = [&](MonitorState state, std::size_t count) {
+            value("k8s_sd_monitors",
+                  "kind=\"" + std::string(to_string(kind)) + "\",state=\"" +
+                      std::string(to_string(state)) + "\"",
+                  count);
+        };
+        add(MonitorState::accepted, s.accepted);
+        add(MonitorState::refused, s.refused);
+        add(MonitorState::unselected, s.unselected);
+        add(MonitorState::waiting, s.waiting);
+    }
+    begin("k8s_sd_monitor_watch_failing", "gauge",
+          "Whether the watch of a kind of monitors fails, or the server lacks the kind.");
+    for (const MonitorKind kind : monitor_kinds) {
+        const MonitorWatchState watch = status.kinds[static_cast<std::size_t>(kind)].watch;
+        value("k8s_sd_monitor_watch_failing", "kind=\"" + std::string(to_string(kind)) + "\"",
+              watch == MonitorWatchState::absent || watch == MonitorWatchState::failing);
+    }
+    const auto single = [&](const std::string& name, const char* type, const char* help,
+                            std::uint64_t v) {
+        begin(name, type, help);
+        value(name, {}, v);
+    };
+    single("k8s_sd_monitor_owner_refused", "gauge",
+           "Whether the present version of the owner is not used.", !status.owner.reason.empty());
+    single("k8s_sd_monitor_jobs", "gauge", "Jobs made of monitors.", status.jobs);
+    single("k8s_sd_monitor_references", "gauge", "Secrets and ConfigMaps watched for monitors.",
+           status.references);
+    single("k8s_sd_monitor_generations_total", "counter", "How often jobs were made of a monitor.",
+           status.generations);
+    single("k8s_sd_monitor_job_changes_total", "counter",
+           "Updates and removals of jobs that were delivered.", status.job_changes);
+    return text;
+}
+
+}  // namespace k8s_sd::inline v0

@@ -1,0 +1,759 @@
+#include "k8s_sd/detail/labels/label_block.hpp"
+#include "k8s_sd/detail/monitors/monitor_table.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/error.hpp"
+#include "k8s_sd/relabel/relabeler.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <algorithm>
+#include <exception>
+#include <variant>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+/// The owner's field for a kind: "serviceMonitorSelector".
+std::string selector_field(MonitorKind kind, const char* what) {
+    constexpr std::array<std::string_view, 4> names{"serviceMonitor", "podMonitor", "probe",
+                                                    "scrapeConfig"};
+    return std::string(names[static_cast<std::size_t>(kind)]) + what;
+}
+
+MonitorRefusal words_of(Unselected why, MonitorKind kind, const std::string& ns,
+                        const MonitorOwner& owner) {
+    const std::string objects = selector_field(kind, "Selector");
+    const std::string namespaces = selector_field(kind, "NamespaceSelector");
+    switch (why) {
+        case Unselected::kind_off:
+            return {"the owner has no " + objects, "set it; {} selects all objects"};
+        case Unselected::other_namespace:
+            return {"it is in the namespace " + ns + ", and without " + namespaces +
+                        " the owner selects only in its own, " + owner.owner_namespace,
+                    "set " + namespaces + " of the owner; {} selects all namespaces"};
+        case Unselected::namespace_labels:
+            return {"the labels of the namespace " + ns + " do not match the owner's " + namespaces,
+                    "label the namespace, or change " + namespaces};
+        case Unselected::object_labels:
+            return {"its labels do not match the owner's " + objects,
+                    "label the object, or change " + objects};
+        case Unselected::selected: break;
+    }
+    return {};
+}
+
+MonitorLabels labels_of(const api::StringMap& map) {
+    MonitorLabels labels;
+    for (const auto& [name, value] : map) labels.insert_or_assign(std::string(name), value);
+    return labels;
+}
+
+const boost::json::value* member(const boost::json::value* value, std::string_view name) {
+    const auto* object = value ? value->if_object() : nullptr;
+    return object ? object->if_contains(name) : nullptr;
+}
+
+/// An estimate; bounded by the depth that parsers accept.
+std::size_t json_bytes(const boost::json::value& value) {
+    if (const auto* text = value.if_string()) return text->size() + 2;
+    std::size_t bytes = 8;
+    if (const auto* list = value.if_array()) {
+        for (const auto& item : *list) bytes += json_bytes(item);
+    }
+    if (const auto* object = value.if_object()) {
+        for (const auto& entry : *object) bytes += entry.key().size() + json_bytes(entry.value());
+    }
+    return bytes;
+}
+
+/// Whether the job reads credentials or TLS material from files.
+bool names_files(const ScrapeClient& client) {
+    const auto is_set = [](const std::string& file) { return !file.empty(); };
+    return is_set(client.auth.bearer_token_file) || is_set(client.tls.ca_file) ||
+           is_set(client.tls.cert_file) || is_set(client.tls.key_file);
+}
+
+constexpr std::string_view additional_words = "additionalScrapeConfigs of the owner";
+
+/// Names of jobs that monitors have.
+bool is_of_monitor(std::string_view name) {
+    constexpr std::array<std::string_view, 4> prefixes{"serviceMonitor/", "podMonitor/", "probe/",
+                                                       "scrapeConfig/"};
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace
+
+std::string to_string(const ReferencedObject& object) {
+    const bool is_secret = object.kind == MonitorReference::Kind::secret;
+    return (is_secret ? "Secret " : "ConfigMap ") + printable(object.ns) + "/" +
+           printable(object.name);
+}
+
+/// The values for one monitor. Records why a value is missing.
+class MonitorTable::Source final : public ReferenceSource {
+ public:
+    Source(const MonitorTable& table, std::size_t bytes) : table_(table), bytes_(bytes) {}
+
+    ReferencedValue find(const MonitorReference& reference) const override {
+        using State = ReferencedValue::State;
+        const auto found = table_.references_.find(object_of(reference));
+        if (found == table_.references_.end() || !found->second.watched ||
+            found->second.state == ValueState::unknown) {
+            waits_for_.emplace(object_of(reference));
+            return {State::unknown};
+        }
+        const Reference& known = found->second;
+        if (known.state == ValueState::failed) {
+            note({to_string(object_of(reference)) + " cannot be read: " + known.problem,
+                  "grant the permission to list and watch it, see docs/guide/monitors.md"});
+            return {State::unknown};
+        }
+        if (known.state == ValueState::absent) return {State::no_object};
+        const auto value = known.value->get(reference.key);
+        if (!value) return {State::no_key};
+        if (value->size() > table_.config_.limits.value_bytes) {
+            note({to_string(object_of(reference)) + ": the value of the key " +
+                      printable(reference.key) + " has more than " +
+                      std::to_string(table_.config_.limits.value_bytes) + " bytes",
+                  "shorten it, or raise MonitorSourceLimits::value_bytes"});
+            return {State::no_key};
+        }
+        if (value->size() > bytes_) {
+            note({"its Secrets and ConfigMaps make its jobs larger than " +
+                      std::to_string(table_.config_.limits.bytes_per_monitor) + " bytes",
+                  "split the object, or raise MonitorSourceLimits::bytes_per_monitor"});
+            return {State::unknown};
+        }
+        bytes_ -= value->size();
+        return {State::found, std::string(*value)};
+    }
+
+    bool is_loaded(const MonitorReference& reference) const override {
+        const auto found = table_.references_.find(object_of(reference));
+        return found != table_.references_.end() && !found->second.loaders.empty();
+    }
+
+    bool waits() const noexcept { return !waits_for_.empty(); }
+    /// The first one.
+    std::string waits_for() const { return to_string(*waits_for_.begin()); }
+    /// A fault that the generator does not know.
+    const std::optional<MonitorRefusal>& fault() const noexcept { return fault_; }
+
+ private:
+    void note(MonitorRefusal fault) const {
+        if (!fault_) fault_ = std::move(fault);
+    }
+
+    const MonitorTable& table_;
+    mutable std::size_t bytes_;  ///< still permitted
+    mutable std::set<ReferencedObject> waits_for_;
+    mutable std::optional<MonitorRefusal> fault_;
+};
+
+MonitorTable::MonitorTable(const MonitorSourceConfig& config) : config_(config) {}
+
+MonitorTable::Key MonitorTable::key_of(MonitorKind kind, std::string_view ns,
+                                       std::string_view name) {
+    std::string key(ns);
+    return {static_cast<int>(kind), (key += '/') += name};
+}
+
+// --- inputs --------------------------------------------------------------------------------------
+
+void MonitorTable::set_owner(OwnerInput input) {
+    owner_input_ = std::move(input);
+    const Key key{owner_number, {}};
+    entries_.try_emplace(key);
+    marked_.insert(key);
+}
+
+void MonitorTable::apply(MonitorKind kind, const ObjectDiff<Generic>& diff) {
+    const auto key_of_object = [&](const Generic& object) {
+        return key_of(kind, object.metadata.namespace_, object.metadata.name);
+    };
+    const auto put = [&](const std::shared_ptr<const Generic>& object) {
+        const Key key = key_of_object(*object);
+        entries_[key].object = object;
+        marked_.insert(key);
+    };
+    if (diff.full) {
+        std::set<Key> present;
+        for (const auto& object : diff.added) present.insert(key_of_object(*object));
+        const int number = static_cast<int>(kind);
+        for (auto it = entries_.lower_bound({number, {}});
+             it != entries_.end() && it->first.kind == number;) {
+            const auto entry = it++;
+            if (!present.contains(entry->first)) remove(entry);
+        }
+    }
+    std::set<Key> added;
+    for (const auto& object : diff.added) added.insert(key_of_object(*object));
+    for (const auto& object : diff.removed) {
+        const Key key = key_of_object(*object);
+        const auto entry = entries_.find(key);
+        if (entry != entries_.end() && !added.contains(key)) remove(entry);
+    }
+    for (const auto& object : diff.added) put(object);
+    for (const auto& [before, after] : diff.changed) put(after);
+}
+
+void MonitorTable::clear(MonitorKind kind) {
+    ObjectDiff<Generic> nothing;
+    nothing.full = true;
+    apply(kind, nothing);
+}
+
+void MonitorTable::apply(const ObjectDiff<api::Namespace>& diff) {
+    std::set<std::string, std::less<>> changed;
+    if (diff.full) {
+        for (const auto& [name, labels] : namespaces_) changed.insert(name);
+        namespaces_.clear();
+    }
+    for (const auto& ns : diff.removed) {
+        namespaces_.erase(std::string(ns->metadata.name));
+        changed.emplace(ns->metadata.name);
+    }
+    const auto put = [&](const api::Namespace& ns) {
+        namespaces_.insert_or_assign(std::string(ns.metadata.name), labels_of(ns.metadata.labels));
+        changed.emplace(ns.metadata.name);
+    };
+    for (const auto& ns : diff.added) put(*ns);
+    for (const auto& [before, after] : diff.changed) put(*after);
+    for (const MonitorKind kind : monitor_kinds) {
+        const int number = static_cast<int>(kind);
+        for (const std::string& ns : changed) {
+            const std::string prefix = ns + "/";
+            for (auto it = entries_.lower_bound({number, prefix});
+                 it != entries_.end() && it->first.kind == number &&
+                 it->first.name.starts_with(prefix);
+                 ++it) {
+                marked_.insert(it->first);
+            }
+        }
+    }
+}
+
+void MonitorTable::set_value(const ReferencedObject& object, DataObjectPtr value) {
+    const auto found = references_.find(object);
+    if (found == references_.end()) return;
+    Reference& reference = found->second;
+    reference.state = value ? ValueState::present : ValueState::absent;
+    reference.value = std::move(value);
+    reference.problem.clear();
+    mark(reference.users);
+    mark(reference.class_users);
+}
+
+void MonitorTable::set_failure(const ReferencedObject& object, const std::string& problem) {
+    const auto found = references_.find(object);
+    // A value stays in use, however old it is.
+    if (found == references_.end() || found->second.state == ValueState::present) return;
+    Reference& reference = found->second;
+    if (reference.state == ValueState::failed && reference.problem == problem) return;
+    reference.state = ValueState::failed;
+    reference.problem = problem;
+    mark(reference.users);
+}
+
+void MonitorTable::mark(const std::set<Key>& users) { marked_.insert(users.begin(), users.end()); }
+
+void MonitorTable::mark_all() {
+    for (const auto& [key, entry] : entries_) {
+        if (key.kind != owner_number) marked_.insert(key);
+    }
+}
+
+// --- work ----------------------------------------------------------------------------------------
+
+void MonitorTable::work(std::size_t max) {
+    for (; max > 0 && !marked_.empty(); --max) {
+        // The owner comes first.
+        const Key key = marked_.extract(marked_.begin()).value();
+        const auto entry = entries_.find(key);
+        if (entry != entries_.end()) update(key, entry->second);
+    }
+    if (std::exchange(references_changed_, false)) admit();
+}
+
+void MonitorTable::update(const Key& key, Entry& entry) {
+    if (key.kind == owner_number) return update_owner(entry);
+    if (!owner_) {
+        set_references(key, entry, {}, {});
+        return set(key, entry, MonitorState::waiting, {"there is no owner", ""}, {});
+    }
+    if (key.kind == additional_number) return update_additional(key, entry);
+    update_monitor(key, entry);
+}
+
+void MonitorTable::update_owner(Entry& entry) {
+    const Key key{owner_number, {}};
+    if (!owner_input_) {
+        set_references(key, entry, {}, {});
+        set(key, entry, MonitorState::refused, {"there is no such object", ""}, {});
+        return drop_owner();
+    }
+    const Source source(*this, config_.limits.bytes_per_monitor);
+    OwnerReading reading;
+    if (const auto* document = std::get_if<MonitorOwnerDocument>(&*owner_input_)) {
+        reading =
+            read_owner(document->object, document->default_namespace, config_.options, source);
+    } else {
+        reading = check_owner(std::get<MonitorOwner>(*owner_input_), config_.options, source);
+    }
+    std::set<ReferencedObject> references;
+    for (const MonitorReference& reference : reading.references) {
+        references.insert(object_of(reference));
+    }
+    set_references(key, entry, std::move(references), {});
+    if (source.fault()) return set(key, entry, MonitorState::refused, *source.fault(), {});
+    if (source.waits()) {
+        return set(key, entry, MonitorState::waiting,
+                   {source.waits_for() + " has not been read yet", ""}, {});
+    }
+    if (!reading.owner) {
+        return set(key, entry, MonitorState::refused,
+                   reading.refusal.value_or(MonitorRefusal{"it is invalid", ""}), {});
+    }
+    reading.owner->deny_file_access |= config_.deny_file_access;
+    try {
+        use_owner(std::move(*reading.owner));
+        set(key, entry, MonitorState::accepted, {}, {});
+    } catch (const ConfigError& e) {
+        set(key, entry, MonitorState::refused, {e.problem(), "change the owner's object"}, {});
+    }
+}
+
+void MonitorTable::use_owner(MonitorOwner owner) {
+    if (owner_ && *owner_ == owner) return;
+    const boost::json::object global = global_section(owner, config_.options);
+    const std::string global_text = boost::json::serialize(global);
+    if (!reader_ || global_text != global_text_) {
+        ScrapeConfigOptions options;
+        options.prometheus_version = config_.prometheus_version;
+        reader_.emplace(global, options);
+        global_text_ = global_text;
+    }
+    owner_ = std::move(owner);
+    entries_.try_emplace(Key{additional_number, {}});
+    mark_all();
+}
+
+void MonitorTable::drop_owner() {
+    if (!owner_) return;
+    owner_.reset();
+    mark_all();
+}
+
+void MonitorTable::update_additional(const Key& key, Entry& entry) {
+    const Source source(*this, config_.limits.bytes_per_monitor);
+    if (!owner_->additional_scrape_configs) {
+        set_references(key, entry, {}, {});
+        return set(key, entry, MonitorState::accepted, {}, {});
+    }
+    ++generations_;
+    take(key, entry, generate_additional(*owner_, config_.options, source), source);
+}
+
+bool MonitorTable::set_unselected(const Key& key, Entry& entry) {
+    const auto kind = static_cast<MonitorKind>(key.kind);
+    const std::string ns(entry.object->metadata.namespace_);
+    const auto is_listed = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), ns) != names.end();
+    };
+    MonitorRefusal why;
+    if (is_listed(config_.deny_namespaces) ||
+        (!config_.allow_namespaces.empty() && !is_listed(config_.allow_namespaces))) {
+        why = {"the configuration does not permit the namespace " + ns,
+               "change allow_namespaces or deny_namespaces"};
+    } else {
+        const auto known = namespaces_.find(ns);
+        const auto& wanted = owner_->selections[static_cast<std::size_t>(kind)];
+        const bool needs_labels = wanted.namespaces && !wanted.namespaces->empty();
+        Unselected selected =
+            selection(*owner_, kind, ns, labels_of(entry.object->metadata.labels),
+                      known == namespaces_.end() ? MonitorLabels() : known->second);
+        // NotIn and DoesNotExist match a namespace that is gone, too.
+        if (selected == Unselected::selected && needs_labels && known == namespaces_.end()) {
+            selected = Unselected::namespace_labels;
+        }
+        if (selected == Unselected::selected) return false;
+        why = words_of(selected, kind, printable(ns), *owner_);
+    }
+    set_references(key, entry, {}, {});
+    set(key, entry, MonitorState::unselected, std::move(why), {});
+    return true;
+}
+
+/// A fault of a monitor whose jobs would be too large.
+std::optional<MonitorRefusal> MonitorTable::excess(const Key& key,
+                                                   const boost::json::value* spec) const {
+    const MonitorSourceLimits& limits = config_.limits;
+    const bool of_pods = key.kind == static_cast<int>(MonitorKind::pod_monitor);
+    const boost::json::value* const endpoints =
+        member(spec, of_pods ? "podMetricsEndpoints" : "endpoints");
+    const std::size_t count =
+        endpoints && endpoints->is_array() ? endpoints->get_array().size() : 1;
+    if (count > limits.jobs_per_monitor) {
+        return MonitorRefusal{"it has " + std::to_string(count) + " endpoints; at most " +
+                                  std::to_string(limits.jobs_per_monitor) + " are allowed",
+                              "split the object, or raise MonitorSourceLimits::jobs_per_monitor"};
+    }
+    const std::size_t of_endpoints = endpoints ? json_bytes(*endpoints) : 0;
+    const std::size_t all = spec ? json_bytes(*spec) : 0;
+    const std::size_t common = all - std::min(all, of_endpoints);
+    if (common * std::max<std::size_t>(count, 1) + of_endpoints <= limits.bytes_per_monitor) {
+        return std::nullopt;
+    }
+    return MonitorRefusal{"its jobs would have more than " +
+                              std::to_string(limits.bytes_per_monitor) + " bytes",
+                          "split the object, or raise MonitorSourceLimits::bytes_per_monitor"};
+}
+
+void MonitorTable::update_monitor(const Key& key, Entry& entry) {
+    if (set_unselected(key, entry)) return;
+    const boost::json::object& content = entry.object->content;
+    const boost::json::value* const spec = content.if_contains("spec");
+    if (auto fault = excess(key, spec)) {
+        set_references(key, entry, {}, {});
+        return set(key, entry, MonitorState::refused, std::move(*fault), {});
+    }
+    const api::ObjectMeta& metadata = entry.object->metadata;
+    boost::json::object object;
+    object["metadata"] =
+        boost::json::object{{"name", metadata.name}, {"namespace", metadata.namespace_}};
+    if (spec) object["spec"] = *spec;
+    const Source source(*this, config_.limits.bytes_per_monitor);
+    ++generations_;
+    take(key, entry,
+         generate(*owner_, static_cast<MonitorKind>(key.kind), std::move(object), config_.options,
+                  source),
+         source);
+}
+
+void MonitorTable::take(const Key& key, Entry& entry, Generation&& made, const Source& source) {
+    std::set<ReferencedObject> direct;
+    std::set<ReferencedObject> of_classes;
+    for (const MonitorReference& r : made.references) direct.insert(object_of(r));
+    for (const MonitorReference& r : made.class_references) of_classes.insert(object_of(r));
+    const std::size_t count = direct.size();
+    const std::size_t max = config_.limits.references_per_monitor;
+    const bool too_many = count > max;
+    if (too_many) direct.clear();
+    set_references(key, entry, std::move(direct), std::move(of_classes));
+    if (too_many) {
+        return set(key, entry, MonitorState::refused,
+                   {"it names more than " + std::to_string(max) + " Secrets and ConfigMaps",
+                    "split the object, or raise MonitorSourceLimits::references_per_monitor"},
+                   {});
+    }
+    if (source.fault()) return set(key, entry, MonitorState::refused, *source.fault(), {});
+    if (entry.is_over_limit) {
+        references_changed_ = true;  // admit() decides
+        return set(key, entry, MonitorState::refused, entry.why, {});
+    }
+    if (source.waits()) {
+        return set(key, entry, MonitorState::waiting,
+                   {source.waits_for() + " has not been read yet", ""}, entry.jobs);
+    }
+    std::vector<Job> jobs;
+    if (!made.refusal) made.refusal = make_jobs(key, entry, made.jobs, jobs);
+    if (made.refusal) return set(key, entry, MonitorState::refused, std::move(*made.refusal), {});
+    set(key, entry, MonitorState::accepted, {}, std::move(jobs));
+}
+
+/// Jobs with an unchanged configuration stay.
+std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entry& entry,
+                                                      const std::vector<GeneratedJob>& generated,
+                                                      std::vector<Job>& jobs) {
+    const std::string object = words(key);
+    std::set<std::string_view> names;
+    for (const GeneratedJob& job : generated) {
+        if (key.kind == additional_number &&
+            (is_of_monitor(job.origin) || !names.insert(job.origin).second)) {
+            return MonitorRefusal{"job_name " + printable(job.origin) +
+                                      " is that of another job, or reserved for one",
+                                  "rename it"};
+        }
+        std::string text = global_text_;
+        pack_value(text, boost::json::serialize(job.config));
+        Job made{nullptr, digest_of(text)};
+        const auto old =
+            std::find_if(entry.jobs.begin(), entry.jobs.end(),
+                         [&](const Job& candidate) { return candidate.job->origin == job.origin; });
+        const bool had_job = old != entry.jobs.end();
+        try {
+            made.job = had_job && old->digest == made.digest ? old->job : make_job(object, job);
+            // `global` may have changed in a part without an effect on jobs.
+            if (had_job && *made.job->job == *old->job->job) made.job = old->job;
+        } catch (const ConfigError& e) {
+            return MonitorRefusal{"the job " + job.origin + " is unusable: " + e.problem(),
+                                  "change what " + e.where() + " comes from"};
+        }
+        jobs.push_back(std::move(made));
+    }
+    return std::nullopt;
+}
+
+/// \throws ConfigError
+MonitorJobPtr MonitorTable::make_job(const std::string& object, const GeneratedJob& generated) {
+    ScrapeJob job = reader_->read(generated.config);
+    // Refuse rules here that pools would refuse.
+    const Relabeler of_targets(job.scrape.relabel_configs, relabel_options(job.scrape));
+    const Relabeler of_samples(job.scrape.metric_relabel_configs, relabel_options(job.scrape));
+    if (config_.deny_file_access && names_files(job.client)) {
+        throw ConfigError("tls_config or authorization",
+                          "credentials and TLS material must not be in files "
+                          "(deny_fs_access_through_sms)");
+    }
+    set_server(job);
+    return std::make_shared<const MonitorJob>(
+        MonitorJob{generated.origin, object, std::make_shared<const ScrapeJob>(std::move(job))});
+}
+
+void MonitorTable::set_server(ScrapeJob& job) const {
+    for (DiscoveryConfig& discovery : job.discovery.configs) {
+        if (!discovery.api_server.url.empty() || !discovery.kubeconfig_file.empty()) continue;
+        discovery.api_server = config_.api_server;
+        discovery.kubeconfig_file = config_.kubeconfig_file;
+        discovery.kubeconfig_context = config_.kubeconfig_context;
+    }
+}
+
+void MonitorTable::set(const Key& key, Entry& entry, MonitorState state, MonitorRefusal why,
+                       std::vector<Job> jobs) {
+    if (state == MonitorState::refused && !(entry.state == state && entry.why == why)) {
+        std::string line = words(key) + " is refused: " + why.reason;
+        if (!why.remedy.empty()) line += "; " + why.remedy;
+        log_.push_back(std::move(line));
+    }
+    if (state == MonitorState::waiting && (owner_ || key.kind == owner_number)) {
+        waiting_.insert(key);
+    } else {
+        waiting_.erase(key);
+    }
+    entry.state = state;
+    entry.why = std::move(why);
+    set_jobs(entry, std::move(jobs));
+    set_loader(key, entry);
+}
+
+void MonitorTable::set_jobs(Entry& entry, std::vector<Job> jobs) {
+    for (const Job& before : entry.jobs) {
+        const std::string& name = before.job->origin;
+        const auto stays = [&](const Job& job) { return job.job->origin == name; };
+        if (std::any_of(jobs.begin(), jobs.end(), stays)) continue;
+        current_.erase(name);
+        changed_jobs_.insert(name);
+    }
+    for (const Job& job : jobs) {
+        MonitorJobPtr& place = current_[job.job->origin];
+        if (place == job.job) continue;
+        place = job.job;
+        changed_jobs_.insert(job.job->origin);
+    }
+    entry.jobs = std::move(jobs);
+}
+
+// --- references ----------------------------------------------------------------------------------
+
+void MonitorTable::set_references(const Key& key, Entry& entry, std::set<ReferencedObject> direct,
+                                  std::set<ReferencedObject> of_classes) {
+    const auto replace = [&](std::set<ReferencedObject>& old, std::set<ReferencedObject> now,
+                             std::set<Key> Reference::*users) {
+        if (old == now) return;
+        for (const ReferencedObject& object : now) {
+            if (!old.contains(object)) (references_[object].*users).insert(key);
+        }
+        for (const ReferencedObject& object : old) {
+            if (now.contains(object)) continue;
+            Reference& reference = references_[object];
+            (reference.*users).erase(key);
+            if (users == &Reference::users) set_loaded(key, reference, false);
+        }
+        old = std::move(now);
+        references_changed_ = true;
+    };
+    replace(entry.references, std::move(direct), &Reference::users);
+    replace(entry.class_references, std::move(of_classes), &Reference::class_users);
+}
+
+/// Monitors with a scrape class depend on whether an accepted monitor loads a Secret.
+void MonitorTable::set_loader(const Key& key, const Entry& entry) {
+    const bool loads = entry.state == MonitorState::accepted && key.kind != owner_number;
+    for (const ReferencedObject& object : entry.references) {
+        set_loaded(key, references_[object], loads);
+    }
+}
+
+void MonitorTable::set_loaded(const Key& key, Reference& reference, bool loads) {
+    const bool was_loaded = !reference.loaders.empty();
+    if (loads) {
+        reference.loaders.insert(key);
+    } else {
+        reference.loaders.erase(key);
+    }
+    if (was_loaded == reference.loaders.empty()) mark(reference.class_users);
+}
+
+void MonitorTable::watch(const ReferencedObject& object, Reference& reference, bool on) {
+    if (reference.watched == on) return;
+    reference.watched = on;
+    reference.state = ValueState::unknown;
+    reference.value.reset();
+    (on ? watch_changes_.begin : watch_changes_.end).push_back(object);
+}
+
+/// Decides which references are watched. The result depends on the present monitors only, not on
+/// the order of changes: monitors are admitted one after the other, each with all its references.
+void MonitorTable::admit() {
+    std::size_t count = 0;
+    for (auto it = references_.begin(); it != references_.end();) {
+        const auto reference = it++;
+        if (!reference->second.users.empty()) {
+            ++count;
+            continue;
+        }
+        watch(reference->first, reference->second, false);
+        if (!reference->second.needed()) references_.erase(reference);
+    }
+    const std::size_t max = config_.limits.references;
+    if (count <= max && !some_over_limit_) {
+        for (auto& [object, reference] : references_) {
+            if (!reference.users.empty()) watch(object, reference, true);
+        }
+        return;
+    }
+    std::set<ReferencedObject> admitted;
+    some_over_limit_ = false;
+    for (auto& [key, entry] : entries_) {
+        const auto is_new = [&](const ReferencedObject& o) { return !admitted.contains(o); };
+        const auto more = static_cast<std::size_t>(
+            std::count_if(entry.references.begin(), entry.references.end(), is_new));
+        const bool fits = admitted.size() + more <= max;
+        if (fits) admitted.insert(entry.references.begin(), entry.references.end());
+        some_over_limit_ |= !fits;
+        if (!fits) {
+            entry.is_over_limit = true;
+            set(key, entry, MonitorState::refused,
+                {"more than " + std::to_string(max) +
+                     " Secrets and ConfigMaps are named by monitors, and those of earlier ones "
+                     "have precedence",
+                 "raise MonitorSourceLimits::references"},
+                {});
+        } else if (std::exchange(entry.is_over_limit, false)) {
+            marked_.insert(key);
+        }
+    }
+    for (auto& [object, reference] : references_)
+        watch(object, reference, admitted.contains(object));
+}
+
+void MonitorTable::remove(Entries::iterator it) {
+    const Key key = it->first;
+    Entry& entry = it->second;
+    set(key, entry, MonitorState::unselected, {}, {});
+    set_references(key, entry, {}, {});
+    marked_.erase(key);
+    waiting_.erase(key);
+    entries_.erase(it);
+}
+
+// --- results -------------------------------------------------------------------------------------
+
+MonitorDiff MonitorTable::take_news() {
+    MonitorDiff diff;
+    diff.full = !std::exchange(is_delivered_, true);
+    for (const std::string& name : std::exchange(changed_jobs_, {})) {
+        const auto now = current_.find(name);
+        const auto before = delivered_.find(name);
+        if (now == current_.end()) {
+            if (before == delivered_.end()) continue;
+            diff.removed.push_back(name);
+            delivered_.erase(before);
+            continue;
+        }
+        const bool same = before != delivered_.end() && (before->second == now->second ||
+                                                         *before->second->job == *now->second->job);
+        delivered_.insert_or_assign(name, now->second);
+        if (!same) diff.updated.push_back(now->second);
+    }
+    job_changes_ += diff.updated.size() + diff.removed.size();
+    return diff;
+}
+
+std::vector<MonitorJobPtr> MonitorTable::jobs() const {
+    std::vector<MonitorJobPtr> jobs;
+    if (!owner_) return jobs;
+    const auto add = [&](int kind) {
+        for (auto it = entries_.lower_bound({kind, {}});
+             it != entries_.end() && it->first.kind == kind; ++it) {
+            for (const Job& job : it->second.jobs) jobs.push_back(job.job);
+        }
+    };
+    constexpr std::array<int, 5> of_prometheus{0, 1, 2, 3, additional_number};
+    constexpr std::array<int, 5> of_agent{1, additional_number, 0, 2, 3};
+    for (const int kind : owner_->is_agent ? of_agent : of_prometheus) add(kind);
+    return jobs;
+}
+
+std::string MonitorTable::words(const Key& key) const {
+    if (key.kind == owner_number) return "the owner";
+    if (key.kind == additional_number) return std::string(additional_words);
+    const std::size_t slash = key.name.find('/');
+    return object_name(static_cast<MonitorKind>(key.kind),
+                       printable(std::string_view(key.name).substr(0, slash)),
+                       printable(std::string_view(key.name).substr(slash + 1)));
+}
+
+MonitorObjectStatus MonitorTable::status_of(const Key& key, const Entry& entry) const {
+    const std::size_t slash = key.name.find('/');
+    return {static_cast<MonitorKind>(key.kind),
+            key.name.substr(0, slash),
+            key.name.substr(slash + 1),
+            entry.state,
+            entry.why,
+            entry.jobs.size()};
+}
+
+void MonitorTable::add_status(MonitorStatus& status) const {
+    status.has_owner = owner_.has_value();
+    status.jobs = current_.size();
+    status.generations = generations_;
+    status.job_changes = job_changes_;
+    for (const auto& [object, reference] : references_) status.references += reference.watched;
+    for (const auto& [key, entry] : entries_) {
+        if (key.kind == owner_number) {
+            status.owner = entry.why;
+        } else if (key.kind == additional_number) {
+            status.additional = entry.why;
+        } else {
+            MonitorKindStatus& kind = status.kinds[static_cast<std::size_t>(key.kind)];
+            ++kind.objects;
+            kind.accepted += entry.state == MonitorState::accepted;
+            kind.refused += entry.state == MonitorState::refused;
+            kind.unselected += entry.state == MonitorState::unselected;
+            kind.waiting += entry.state == MonitorState::waiting;
+        }
+    }
+}
+
+std::vector<MonitorObjectStatus> MonitorTable::objects() const {
+    std::vector<MonitorObjectStatus> objects;
+    for (const auto& [key, entry] : entries_) {
+        if (entry.object) objects.push_back(status_of(key, entry));
+    }
+    return objects;
+}
+
+std::optional<MonitorObjectStatus> MonitorTable::object(MonitorKind kind, std::string_view ns,
+                                                        std::string_view name) const {
+    const auto found = entries_.find(key_of(kind, ns, name));
+    if (found == entries_.end()) return std::nullopt;
+    return status_of(found->first, found->second);
+}
+
+}  // namespace k8s_sd::inline v0::detail

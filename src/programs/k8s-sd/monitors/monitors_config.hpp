@@ -1,0 +1,35 @@
+#pragma once
+
+#include "k8s_sd/monitors/monitor_source.hpp"
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd_program {
+
+/// Which monitors to serve.
+struct MonitorsOptions {
+    bool enabled = false;
+    std::string file;                       ///< of the owner, or of a Target Allocator; empty: none
+    std::string owner;                      ///< "[KIND/]NAMESPACE/NAME" in the cluster; empty: none
+    std::string own_namespace = "default";  ///< for selectors without a namespace selector
+};
+
+/// The owner of monitors without a file or an object: selects all monitors of all namespaces.
+k8s_sd::MonitorOwnerDocument default_owner(const std::string& own_namespace);
+
+/// Sets the parts of the configuration for monitors, from a YAML file: a Prometheus or
+/// PrometheusAgent object, or the configuration of a Target Allocator with `prometheus_cr`.
+/// \returns whether monitors are wanted: false with `prometheus_cr.enabled: false`
+/// \throws k8s_sd::ConfigError
+bool read_monitors_file(std::string_view yaml, const std::string& file,
+                        const std::string& own_namespace, k8s_sd::MonitorSourceConfig&);
+
+/// "monitoring/main", "PrometheusAgent/monitoring/main". \throws k8s_sd::ConfigError
+k8s_sd::MonitorOwnerObject parse_owner_name(const std::string&);
+
+/// The configuration according to the options; without the server. \throws k8s_sd::ConfigError
+k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions&, bool& wanted);
+
+}  // namespace k8s_sd_program
