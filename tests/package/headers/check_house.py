@@ -24,7 +24,7 @@ UMBRELLAS = {"k8s_sd/k8s_sd.hpp", "k8s_sd/fwd.hpp", "k8s_sd/src.hpp", "k8s_sd/sc
              "k8s_sd/scrape/fwd.hpp", "k8s_sd/scrape/src.hpp"}
 
 # Folders below src/ and their namespaces. The files of lib/ only include lists of bodies.
-SOURCES = {"lib": None, "sim": "k8s_sd::inline v0::sim", "programs/http": "support",
+SOURCES = {"lib": None, "c": "k8s_sd_c", "sim": "k8s_sd::inline v0::sim", "programs/http": "support",
            "programs/cli": "support", "programs/discover": "discover",
            "programs/k8s-sd": "k8s_sd_program"}
 # A forward declaration of the library's own classes.

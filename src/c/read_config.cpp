@@ -1,0 +1,98 @@
+#include "read_config.hpp"
+
+#include "arguments.hpp"
+#include "k8s_sd/config_yaml.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd_c {
+
+namespace {
+
+/// The server, credentials and namespaces of a query.
+k8s_sd::DiscoveryConfig read_server(const k8s_sd_query& query, bool find_server) {
+    // Behind the lines of the host, so errors have their numbers.
+    const std::string yaml = std::string(text_or(query.server)) + "\nrole: service\n";
+    auto config = parse_sd_config(yaml, k8s_sd::LabelDialect::prometheus, "server");
+    if (!config.selectors.empty()) {
+        throw k8s_sd::ConfigError("server: selectors",
+                                  "is not allowed here; use label_selector and field_selector");
+    }
+    if (find_server) find_api_server(config);
+    return config;
+}
+
+k8s_sd::Fields read_fields(const char* const* paths) {
+    if (!paths) return k8s_sd::Fields::all();
+    std::vector<std::string> fields;
+    for (; *paths; ++paths) fields.emplace_back(*paths);
+    return k8s_sd::Fields(std::move(fields));
+}
+
+}  // namespace
+
+k8s_sd::LabelDialect read_dialect(const k8s_sd_config& config) {
+    switch (config.dialect) {
+        case K8S_SD_PROMETHEUS: return k8s_sd::LabelDialect::prometheus;
+        case K8S_SD_VICTORIAMETRICS: return k8s_sd::LabelDialect::victoriametrics;
+        default: throw Failure(K8S_SD_INVALID_ARGUMENT, "dialect: is no k8s_sd_dialect");
+    }
+}
+
+k8s_sd::PrometheusVersion read_version(const k8s_sd_config& config) {
+    if (!config.prometheus_version) return k8s_sd::PrometheusVersion::v3_5;
+    return k8s_sd::parse_prometheus_version(config.prometheus_version);
+}
+
+k8s_sd::DiscoveryConfig read_discovery(const k8s_sd_config& given, bool find_server) {
+    auto config = k8s_sd::parse_sd_config(required(given.yaml, "yaml"), read_dialect(given),
+                                          std::string(text_or(given.file_name, "<yaml>")));
+    config.prometheus_version = read_version(given);
+    config.min_update_interval = std::chrono::milliseconds(given.min_interval_ms);
+    if (find_server) find_api_server(config);
+    return config;
+}
+
+k8s_sd::WatcherConfig read_watcher(const k8s_sd_query& query, bool find_server) {
+    if (query.name_space || query.name) {
+        throw Failure(K8S_SD_INVALID_ARGUMENT,
+                      "name_space, name: are for k8s_sd_follow(); here use `namespaces` of the "
+                      "server, and field_selector");
+    }
+    const auto server = read_server(query, find_server);
+    k8s_sd::WatcherConfig config;
+    config.api_server = server.api_server;
+    config.kubeconfig_file = server.kubeconfig_file;
+    config.namespaces = server.namespaces;
+    config.own_namespace = server.own_namespace;
+    config.resource.group = text_or(query.group);
+    config.resource.kind = required(query.kind, "kind");
+    config.label_selector = text_or(query.label_selector);
+    config.field_selector = text_or(query.field_selector);
+    config.fields = read_fields(query.fields);
+    config.min_update_interval = std::chrono::milliseconds(query.min_interval_ms);
+    return config;
+}
+
+k8s_sd::ObjectCacheConfig read_cache(const k8s_sd_query& query, bool find_server) {
+    const std::string kind = required(query.kind, "kind");
+    if (!text_or(query.group).empty() || (kind != "Secret" && kind != "ConfigMap")) {
+        throw Failure(K8S_SD_INVALID_ARGUMENT,
+                      "kind: must be \"Secret\" or \"ConfigMap\"; k8s_sd_watch() watches any kind");
+    }
+    if (query.label_selector || query.field_selector || query.fields) {
+        throw Failure(K8S_SD_INVALID_ARGUMENT,
+                      "label_selector, field_selector, fields: are for k8s_sd_watch()");
+    }
+    const auto server = read_server(query, find_server);
+    k8s_sd::ObjectCacheConfig config;
+    config.kind = kind == "Secret" ? k8s_sd::Kind::secret : k8s_sd::Kind::configmap;
+    config.api_server = server.api_server;
+    config.kubeconfig_file = server.kubeconfig_file;
+    return config;
+}
+
+}  // namespace k8s_sd_c

@@ -1,0 +1,158 @@
+#include "scrape_watch.hpp"
+
+#include "arguments.hpp"
+#include "read_config.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+namespace k8s_sd_c {
+
+namespace {
+
+void refuse_failures(const std::vector<k8s_sd::ScrapeConfigFailure>& failures) {
+    if (!failures.empty()) throw k8s_sd::ScrapeConfigError(failures);
+}
+
+std::vector<k8s_sd::Job> discovery_of(const std::vector<k8s_sd::ScrapeJob>& jobs) {
+    std::vector<k8s_sd::Job> discovery;
+    for (const k8s_sd::ScrapeJob& job : jobs) discovery.push_back(job.discovery);
+    return discovery;
+}
+
+/// Refuses what cannot be used, before anything has changed.
+void check(const std::vector<k8s_sd::ScrapeJob>& jobs) {
+    for (const k8s_sd::ScrapeJob& job : jobs) {
+        const k8s_sd::TargetBuilder builder(job.scrape);
+        for (const k8s_sd::DiscoveryConfig& config : job.discovery.configs) resolve(config);
+    }
+}
+
+}  // namespace
+
+std::vector<k8s_sd::ScrapeJob> read_jobs(const k8s_sd_config& given, bool find_server) {
+    k8s_sd::ScrapeConfigOptions options;
+    options.dialect = read_dialect(given);
+    options.prometheus_version = read_version(given);
+    auto file = k8s_sd::parse_scrape_configs(required(given.yaml, "yaml"), options,
+                                             std::string(text_or(given.file_name, "<yaml>")));
+    refuse_failures(file.failures);
+    for (k8s_sd::ScrapeJob& job : file.jobs) {
+        job.discovery.min_update_interval = std::chrono::milliseconds(given.min_interval_ms);
+        if (!find_server) continue;
+        for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) find_api_server(config);
+    }
+    return std::move(file.jobs);
+}
+
+ScrapeWatch::ScrapeWatch(const Host& host, WatchIdentity identity,
+                         std::vector<k8s_sd::ScrapeJob> jobs)
+    : Watch(host, identity), current_(std::move(jobs)) {
+    check(current_);
+}
+
+void ScrapeWatch::start() {
+    const std::lock_guard lock(mutex_);
+    manager_.emplace(host().io.get_executor(),
+                     [weak = weak_of(*this)](const k8s_sd::JobDiff& diff) {
+                         if (const auto self = weak.lock()) self->on_diff(diff);
+                     });
+    apply(current_);
+    manager_->async_run(asio::detached);
+}
+
+void ScrapeWatch::reload(const k8s_sd_config& given) {
+    auto jobs = read_jobs(given, host().find_server);
+    check(jobs);
+    const std::lock_guard lock(mutex_);
+    apply(jobs);
+    current_ = std::move(jobs);
+}
+
+void ScrapeWatch::apply(const std::vector<k8s_sd::ScrapeJob>& jobs) {
+    std::set<std::string_view> names;
+    for (const k8s_sd::ScrapeJob& job : jobs) {
+        names.insert(job.discovery.name);
+        auto& targets = jobs_[job.discovery.name];
+        if (!targets) {
+            targets = std::make_unique<JobTargets>(job.scrape);
+            targets->slot = std::make_shared<Slot>(
+                [&io = host().io, weak = weak_of(*this), name = job.discovery.name] {
+                    asio::post(io, [weak, name] {
+                        if (const auto self = weak.lock()) self->on_taken(name);
+                    });
+                });
+        }
+    }
+    manager_->apply_config(discovery_of(jobs));
+    for (const k8s_sd::ScrapeJob& job : jobs) {
+        JobTargets& targets = *jobs_.find(job.discovery.name)->second;
+        targets.pool.reload(job.scrape, {}, manager_->providers(job.discovery.name));
+        flush(job.discovery.name, targets);
+    }
+    // Jobs that the host knows end with a last diff.
+    std::erase_if(
+        jobs_, [&](const auto& job) { return !names.contains(job.first) && !job.second->known; });
+}
+
+void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff) {
+    std::shared_ptr<const void> released;  // destroyed without the mutex
+    const std::lock_guard lock(mutex_);
+    const auto it = jobs_.find(diff.job);
+    if (it == jobs_.end()) return;
+    JobTargets& targets = *it->second;
+    if (diff.full) {
+        targets.pool.clear();
+        targets.pending.take();
+        targets.known = targets.full = true;
+    }
+    targets.pool.apply(diff);
+    targets.last = diff.last;
+    released = std::exchange(targets.delivery, diff.delivery);
+    if (!flush(diff.job, targets)) {
+        released = std::move(targets.delivery);
+        if (targets.last) jobs_.erase(it);
+    }
+}
+
+void ScrapeWatch::on_taken(const std::string& job) {
+    std::shared_ptr<const void> released;  // destroyed without the mutex
+    const std::lock_guard lock(mutex_);
+    const auto it = jobs_.find(job);
+    if (it == jobs_.end()) return;
+    JobTargets& targets = *it->second;
+    released = std::move(targets.delivery);
+    targets.waiting = false;
+    if (!flush(job, targets) && targets.last) jobs_.erase(it);
+}
+
+bool ScrapeWatch::flush(const std::string& name, JobTargets& targets) {
+    if (targets.waiting) return true;
+    if (targets.pending.empty() && !targets.full) return false;
+    targets.waiting = true;
+    const bool full = std::exchange(targets.full, false);
+    deliver(targets.slot,
+            std::make_unique<TargetEvent>(identity(), full, name, targets.pending.take()));
+    return true;
+}
+
+void ScrapeWatch::write_status(JsonWriter& out, std::vector<k8s_sd::WatchStatus>& urls) const {
+    out.key("jobs").begin('[');
+    for (const k8s_sd::JobStatus& job : manager_->status()) {
+        out.begin('{').member("job", job.name).key("synced").boolean(job.synced);
+        out.key("configs").begin('[');
+        for (const k8s_sd::JobConfigStatus& config : job.configs) {
+            out.begin('{');
+            k8s_sd_c::write_status(out, config.status);
+            out.end('}');
+            urls.insert(urls.end(), config.status.watches.begin(), config.status.watches.end());
+        }
+        out.end(']').end('}');
+    }
+    out.end(']');
+}
+
+}  // namespace k8s_sd_c

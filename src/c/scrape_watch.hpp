@@ -1,0 +1,61 @@
+#pragma once
+
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "k8s_sd/scrape/target_pool.hpp"
+#include "pending_targets.hpp"
+#include "watch.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s_sd_c {
+
+/// Reads the jobs of a configuration file. \throws Failure, ConfigError
+std::vector<k8s_sd::ScrapeJob> read_jobs(const k8s_sd_config&, bool find_server);
+
+/// The jobs of a configuration file: discovers and relabels their targets.
+class ScrapeWatch final : public Watch {
+ public:
+    /// \throws ConfigError for a configuration that cannot be used
+    ScrapeWatch(const Host&, WatchIdentity, std::vector<k8s_sd::ScrapeJob>);
+
+    void start() override;
+    void cancel() noexcept override { manager_->cancel(); }
+    void reload(const k8s_sd_config&) override;
+    void write_status(JsonWriter&, std::vector<k8s_sd::WatchStatus>&) const override;
+
+ private:
+    /// The targets of one job.
+    struct JobTargets {
+        explicit JobTargets(const k8s_sd::ScrapeConfig& config) : pool(config, pending) {}
+
+        PendingTargets pending;
+        k8s_sd::TargetPool pool;
+        std::shared_ptr<Slot> slot;
+        bool known = false;    ///< had a first diff
+        bool full = false;     ///< the next event is the complete state
+        bool waiting = false;  ///< an event is in the queue
+        bool last = false;     ///< the job is gone
+        /// Holds back the next diff until the host has taken the event.
+        std::shared_ptr<const void> delivery;
+    };
+    using Jobs = std::map<std::string, std::unique_ptr<JobTargets>, std::less<>>;
+
+    void apply(const std::vector<k8s_sd::ScrapeJob>&);
+    void on_diff(const k8s_sd::JobDiff&);
+    void on_taken(const std::string& job);
+    /// Delivers the pending changes unless an event is in the queue. \return whether there is one
+    bool flush(const std::string& name, JobTargets&);
+
+    mutable std::mutex mutex_;                         ///< a reload runs in a thread of the host
+    std::optional<k8s_sd::DiscoveryManager> manager_;  ///< set by start()
+    Jobs jobs_;
+    std::vector<k8s_sd::ScrapeJob> current_;
+};
+
+}  // namespace k8s_sd_c
