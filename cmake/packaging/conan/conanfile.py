@@ -61,7 +61,7 @@ class K8sSdConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for part in ("TESTS", "PROGRAMS", "EXAMPLES"):
+        for part in ("TESTS", "PROGRAMS", "EXAMPLES", "C"):
             toolchain.cache_variables[f"K8S_SD_BUILD_{part}"] = False
         toolchain.cache_variables["K8S_SD_INSTALL"] = True
         toolchain.cache_variables["K8S_SD_SCRAPE"] = bool(self.options.scrape)

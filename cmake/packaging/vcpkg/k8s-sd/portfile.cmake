@@ -15,6 +15,7 @@ vcpkg_cmake_configure(
         -DK8S_SD_BUILD_TESTS=OFF
         -DK8S_SD_BUILD_PROGRAMS=OFF
         -DK8S_SD_BUILD_EXAMPLES=OFF
+        -DK8S_SD_BUILD_C=OFF
         -DK8S_SD_INSTALL=ON
 )
 vcpkg_cmake_install()
