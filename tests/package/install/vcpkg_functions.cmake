@@ -2,6 +2,7 @@
 # install an existing build of the project. The real functions, and the tool, are not here.
 #
 # cmake -DBUILD=… -DPACKAGES=… -DPORT_FOLDER=… -DWANTED=feature;… -P vcpkg_functions.cmake
+cmake_minimum_required(VERSION 3.23)
 set(PORT k8s-sd)
 set(CURRENT_PACKAGES_DIR ${PACKAGES})
 
