@@ -59,6 +59,19 @@ def other_versions(root, places, expected):
                 yield f"{file}: version {version}, but CMakeLists.txt has {expected}"
 
 
+def c_library_problems(root):
+    """Debian's package of the C library has the major version of its interface, as the SONAME."""
+    header = read(root, "include/k8s_sd_c.h")
+    if header is None:
+        return
+    major = str(int(re.search(r"#define K8S_SD_ABI_VERSION 0x(\w{4})\w{4}u", header)[1], 16))
+    for file, pattern in (("debian/control", r"Package: libk8s-sd-c(\d+)\n"),
+                          ("debian/libk8s-sd-c1.symbols", r"\Alibk8s_sd_c\.so\.(\d+) ")):
+        found = re.findall(pattern, read(root, file) or "")
+        if found != [major]:
+            yield f"{file}: {found}, but K8S_SD_ABI_VERSION has the major version {major}"
+
+
 def number(version):
     return tuple(map(int, version.split(".")))
 
@@ -89,6 +102,7 @@ def problems(root, released=False):
     version = version_of(root)
     yield from other_versions(root, PLACES, version)
     yield from other_versions(root, SERIES, version.rpartition(".")[0])
+    yield from c_library_problems(root)
     yield from changelog_problems(read(root, "CHANGELOG.md"), version, released)
     if released and "UNRELEASED" in read(root, "debian/changelog").partition("\n")[0]:
         yield "debian/changelog: UNRELEASED; scripts/release prepare dates it"
