@@ -44,6 +44,14 @@ set_target_properties(k8s_sd_c PROPERTIES EXPORT_NAME c VERSION 1.${PROJECT_VERS
 # may have another Boost. Sanitizers need their symbols.
 find_program(K8S_SD_OBJCOPY objcopy)
 if(K8S_SD_OBJCOPY AND NOT K8S_SD_SANITIZE)
+    # g++ merges some static objects with those of other libraries, even of another Boost.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        foreach(part k8s_sd k8s_sd_scrape k8s_sd_c_objects)
+            if(TARGET ${part})
+                target_compile_options(${part} PRIVATE -fno-gnu-unique)
+            endif()
+        endforeach()
+    endif()
     set(archive ${CMAKE_CURRENT_BINARY_DIR}/libk8s_sd_c.a)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/k8s_sd_c.o)
     add_custom_command(OUTPUT ${archive}

@@ -67,3 +67,7 @@ foreach(package IN LISTS packages)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${k8s_sd_pc_dir}
             COMPONENT dev)
 endforeach()
+
+if(TARGET k8s_sd_c)
+    include(cmake/install_c.cmake)
+endif()

@@ -21,8 +21,8 @@ endif()
 # Every target of this project, including programs.
 function(k8s_sd_own_target target)
     target_compile_options(${target} PRIVATE
-        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-        -Woverloaded-virtual -Wcast-align)
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+        "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>" -Wcast-align)
     # gcc 12 wrongly reports overlapping copies in `"text" + string` (GCC bug 105651).
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         target_compile_options(${target} PRIVATE -Wno-restrict)

@@ -214,7 +214,7 @@ bool Context::run_for_host(int timeout_ms) {
     for (;;) {
         check();
         io_.restart();
-        if (timeout_ms == 0) io_.poll();
+        io_.poll();
         if (queue_.ready() || timeout_ms == 0) break;
         const bool ran = timeout_ms < 0 ? io_.run_one() > 0 : io_.run_one_until(end) > 0;
         if (!ran && std::chrono::steady_clock::now() >= end) break;

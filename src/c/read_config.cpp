@@ -4,7 +4,9 @@
 #include "k8s_sd/config_yaml.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,10 +14,20 @@ namespace k8s_sd_c {
 
 namespace {
 
+/// The text with the key `role`, which an entry of `kubernetes_sd_configs` must have. It adds no
+/// line before those of the host, so errors have their numbers.
+std::string with_role(std::string_view yaml) {
+    const std::size_t start = yaml.find_first_not_of(" \t\r\n");
+    if (start == std::string_view::npos || yaml[start] != '{') {
+        return std::string(yaml) + "\nrole: service\n";
+    }
+    return std::string(yaml.substr(0, start)) + "{role: service, " +
+           std::string(yaml.substr(start + 1));
+}
+
 /// The server, credentials and namespaces of a query.
 k8s_sd::DiscoveryConfig read_server(const k8s_sd_query& query, bool find_server) {
-    // Behind the lines of the host, so errors have their numbers.
-    const std::string yaml = std::string(text_or(query.server)) + "\nrole: service\n";
+    const std::string yaml = with_role(text_or(query.server));
     auto config = parse_sd_config(yaml, k8s_sd::LabelDialect::prometheus, "server");
     if (!config.selectors.empty()) {
         throw k8s_sd::ConfigError("server: selectors",

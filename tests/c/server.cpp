@@ -4,8 +4,6 @@
 //
 // apply JSON | remove RESOURCE NAMESPACE NAME | token TOKEN | compact | end | drop | garbage RESOURCE
 // deny RESOURCE | allow RESOURCE | accept yes|no | requests
-//
-// mute: from now on, watches get no bytes.
 
 #include "k8s_sd/sim/api_server.hpp"
 

@@ -1,0 +1,270 @@
+"""A loop with its watches, and the exceptions of the package."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import json
+import logging
+import select
+import time
+import weakref
+from ctypes import byref, c_uint64, c_void_p
+from typing import Any, AsyncIterator, Iterator, Mapping, Optional, Sequence, Union
+
+from . import _library
+from ._library import library
+from .events import Event, read_event
+
+#: YAML text, or its content as a mapping.
+Yaml = Union[str, Mapping[str, Any]]
+_DIALECTS = {"prometheus": 0, "victoriametrics": 1}
+_LEVELS = {2: logging.ERROR, 3: logging.WARNING, 4: logging.INFO, 5: logging.DEBUG}
+
+
+class Error(Exception):
+    """A failed call of the library."""
+
+
+class ConfigError(Error, ValueError):
+    """An unusable configuration: the text names the line and key, and the allowed values."""
+
+
+class Closed(Error):
+    """The context is closed, or belongs to the parent of this process."""
+
+
+def _raise(error: c_void_p) -> None:
+    text = library.k8s_sd_error_text(error).decode("utf-8", "replace")
+    code = library.k8s_sd_error_code(error)
+    library.k8s_sd_error_free(error)
+    if code in (_library.INVALID_ARGUMENT, _library.INVALID_CONFIG):
+        raise ConfigError(text)
+    if code == _library.NOT_FOUND:
+        raise KeyError(text)
+    if code in (_library.CLOSED, _library.FORKED):
+        raise Closed(text)
+    raise Error(text)
+
+
+def _encoded(text: Optional[Yaml]) -> Optional[bytes]:
+    if text is None:
+        return None
+    return (text if isinstance(text, str) else json.dumps(text)).encode()
+
+
+def _milliseconds(seconds: float) -> int:
+    if not 0 <= seconds < 4_000_000:
+        raise ConfigError("min_interval: must be at least 0, in seconds")
+    return round(seconds * 1000)
+
+
+def _log_function(logger: logging.Logger) -> Any:
+    def log(_user: Any, level: int, line: bytes) -> None:
+        logger.log(_LEVELS.get(level, logging.INFO), "%s", line.decode("utf-8", "replace"))
+    return _library.LogFunction(log)
+
+
+def _log_level(logger: logging.Logger) -> int:
+    """The least severe level that the logger takes."""
+    return max((ours for ours, theirs in _LEVELS.items() if logger.isEnabledFor(theirs)),
+               default=1)
+
+
+def _free(handle: int, _log: Any) -> None:
+    library.k8s_sd_free(handle)
+
+
+class Context:
+    """Watches and their events. A thread of the library runs it; the host takes the events by
+    iterating: `for event in context` or `async for event in context`. One iteration at a time.
+
+    At most one event for each watch waits, and one about its status. Later changes are coalesced
+    until the host has taken it, so a slow host costs no memory.
+    """
+
+    def __init__(self, *, find_server: bool = True,
+                 logger: Optional[logging.Logger] = None) -> None:
+        """find_server: a configuration without a server means $KUBECONFIG, the service account of
+        the program's pod, or ~/.kube/config, in this order. logger: default "k8s_sd"."""
+        logger = logger or logging.getLogger("k8s_sd")
+        self._log = _log_function(logger)
+        options = _library.Options(
+            struct_size=ctypes.sizeof(_library.Options), log=self._log,
+            flags=_library.EVENTS_AS_JSON | (_library.FIND_SERVER if find_server else 0),
+            log_level=_log_level(logger))
+        error = c_void_p()
+        handle = library.k8s_sd_open(byref(options), byref(error))
+        if not handle:
+            _raise(error)
+        self._handle: Optional[int] = handle
+        self._fd: int = library.k8s_sd_fd(handle)
+        # Also at the end of the interpreter, before the logger goes.
+        self._finalizer = weakref.finalize(self, _free, handle, self._log)
+
+    def close(self) -> None:
+        """Ends all watches, and every iteration. Idempotent. Must not be called while another
+        thread iterates."""
+        self._handle = None
+        self._finalizer()
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *_exception: Any) -> None:
+        self.close()
+
+    # --- watches
+
+    def discover(self, config: Optional[Yaml] = None, *, dialect: str = "prometheus",
+                 prometheus_version: Optional[str] = None, min_interval: float = 0,
+                 file_name: Optional[str] = None, **keys: Any) -> int:
+        """Discovers targets: GroupDiff events. `config` is an entry of `kubernetes_sd_configs`; or
+        its keys are given as arguments, such as role="pod". Returns the number of the watch."""
+        if (config is None) == (not keys):
+            raise ConfigError("config: give either a configuration or its keys")
+        return self._add(library.k8s_sd_discover, self._config(
+            config if config is not None else keys, dialect, prometheus_version, min_interval,
+            file_name))
+
+    def scrape(self, config: Yaml, *, dialect: str = "prometheus",
+               prometheus_version: Optional[str] = None, min_interval: float = 0,
+               file_name: Optional[str] = None) -> int:
+        """Discovers and relabels the targets of `scrape_configs`: TargetDiff events."""
+        return self._add(library.k8s_sd_scrape, self._config(
+            config, dialect, prometheus_version, min_interval, file_name))
+
+    def reload(self, watch: int, config: Yaml, *, dialect: str = "prometheus",
+               prometheus_version: Optional[str] = None, min_interval: float = 0,
+               file_name: Optional[str] = None) -> None:
+        """Replaces the configuration of a scrape(): only what differs is an event."""
+        given = self._config(config, dialect, prometheus_version, min_interval, file_name)
+        self._call(library.k8s_sd_reload, watch, byref(given))
+
+    def watch(self, kind: str, *, group: str = "", server: Optional[Yaml] = None,
+              fields: Optional[Sequence[str]] = None, label_selector: str = "",
+              field_selector: str = "", min_interval: float = 0) -> int:
+        """Watches the objects of any kind: ObjectDiff events. `server` has the keys of a
+        kubernetes_sd_configs entry about the server and `namespaces`; `fields` has the paths to
+        keep, such as "metadata.labels"."""
+        query = self._query(kind, group, server)
+        query.label_selector = label_selector.encode() or None
+        query.field_selector = field_selector.encode() or None
+        query.min_interval_ms = _milliseconds(min_interval)
+        if fields is not None:
+            paths = [*(path.encode() for path in fields), None]
+            query.fields = (ctypes.c_char_p * len(paths))(*paths)
+        return self._add(library.k8s_sd_watch, query)
+
+    def follow(self, kind: str, namespace: str, name: str, *,
+               server: Optional[Yaml] = None) -> int:
+        """Follows one Secret or ConfigMap: Data events. The first one says whether it exists."""
+        query = self._query(kind, "", server)
+        query.name_space, query.name = namespace.encode(), name.encode()
+        return self._add(library.k8s_sd_follow, query)
+
+    def cancel(self, watch: int) -> None:
+        """Ends a watch: no event of it comes any more."""
+        self._call(library.k8s_sd_cancel, watch)
+
+    # --- events
+
+    def next(self, timeout: Optional[float] = None) -> Optional[Event]:
+        """The oldest event; waits at most `timeout` seconds, without one for any time. None: the
+        time has passed."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            event = self._take()
+            if event is not None:
+                return event
+            left = None if end is None else max(end - time.monotonic(), 0)
+            waiting = select.poll()
+            waiting.register(self._fd, select.POLLIN)
+            if not waiting.poll(None if left is None else left * 1000) and left == 0:
+                return None
+
+    def __iter__(self) -> Iterator[Event]:
+        while self._handle:
+            event = self.next()
+            if event is not None:
+                yield event
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        loop = asyncio.get_running_loop()
+        while self._handle:
+            event = self._take()
+            if event is not None:
+                yield event
+                continue
+            ready = loop.create_future()
+            loop.add_reader(self._fd, _set_once, ready)
+            try:
+                await ready
+            finally:
+                loop.remove_reader(self._fd)
+
+    # --- status
+
+    def status(self) -> dict[str, Any]:
+        """The status of all watches."""
+        return json.loads(self._text(library.k8s_sd_status_json))
+
+    def metrics(self) -> str:
+        """The metrics in Prometheus' text format."""
+        return self._text(library.k8s_sd_metrics_text).decode()
+
+    # --- calls of the library
+
+    def _open(self) -> int:
+        if self._handle is None:
+            raise Closed("the context is closed")
+        return self._handle
+
+    def _take(self) -> Optional[Event]:
+        event = library.k8s_sd_next(self._open())
+        if not event:
+            return None
+        try:
+            return read_event(library.k8s_sd_event_json(event).bytes())
+        finally:
+            library.k8s_sd_event_free(event)
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        error = c_void_p()
+        if function(self._open(), *arguments, byref(error)) < 0:
+            _raise(error)
+
+    def _add(self, function: Any, given: ctypes.Structure) -> int:
+        watch = c_uint64()
+        self._call(function, byref(given), byref(watch))
+        return watch.value
+
+    def _text(self, function: Any) -> bytes:
+        error = c_void_p()
+        text = function(self._open(), byref(error))
+        if not text:
+            _raise(error)
+        try:
+            return ctypes.string_at(text)
+        finally:
+            library.k8s_sd_text_free(text)
+
+    @staticmethod
+    def _config(config: Yaml, dialect: str, version: Optional[str], min_interval: float,
+                file_name: Optional[str]) -> _library.Config:
+        if dialect not in _DIALECTS:
+            raise ConfigError(f"dialect: must be one of {', '.join(_DIALECTS)}")
+        return _library.Config(
+            struct_size=ctypes.sizeof(_library.Config), yaml=_encoded(config),
+            file_name=_encoded(file_name), prometheus_version=_encoded(version),
+            dialect=_DIALECTS[dialect], min_interval_ms=_milliseconds(min_interval))
+
+    @staticmethod
+    def _query(kind: str, group: str, server: Optional[Yaml]) -> _library.Query:
+        return _library.Query(struct_size=ctypes.sizeof(_library.Query), kind=kind.encode(),
+                              group=group.encode() or None, server=_encoded(server))
+
+
+def _set_once(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)

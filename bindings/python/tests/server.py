@@ -1,0 +1,35 @@
+"""A simulated API server in a process of its own: tests/c/server.cpp has the commands."""
+
+import json
+import os
+import subprocess
+
+
+class Server:
+    def __init__(self):
+        self.process = subprocess.Popen([os.environ["K8S_SD_TEST_SERVER"]], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.url = self.process.stdout.readline().strip()
+
+    def tell(self, *words):
+        self.process.stdin.write(" ".join(words) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        assert answer.startswith("ok"), answer
+
+    def apply(self, **content):
+        self.tell("apply", json.dumps(content))
+
+    def pod(self, name, address):
+        self.apply(apiVersion="v1", kind="Pod",
+                   metadata={"namespace": "shop", "name": name, "labels": {"app": "web"}},
+                   spec={"containers": [{"name": "web", "ports": [{"containerPort": 80}]}]},
+                   status={"phase": "Running", "podIP": address})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()

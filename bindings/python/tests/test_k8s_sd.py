@@ -1,0 +1,218 @@
+"""The Python package against a simulated server. K8S_SD_LIBRARY and K8S_SD_TEST_SERVER are paths;
+K8S_SD_PACKAGE is the folder of the package."""
+
+import asyncio
+import logging
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+sys.path.insert(0, os.environ["K8S_SD_PACKAGE"])
+import k8s_sd  # noqa: E402
+from server import Server  # noqa: E402
+
+SCRAPE = """
+scrape_configs:
+- job_name: web
+  kubernetes_sd_configs: [{role: pod, api_server: '%s'}]
+  relabel_configs: [{target_label: version, replacement: '%s'}]
+"""
+
+
+def addresses(diff):
+    return {group.source: [target["__address__"] for target in group.targets]
+            for group in diff.changes}
+
+
+class Discovery(unittest.TestCase):
+    def test_first_the_complete_state_then_true_changes(self):
+        with Server() as server:
+            server.pod("web-0", "10.0.0.1")
+            with k8s_sd.discover(role="pod", api_server=server.url) as stream:
+                diffs = iter(stream)
+                diff = next(diffs)
+                self.assertTrue(diff.full)
+                self.assertEqual(addresses(diff), {"pod/shop/web-0": ["10.0.0.1:80"]})
+                self.assertEqual(diff.changes[0].merged()[0]["__meta_kubernetes_namespace"], "shop")
+                server.pod("web-0", "10.0.0.2")
+                diff = next(diffs)
+                self.assertFalse(diff.full)
+                self.assertEqual(diff.changes[0].op, "changed")
+                server.tell("remove pods shop web-0")
+                self.assertEqual(next(diffs).changes,
+                                 [k8s_sd.Group("removed", "pod/shop/web-0", {}, [])])
+                self.assertTrue(stream.status.synced)
+                self.assertIsNone(stream.next(timeout=0))
+
+    def test_asyncio(self):
+        async def follow(server):
+            seen = []
+            with k8s_sd.discover(role="pod", api_server=server.url) as stream:
+                async for diff in stream:
+                    seen.append(addresses(diff))
+                    if len(seen) == 2:
+                        return seen
+                    server.pod("web-0", "10.0.0.2")
+
+        with Server() as server:
+            server.pod("web-0", "10.0.0.1")
+            self.assertEqual(asyncio.run(follow(server)), [{"pod/shop/web-0": ["10.0.0.1:80"]},
+                                                           {"pod/shop/web-0": ["10.0.0.2:80"]}])
+
+    def test_a_cancelled_task_leaves_the_stream_usable(self):
+        async def cancel_and_go_on(server):
+            with k8s_sd.discover(role="pod", api_server=server.url) as stream:
+                first = [diff async for diff in one_of(stream)]
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(anext(one_of(stream)), 0.01)
+                server.pod("web-0", "10.0.0.1")
+                return first + [diff async for diff in one_of(stream)]
+
+        async def one_of(stream):
+            async for diff in stream:
+                yield diff
+                return
+
+        with Server() as server:
+            diffs = asyncio.run(cancel_and_go_on(server))
+            self.assertEqual([diff.full for diff in diffs], [True, False])
+
+    def test_scrape_and_reload(self):
+        with Server() as server, k8s_sd.Context() as context:
+            server.pod("web-0", "10.0.0.1")
+            watch = context.scrape(SCRAPE % (server.url, "1"))
+            diff = next(iter(context))
+            self.assertEqual((diff.job, diff.full), ("web", True))
+            self.assertEqual(diff.changes[0].url, "http://10.0.0.1:80/metrics")
+            self.assertEqual(diff.changes[0].scrape_interval, 60)
+            context.reload(watch, SCRAPE % (server.url, "2"))
+            diff = next(iter(context))
+            self.assertEqual([change.op for change in diff.changes], ["removed", "added"])
+            self.assertEqual(diff.changes[1].labels["version"], "2")
+
+    def test_objects(self):
+        with Server() as server:
+            server.pod("web-0", "10.0.0.1")
+            with k8s_sd.watch("Pod", server={"api_server": server.url},
+                              fields=["metadata.labels", "status.podIP"]) as stream:
+                pod, = stream.next().changes
+                self.assertEqual((pod.op, pod.key), ("added", "shop/web-0"))
+                self.assertEqual(pod.object["metadata"]["labels"], {"app": "web"})
+                self.assertEqual(pod.object["status"], {"podIP": "10.0.0.1"})
+
+    def test_secrets(self):
+        with Server() as server:
+            with k8s_sd.follow("Secret", "shop", "db",
+                               server=f"api_server: {server.url}") as stream:
+                self.assertEqual(stream.next().op, "removed")
+                server.apply(apiVersion="v1", kind="Secret", type="Opaque",
+                             metadata={"namespace": "shop", "name": "db"},
+                             data={"password": "c2VjcmV0"})
+                secret = stream.next()
+                self.assertEqual(secret.data, {"password": b"secret"})
+                self.assertNotIn("secret", repr(secret))
+
+
+class Faults(unittest.TestCase):
+    """Each is followed by a change that must arrive."""
+
+    def check(self, *commands):
+        with Server() as server, k8s_sd.discover(role="pod", api_server=server.url) as stream:
+            server.pod("web-0", "10.0.0.1")
+            while not addresses(stream.next()):
+                pass
+            for command in commands:
+                server.tell(command)
+            server.pod("web-0", "10.0.0.2")
+            server.tell("accept yes")
+            while addresses(stream.next()) != {"pod/shop/web-0": ["10.0.0.2:80"]}:
+                pass
+
+    def test_410(self):
+        self.check("accept no", "drop", "compact")
+
+    def test_cut(self):
+        self.check("drop")
+        self.check("garbage pods")
+
+    def test_expired_token(self):
+        with Server() as server, tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "token")
+            file.write_text("first", encoding="utf-8")
+            server.tell("token first")
+            with k8s_sd.discover(role="pod", api_server=server.url,
+                                 authorization={"credentials_file": str(file)}) as stream:
+                self.assertTrue(stream.next().full)
+                server.tell("token second")
+                server.tell("drop")
+                server.pod("web-0", "10.0.0.1")
+                while "401" not in stream.status.message:
+                    stream.next(timeout=0.05)
+                file.write_text("second", encoding="utf-8")
+                self.assertEqual(addresses(stream.next()), {"pod/shop/web-0": ["10.0.0.1:80"]})
+
+
+class Interface(unittest.TestCase):
+    def test_mistakes_name_the_key(self):
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "role"):
+            k8s_sd.discover(role="pods")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "config"):
+            k8s_sd.discover()
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "dialect"):
+            k8s_sd.discover(role="pod", dialect="other")
+        with k8s_sd.Context() as context, self.assertRaises(KeyError):
+            context.cancel(7)
+
+    def test_nothing_works_after_close(self):
+        context = k8s_sd.Context()
+        context.close()
+        context.close()
+        with self.assertRaises(k8s_sd.Closed):
+            context.discover(role="pod", api_server="http://127.0.0.1:1")
+        self.assertEqual(list(context), [])
+
+    def test_log_lines_go_to_the_logger(self):
+        with Server() as server, self.assertLogs("k8s_sd", logging.WARNING):
+            server.tell("deny pods")
+            with k8s_sd.discover(role="pod", api_server=server.url) as stream:
+                while not stream.status.message:
+                    stream.next(timeout=0.05)
+
+    def test_status_and_metrics(self):
+        with Server() as server, k8s_sd.Context() as context:
+            watch = context.discover(role="pod", api_server=server.url)
+            while not isinstance(context.next(), k8s_sd.GroupDiff):
+                pass
+            status, = context.status()["watches"]
+            self.assertEqual((status["watch"], status["synced"]), (watch, True))
+            self.assertIn('k8s_sd_lists_total{resource="pods"} 1', context.metrics())
+
+    def test_a_program_may_end_without_closing(self):
+        with Server() as server:
+            program = ("import k8s_sd, sys; stream = k8s_sd.discover(role='pod', "
+                       "api_server=sys.argv[1]); print(stream.next().full)")
+            result = subprocess.run(
+                [sys.executable, "-c", program, server.url], capture_output=True, text=True,
+                env={**os.environ, "PYTHONPATH": os.environ["K8S_SD_PACKAGE"]}, timeout=60)
+            self.assertEqual((result.stdout, result.stderr, result.returncode), ("True\n", "", 0))
+
+
+class Packaging(unittest.TestCase):
+    def test_the_backend_builds_a_wheel(self):
+        folder = pathlib.Path(__file__).parent.parent
+        sys.path.insert(0, str(folder))
+        import wheel_backend
+        with tempfile.TemporaryDirectory() as target:
+            name = wheel_backend.build_wheel(target)
+            self.assertEqual(name, f"k8s_sd-{k8s_sd.__version__}-py3-none-any.whl")
+            with zipfile.ZipFile(pathlib.Path(target, name)) as wheel:
+                self.assertIn("k8s_sd/py.typed", wheel.namelist())
+                self.assertIsNone(wheel.testzip())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,201 @@
+/* Discovery and scrape targets, through both drives. */
+
+#include "support.h"
+
+#include <string.h>
+
+static const uint64_t drives[] = {0, K8S_SD_NO_THREAD};
+
+static void check_first_event(k8s_sd_event* event, k8s_sd_id id, int* user) {
+    k8s_sd_pair pairs[64];
+    size_t count;
+    CHECK(k8s_sd_event_type_of(event) == K8S_SD_GROUPS);
+    CHECK(k8s_sd_event_watch(event) == id && k8s_sd_event_user(event) == user);
+    CHECK(k8s_sd_event_full(event) == 1 && k8s_sd_event_size(event) == 1);
+    CHECK(k8s_sd_change_op(event, 0) == K8S_SD_ADDED);
+    CHECK(is(k8s_sd_change_key(event, 0), "pod/shop/web-0"));
+    CHECK(k8s_sd_change_targets(event, 0) == 1);
+    CHECK(is(k8s_sd_change_value(event, 0, 0, "__address__"), "10.0.0.1:80"));
+    /* A label of the group. */
+    CHECK(is(k8s_sd_change_value(event, 0, 0, "__meta_kubernetes_namespace"), "shop"));
+    CHECK(!k8s_sd_change_value(event, 0, 0, "missing").data);
+    count = k8s_sd_change_pairs(event, 0, K8S_SD_LABELS, pairs, 64);
+    CHECK(count > 5 && count <= 64);
+    memset(pairs, 0, sizeof pairs);
+    CHECK(k8s_sd_change_pairs(event, 0, K8S_SD_LABELS, pairs, 1) == count);
+    CHECK(pairs[0].name.data && !pairs[1].name.data);
+    CHECK(contains(k8s_sd_event_json(event), "\"key\":\"pod/shop/web-0\""));
+    CHECK(k8s_sd_event_json(event).data[k8s_sd_event_json(event).size] == 0);
+}
+
+static void discovers(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    k8s_sd_event* kept;
+    k8s_sd_id id = 0;
+    char yaml[128], *text;
+    int user;
+    apply_pod(&server, "web-0", "10.0.0.1");
+    snprintf(yaml, sizeof yaml, "role: pod\napi_server: %s", server.url);
+    config.yaml = yaml;
+    config.user = &user;
+    CHECK(k8s_sd_discover(context, &config, &id, &error) == K8S_SD_OK);
+    memset(yaml, 0, sizeof yaml); /* the library has a copy */
+
+    kept = next_event(context);
+    check_first_event(kept, id, &user);
+
+    apply_pod(&server, "web-0", "10.0.0.2");
+    event = next_event(context);
+    CHECK(k8s_sd_event_full(event) == 0 && k8s_sd_event_size(event) == 1);
+    CHECK(k8s_sd_change_op(event, 0) == K8S_SD_CHANGED);
+    CHECK(is(k8s_sd_change_value(event, 0, 0, "__address__"), "10.0.0.2:80"));
+    k8s_sd_event_free(event);
+
+    tell(&server, "remove pods shop web-0");
+    event = next_event(context);
+    CHECK(k8s_sd_change_op(event, 0) == K8S_SD_REMOVED);
+    CHECK(is(k8s_sd_change_key(event, 0), "pod/shop/web-0"));
+    CHECK(k8s_sd_change_targets(event, 0) == 0);
+    k8s_sd_event_free(event);
+
+    text = k8s_sd_status_json(context, &error);
+    CHECK(text && strstr(text, "\"synced\":true") && strstr(text, "\"kind\":\"pods\""));
+    k8s_sd_text_free(text);
+    text = k8s_sd_metrics_text(context, &error);
+    CHECK(text && strstr(text, "k8s_sd_lists_total{resource=\"pods\"} 1"));
+    k8s_sd_text_free(text);
+
+    CHECK(k8s_sd_cancel(context, id, &error) == K8S_SD_OK);
+    CHECK(k8s_sd_cancel(context, id, &error) == K8S_SD_NOT_FOUND);
+    expect_error(&error, K8S_SD_NOT_FOUND);
+    k8s_sd_free(context);
+    /* An event outlives its context. */
+    check_first_event(kept, id, &user);
+    k8s_sd_event_free(kept);
+    stop_server(&server);
+}
+
+static void scrapes(uint64_t flags) {
+    static const char format[] =
+        "scrape_configs:\n- job_name: web\n  scrape_interval: 15s\n  scrape_timeout: 5s\n"
+        "  kubernetes_sd_configs: [{role: pod, api_server: '%s'}]\n"
+        "  relabel_configs: [{source_labels: [__meta_kubernetes_pod_name], target_label: pod}, "
+        "{target_label: version, replacement: '%s'}]\n";
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    k8s_sd_id id = 0;
+    char yaml[512];
+    apply_pod(&server, "web-0", "10.0.0.1");
+    snprintf(yaml, sizeof yaml, format, server.url, "1");
+    config.yaml = yaml;
+    k8s_sd_scrape(context, &config, &id, &error);
+    expect_ok(error);
+
+    event = next_event(context);
+    CHECK(k8s_sd_event_type_of(event) == K8S_SD_TARGETS && k8s_sd_event_full(event) == 1);
+    CHECK(is(k8s_sd_event_job(event), "web") && k8s_sd_event_size(event) == 1);
+    CHECK(k8s_sd_change_op(event, 0) == K8S_SD_ADDED);
+    CHECK(is(k8s_sd_change_value(event, 0, K8S_SD_LABELS, "pod"), "web-0"));
+    CHECK(is(k8s_sd_change_url(event, 0), "http://10.0.0.1:80/metrics"));
+    CHECK(k8s_sd_change_interval_ms(event, 0) == 15000);
+    CHECK(k8s_sd_change_timeout_ms(event, 0) == 5000);
+    CHECK(contains(k8s_sd_event_json(event), "\"interval_ms\":15000"));
+    k8s_sd_event_free(event);
+
+    /* Equal text changes nothing; other rules restart the target. */
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+    snprintf(yaml, sizeof yaml, format, server.url, "2");
+    k8s_sd_reload(context, id, &config, &error);
+    expect_ok(error);
+    event = next_event(context);
+    CHECK(k8s_sd_event_full(event) == 0 && k8s_sd_event_size(event) == 2);
+    CHECK(k8s_sd_change_op(event, 0) == K8S_SD_REMOVED);
+    CHECK(k8s_sd_change_op(event, 1) == K8S_SD_ADDED);
+    CHECK(is(k8s_sd_change_value(event, 1, K8S_SD_LABELS, "version"), "2"));
+    k8s_sd_event_free(event);
+
+    /* A mistake leaves the previous text in force. */
+    config.yaml = "scrape_configs: [{job_name: web, scrape_interval: never}]";
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_INVALID_CONFIG);
+    CHECK(strstr(k8s_sd_error_text(error), "scrape_interval"));
+    expect_error(&error, K8S_SD_INVALID_CONFIG);
+    config.yaml = "scrape_configs: []";
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_REMOVED);
+    k8s_sd_event_free(event);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
+static void on_both_drives(void (*test)(uint64_t)) {
+    size_t i;
+    for (i = 0; i < sizeof drives / sizeof *drives; ++i) {
+        test(drives[i]);
+        test(drives[i] | K8S_SD_EVENTS_AS_JSON);
+    }
+}
+
+static void discovery(void) { on_both_drives(discovers); }
+static void scraping(void) { on_both_drives(scrapes); }
+
+/* However many changes there are, one event waits; the host gets the latest state. */
+static void coalesces(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_event* event;
+    size_t events = 0;
+    int i;
+    discover_pods(context, &server, "");
+    k8s_sd_event_free(next_event(context)); /* the empty state */
+    for (i = 0; i < 300; ++i) {
+        char address[32];
+        snprintf(address, sizeof address, "10.0.%d.%d", i / 100, i % 100 + 1);
+        apply_pod(&server, "web-0", address);
+    }
+    apply_pod(&server, "last", "10.0.9.9");
+    /* The watch has read everything once the metrics count all events; the host takes none. */
+    for (;;) {
+        k8s_sd_error* error = NULL;
+        char* text = k8s_sd_metrics_text(context, &error);
+        const int done = strstr(text, "k8s_sd_events_total{resource=\"pods\"} 301") != NULL;
+        k8s_sd_text_free(text);
+        if (done) break;
+        k8s_sd_poll(context, 10, NULL);
+    }
+    do {
+        event = next_event(context);
+        CHECK(k8s_sd_event_size(event) <= 2);
+        ++events;
+        if (is(k8s_sd_change_key(event, k8s_sd_event_size(event) - 1), "pod/shop/last") ||
+            is(k8s_sd_change_key(event, 0), "pod/shop/last")) {
+            break;
+        }
+        k8s_sd_event_free(event);
+    } while (1);
+    k8s_sd_event_free(event);
+    CHECK(events <= 2); /* the one that waited, and the one behind it */
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
+static void queue_bound(void) {
+    coalesces(0);
+    coalesces(K8S_SD_NO_THREAD);
+}
+
+int main(int argc, char** argv) {
+    static const struct test tests[] = {
+        {"discovery: the complete state, then true changes", discovery},
+        {"scrape: targets after relabelling, and reloads", scraping},
+        {"queue: one event of a watch, changes are coalesced behind it", queue_bound},
+        {NULL, NULL}};
+    return run_tests(argc, argv, tests);
+}

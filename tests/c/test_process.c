@@ -1,0 +1,232 @@
+/* The library in its process: fork(), signals, exit(), threads of the host, log callbacks. */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "support.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Ends a child that hangs. */
+static void set_alarm(void) { alarm(60); }
+
+static void expect_success(pid_t child) {
+    int status = 0;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    if (status != 0) fprintf(stderr, "the child ends with status %x\n", (unsigned)status);
+    CHECK(status == 0);
+}
+
+/* In the child: the parent's context is refused, its events can be read, another context works. */
+static void play_child(k8s_sd_context* parents, k8s_sd_event* event, const struct server* server) {
+    k8s_sd_context* own;
+    k8s_sd_error* error = NULL;
+    set_alarm();
+    CHECK(k8s_sd_poll(parents, -1, &error) == K8S_SD_FORKED);
+    expect_error(&error, K8S_SD_FORKED);
+    CHECK(!k8s_sd_next(parents) && !k8s_sd_status_json(parents, NULL));
+    k8s_sd_close(parents);
+    k8s_sd_free(parents);
+    CHECK(is(k8s_sd_change_key(event, 0), "pod/shop/web-0"));
+    k8s_sd_event_free(event);
+    own = open_context(0);
+    discover_pods(own, server, "");
+    k8s_sd_event_free(next_event(own));
+    k8s_sd_free(own);
+    _exit(0);
+}
+
+static void forks(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_event* event;
+    pid_t child;
+    apply_pod(&server, "web-0", "10.0.0.1");
+    discover_pods(context, &server, "");
+    event = next_event(context);
+    child = fork();
+    if (child == 0) play_child(context, event, &server);
+    expect_success(child);
+    /* The parent goes on. */
+    k8s_sd_event_free(event);
+    apply_pod(&server, "web-0", "10.0.0.2");
+    await_address(context, "pod/shop/web-0", "10.0.0.2:80");
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
+static void forking(void) {
+#ifndef K8S_SD_THREAD_SANITIZER /* its children may start no threads */
+    forks(0);
+    forks(K8S_SD_NO_THREAD);
+#endif
+}
+
+/* The parent forks right after its first threads have started. */
+static void forking_at_once(void) {
+#ifndef K8S_SD_THREAD_SANITIZER
+    struct server server = start_server();
+    int i;
+    for (i = 0; i < 20; ++i) {
+        k8s_sd_context* context = open_context(0);
+        pid_t child;
+        discover_pods(context, &server, "");
+        child = fork();
+        if (child == 0) {
+            k8s_sd_context* own;
+            set_alarm();
+            own = open_context(0);
+            discover_pods(own, &server, "");
+            k8s_sd_event_free(next_event(own));
+            k8s_sd_free(own);
+            _exit(0);
+        }
+        expect_success(child);
+        k8s_sd_free(context);
+    }
+    stop_server(&server);
+#endif
+}
+
+/* A process that returns from main() with an open context. */
+static void exiting(void) {
+    struct server server = start_server();
+    pid_t child = fork();
+    if (child == 0) {
+        k8s_sd_context* context;
+        set_alarm();
+        context = open_context(0);
+        discover_pods(context, &server, "");
+        k8s_sd_event_free(next_event(context));
+        exit(0);
+    }
+    expect_success(child);
+    stop_server(&server);
+}
+
+static volatile sig_atomic_t signals;
+static pthread_t host_thread;
+static volatile sig_atomic_t in_host_thread;
+
+static void on_signal(int number) {
+    (void)number;
+    ++signals;
+    in_host_thread = pthread_equal(pthread_self(), host_thread);
+}
+
+/* The library changes no handler, and its threads receive no signal. */
+static void signal_handlers(void) {
+    struct server server = start_server();
+    k8s_sd_context* context;
+    struct sigaction before[32], after, action;
+    int i;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    host_thread = pthread_self();
+    sigaction(SIGUSR1, &action, NULL);
+    for (i = 1; i < 32; ++i) sigaction(i, NULL, &before[i]);
+    context = open_context(0);
+    discover_pods(context, &server, "");
+    k8s_sd_event_free(next_event(context));
+    for (i = 0; i < 50; ++i) CHECK(kill(getpid(), SIGUSR1) == 0);
+    while (!signals) sched_yield();
+    CHECK(in_host_thread);
+    k8s_sd_free(context);
+    for (i = 1; i < 32; ++i) {
+        CHECK(sigaction(i, NULL, &after) == 0);
+        CHECK(after.sa_handler == before[i].sa_handler);
+    }
+    signal(SIGUSR1, SIG_DFL);
+    stop_server(&server);
+}
+
+static void* take_events(void* context) {
+    k8s_sd_error* error = NULL;
+    for (;;) {
+        const int ready = k8s_sd_poll(context, -1, &error);
+        if (ready < 0) {
+            expect_error(&error, K8S_SD_CLOSED);
+            return NULL;
+        }
+        k8s_sd_event_free(k8s_sd_next(context));
+    }
+}
+
+static void* add_and_cancel(void* context) {
+    int i;
+    for (i = 0; i < 50; ++i) {
+        k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+        k8s_sd_id id = 0;
+        config.yaml = "{role: pod, api_server: 'http://127.0.0.1:1'}";
+        if (k8s_sd_discover(context, &config, &id, NULL) != K8S_SD_OK) break;
+        k8s_sd_text_free(k8s_sd_status_json(context, NULL));
+        k8s_sd_cancel(context, id, NULL);
+    }
+    return NULL;
+}
+
+/* One thread takes events, two add watches, another one closes. */
+static void host_threads(uint64_t flags) {
+    k8s_sd_context* context = open_context(flags | K8S_SD_EVENTS_AS_JSON);
+    pthread_t taker, first, second;
+    CHECK(pthread_create(&taker, NULL, take_events, context) == 0);
+    CHECK(pthread_create(&first, NULL, add_and_cancel, context) == 0);
+    CHECK(pthread_create(&second, NULL, add_and_cancel, context) == 0);
+    pthread_join(first, NULL);
+    k8s_sd_close(context);
+    pthread_join(second, NULL);
+    pthread_join(taker, NULL);
+    k8s_sd_free(context);
+}
+
+static void threads(void) {
+    host_threads(0);
+    host_threads(K8S_SD_NO_THREAD);
+}
+
+struct log {
+    k8s_sd_context* context;
+    int lines;
+    int refused;
+};
+
+static void on_line(void* user, k8s_sd_log_level level, const char* line) {
+    struct log* log = user;
+    CHECK(level >= K8S_SD_LOG_ERROR && *line && !strchr(line, '\n'));
+    ++log->lines;
+    /* Against the rules, and yet harmless. */
+    if (log->context) log->refused += k8s_sd_poll(log->context, 0, NULL) == K8S_SD_BUSY;
+}
+
+static void logging(void) {
+    struct server server = start_server();
+    struct log log = {NULL, 0, 0};
+    k8s_sd_options options = K8S_SD_INIT(k8s_sd_options);
+    options.flags = K8S_SD_NO_THREAD;
+    options.log = on_line;
+    options.log_user = &log;
+    tell(&server, "deny pods");
+    log.context = k8s_sd_open(&options, NULL);
+    discover_pods(log.context, &server, "");
+    await_status(log.context, 0, "pods");
+    while (log.lines == 0) CHECK(k8s_sd_poll(log.context, 100, NULL) >= 0);
+    CHECK(log.refused == log.lines);
+    k8s_sd_free(log.context);
+    stop_server(&server);
+}
+
+int main(int argc, char** argv) {
+    static const struct test tests[] = {
+        {"fork: a child opens a context of its own", forking},
+        {"fork: a child is made while threads start", forking_at_once},
+        {"exit: an open context ends with the process", exiting},
+        {"signals: handlers stay, threads of the library get none", signal_handlers},
+        {"threads: adding, taking and closing at the same time", threads},
+        {"log: lines go to the callback", logging},
+        {NULL, NULL}};
+    return run_tests(argc, argv, tests);
+}
