@@ -1,7 +1,7 @@
 include(CMakePackageConfigHelpers)
 
-# Components: lib has what programs load, dev what compilers and linkers read, tools the programs.
-# The licence belongs to each of them.
+# Components: lib has what programs load, dev what compilers and linkers read, tools the programs, c
+# the library for C. The licence belongs to each of them.
 function(k8s_sd_install_library target export)
     install(TARGETS ${target} EXPORT ${export}
         RUNTIME COMPONENT lib
@@ -70,4 +70,5 @@ endforeach()
 
 if(TARGET k8s_sd_c)
     include(cmake/install_c.cmake)
+    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT c)
 endif()

@@ -1,5 +1,5 @@
 # `cpack -G TGZ --config <folder>/CPackConfig.cmake` makes an archive of each component: lib, dev,
-# tools and those of the C library. Packages for Debian come from debian/, with dependencies.
+# tools and c, the library for C. Packages for Debian come from debian/, with dependencies.
 set(CPACK_PACKAGE_NAME k8s_sd)
 set(CPACK_PACKAGE_VENDOR "The k8s_sd authors")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})

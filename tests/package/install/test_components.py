@@ -22,9 +22,8 @@ CONTENT = {
     "dev": r"include/k8s_sd/.*\.[hi]pp|lib(64)?/(.*/)?(libk8s_sd(_scrape|_sim)?\.(a|so)"
            r"|cmake/k8s_sd/.*\.cmake|pkgconfig/k8s_sd[\w-]*\.pc)",
     "tools": r"bin/[\w-]+",
-    "c": r"lib(64)?/(.*/)?libk8s_sd_c\.so\.[\d.]+",
-    "c-dev": r"include/k8s_sd_c\.h|lib(64)?/(.*/)?(libk8s_sd_c\.(a|so)|pkgconfig/k8s_sd_c\.pc"
-             r"|cmake/k8s_sd/.*\.cmake)",
+    "c": r"include/k8s_sd_c\.h|lib(64)?/(.*/)?(libk8s_sd_c\.(a|so(\.[\d.]+)?)"
+         r"|pkgconfig/k8s_sd_c\.pc|cmake/k8s_sd_c/.*\.cmake)",
 }
 TEXT = (".cmake", ".pc", ".hpp", ".ipp", ".h")
 
