@@ -43,33 +43,18 @@ set_target_properties(k8s_sd_c PROPERTIES EXPORT_NAME c VERSION 1.${PROJECT_VERS
 # The static library is one object: the symbols inside are bound, and then made local, so that a host
 # may have another Boost. Sanitizers need their symbols.
 find_program(K8S_SD_OBJCOPY objcopy)
-if(K8S_SD_OBJCOPY AND NOT K8S_SD_SANITIZE)
-    # g++ merges some static objects with those of other libraries, even of another Boost.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        foreach(part k8s_sd k8s_sd_scrape k8s_sd_c_objects)
-            if(TARGET ${part})
-                target_compile_options(${part} PRIVATE -fno-gnu-unique)
-            endif()
-        endforeach()
-    endif()
+find_program(K8S_SD_BINUTILS_LD NAMES ld.bfd ld)
+mark_as_advanced(K8S_SD_OBJCOPY K8S_SD_BINUTILS_LD)
+if(K8S_SD_OBJCOPY AND K8S_SD_BINUTILS_LD AND NOT K8S_SD_SANITIZE)
+    set(hide_symbols ${PROJECT_SOURCE_DIR}/cmake/hide_symbols.cmake)
     set(archive ${CMAKE_CURRENT_BINARY_DIR}/libk8s_sd_c.a)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/k8s_sd_c.o)
     add_custom_command(OUTPUT ${archive}
-        COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} ${k8s_sd_c_parts}
-        COMMAND ${K8S_SD_OBJCOPY} --wildcard --keep-global-symbol=k8s_sd_[a-z]* ${object}
+        COMMAND ${K8S_SD_BINUTILS_LD} -r --force-group-allocation -o ${object} ${k8s_sd_c_parts}
+        COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJCOPY=${K8S_SD_OBJCOPY} -DOBJECT=${object}
+                -DKEEP=k8s_sd_[a-z]* -P ${hide_symbols}
         COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
         COMMAND ${CMAKE_AR} qcs ${archive} ${object}
-        DEPENDS ${k8s_sd_c_parts} COMMAND_EXPAND_LISTS VERBATIM)
+        DEPENDS ${k8s_sd_c_parts} ${hide_symbols} COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_target(k8s_sd_c_archive ALL DEPENDS ${archive})
-    add_library(k8s_sd_c_static INTERFACE)
-    add_library(k8s_sd::c_static ALIAS k8s_sd_c_static)
-    add_dependencies(k8s_sd_c_static k8s_sd_c_archive)
-    set_target_properties(k8s_sd_c_static PROPERTIES EXPORT_NAME c_static)
-    target_include_directories(k8s_sd_c_static INTERFACE
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_link_libraries(k8s_sd_c_static INTERFACE
-        $<BUILD_INTERFACE:${archive}>
-        $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/libk8s_sd_c.a>
-        ${k8s_sd_c_libraries} stdc++ m)
 endif()

@@ -2,10 +2,9 @@
 // library in its thread, and prints the scrape targets of a configuration file.
 // Usage: no_exceptions FILE
 
-#include <k8s_sd_c.h>
-
 #include <cstdint>
 #include <cstdio>
+#include <k8s_sd_c.h>
 #include <memory>
 #include <string>
 
@@ -36,7 +35,8 @@ std::string read_file(const char* path) {
 void print(k8s_sd_event* event) {
     for (std::size_t i = 0; i < k8s_sd_event_size(event); ++i) {
         const bool removed = k8s_sd_change_op(event, i) == K8S_SD_REMOVED;
-        std::printf("%s %s %s\n", removed ? "stop" : "scrape", text(k8s_sd_event_job(event)).c_str(),
+        std::printf("%s %s %s\n", removed ? "stop" : "scrape",
+                    text(k8s_sd_event_job(event)).c_str(),
                     text(k8s_sd_change_url(event, i)).c_str());
     }
     std::fflush(stdout);

@@ -25,8 +25,8 @@ int main(int argc, char** argv) {
         for (i = 0; i < k8s_sd_event_size(event); ++i) {
             k8s_sd_string source = k8s_sd_change_key(event, i);
             k8s_sd_string address = k8s_sd_change_value(event, i, 0, "__address__");
-            printf("%.*s %.*s\n", (int)source.size, source.data, (int)address.size,
-                   address.data ? address.data : "removed");
+            printf("%.*s %.*s\n", (int)source.size, source.data,
+                   address.data ? (int)address.size : 7, address.data ? address.data : "removed");
         }
         fflush(stdout);
         k8s_sd_event_free(event);

@@ -157,10 +157,10 @@ k8s_sd_code k8s_sd_follow(k8s_sd_context* context, const k8s_sd_query* query, k8
     return with(context, error, [&](Context& c) {
         const k8s_sd_query given = k8s_sd_c::read_options(query, "query");
         add(c, given.user, id, [&](const Watch::Host& host, WatchIdentity identity) {
-            return std::make_shared<k8s_sd_c::DataWatch>(
-                host, identity, k8s_sd_c::read_cache(given, host.find_server),
-                k8s_sd_c::required(given.name_space, "name_space"),
-                k8s_sd_c::required(given.name, "name"));
+            const auto cache = k8s_sd_c::read_cache(given, host.find_server);
+            const std::string ns = k8s_sd_c::required(given.name_space, "name_space");
+            const std::string name = k8s_sd_c::required(given.name, "name");
+            return std::make_shared<k8s_sd_c::DataWatch>(host, identity, cache, ns, name);
         });
     });
 }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Compiles the example programs against the installed library, with the commands of the guide, and
+runs them in a folder of their own against a simulated server."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROJECT = pathlib.Path(os.environ["K8S_SD_PROJECT"])
+sys.path += [str(PROJECT / "bindings/python"), str(PROJECT / "bindings/python/tests")]
+import wheel_backend  # noqa: E402
+from server import Server  # noqa: E402
+
+LIBRARIES = os.environ["K8S_SD_LIBRARIES"]
+ENVIRONMENT = {**os.environ, "PKG_CONFIG_PATH": f"{LIBRARIES}/pkgconfig",
+               "LD_LIBRARY_PATH": LIBRARIES}
+EXAMPLES = PROJECT / "examples/c"
+
+
+def pkg_config(*arguments):
+    return subprocess.run(["pkg-config", *arguments, "k8s_sd_c"], env=ENVIRONMENT, text=True,
+                          stdout=subprocess.PIPE, check=True).stdout.split()
+
+
+class Installed(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.server = Server()
+        self.addCleanup(self.server.__exit__)
+        self.server.pod("web-0", "10.0.0.1")
+
+    def compile(self, compiler, source, *flags):
+        program = self.folder / "program"
+        subprocess.run([os.environ[compiler], EXAMPLES / source, "-o", program, *flags],
+                       env=ENVIRONMENT, check=True)
+        return program
+
+    def start(self, *command, **variables):
+        process = subprocess.Popen(command, env={**ENVIRONMENT, **variables}, text=True,
+                                   cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def prints_pods(self, *command, **variables):
+        process = self.start(*command, self.server.url, **variables)
+        self.assertEqual(process.stdout.readline(), "pod/shop/web-0 10.0.0.1:80\n")
+        self.server.tell("remove pods shop web-0")
+        self.assertEqual(process.stdout.readline(), "pod/shop/web-0 removed\n")
+
+    def test_c(self):
+        program = self.compile("K8S_SD_CC", "pods.c", "-std=c99", "-Wall", "-Wextra", "-Werror",
+                               *pkg_config("--cflags", "--libs"))
+        self.prints_pods(program)
+
+    def test_the_static_library(self):
+        static = f"{LIBRARIES}/libk8s_sd_c.a"
+        if not os.path.exists(static):
+            self.skipTest("not built")
+        libraries = [static if flag == "-lk8s_sd_c" else flag
+                     for flag in pkg_config("--cflags", "--libs", "--static")]
+        self.prints_pods(self.compile("K8S_SD_CC", "pods.c", *libraries))
+
+    def test_cpp_without_exceptions(self):
+        program = self.compile("K8S_SD_CXX", "no_exceptions.cpp", "-std=c++11", "-fno-exceptions",
+                               "-fno-rtti", *pkg_config("--cflags", "--libs"))
+        config = self.folder / "prometheus.yml"
+        config.write_text("scrape_configs: [{job_name: web, kubernetes_sd_configs: "
+                          f"[{{role: pod, api_server: '{self.server.url}'}}]}}]", encoding="utf-8")
+        process = self.start(program, config)
+        self.assertEqual(process.stdout.readline(), "scrape web http://10.0.0.1:80/metrics\n")
+
+    def test_the_filter_of_container_logs(self):
+        program = self.compile("K8S_SD_CC", "kubernetes_filter.c", "-std=c99",
+                               *pkg_config("--cflags", "--libs"))
+        process = self.start(program, self.server.url)
+        process.stdin.write("web-0_shop_web-0123.log GET /\nother_shop_web-0123.log GET /\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        self.assertIn('{"log":"GET /","kubernetes":{"pod_name":"web-0"', line)
+        self.assertIn('"labels":{"app":"web"}', line)
+        self.assertIn('"container_name":"web"', line)
+        self.assertEqual(process.stdout.readline(), '{"log":"GET /"}\n')
+
+    def test_python(self):
+        name = wheel_backend.build_wheel(self.folder)
+        for program in ("pods.py", "pods_asyncio.py"):
+            with self.subTest(program):
+                command = [sys.executable, EXAMPLES / program]
+                if program == "pods.py":
+                    self.prints_pods(*command, PYTHONPATH=str(self.folder / name))
+                    continue
+                process = self.start(*command, self.server.url, PYTHONPATH=str(self.folder / name))
+                self.assertEqual(process.stdout.readline(), "complete state: 0 pods\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
