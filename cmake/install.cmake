@@ -1,18 +1,32 @@
 include(CMakePackageConfigHelpers)
 
-install(TARGETS k8s_sd_headers k8s_sd k8s_sd_sim EXPORT k8s_sdTargets)
+# Components: lib has what programs load, dev what compilers and linkers read, tools the programs, c
+# the library for C. The licence belongs to each of them.
+function(k8s_sd_install_library target export)
+    install(TARGETS ${target} EXPORT ${export}
+        RUNTIME COMPONENT lib
+        LIBRARY COMPONENT lib NAMELINK_COMPONENT dev
+        ARCHIVE COMPONENT dev)
+endfunction()
+foreach(target k8s_sd_headers k8s_sd k8s_sd_sim)
+    k8s_sd_install_library(${target} k8s_sdTargets)
+endforeach()
 if(K8S_SD_SCRAPE)
-    install(TARGETS k8s_sd_scrape EXPORT k8s_sdScrapeTargets)
+    k8s_sd_install_library(k8s_sd_scrape k8s_sdScrapeTargets)
 endif()
-install(DIRECTORY include/k8s_sd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(DIRECTORY include/k8s_sd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(component lib dev tools)
+    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT ${component})
+endforeach()
 
 # find_package(k8s_sd [COMPONENTS scrape sim])
 set(k8s_sd_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/k8s_sd)
-install(EXPORT k8s_sdTargets NAMESPACE k8s_sd:: DESTINATION ${k8s_sd_package_dir})
+install(EXPORT k8s_sdTargets NAMESPACE k8s_sd:: DESTINATION ${k8s_sd_package_dir}
+        COMPONENT dev)
 if(K8S_SD_SCRAPE)
-    install(EXPORT k8s_sdScrapeTargets NAMESPACE k8s_sd:: DESTINATION ${k8s_sd_package_dir})
+    install(EXPORT k8s_sdScrapeTargets NAMESPACE k8s_sd:: DESTINATION ${k8s_sd_package_dir}
+            COMPONENT dev)
 endif()
 configure_package_config_file(cmake/k8s_sdConfig.cmake.in k8s_sdConfig.cmake
     INSTALL_DESTINATION ${k8s_sd_package_dir} NO_SET_AND_CHECK_MACRO)
@@ -22,7 +36,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/k8s_sdConfig.cmake
               cmake/Findlibyaml.cmake
               cmake/Findnghttp2.cmake
               cmake/Findre2.cmake
-        DESTINATION ${k8s_sd_package_dir})
+        DESTINATION ${k8s_sd_package_dir} COMPONENT dev)
 
 # pkg-config. All paths are relative to the .pc file, so that `cmake --install --prefix` and
 # relocated packages work.
@@ -50,9 +64,11 @@ if(K8S_SD_SCRAPE)
 endif()
 foreach(package IN LISTS packages)
     configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
-    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${k8s_sd_pc_dir})
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${k8s_sd_pc_dir}
+            COMPONENT dev)
 endforeach()
 
 if(TARGET k8s_sd_c)
     include(cmake/install_c.cmake)
+    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT c)
 endif()

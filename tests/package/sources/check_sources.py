@@ -19,6 +19,8 @@ LITERAL = re.compile(r'R"([^(]*)\(.{61,}\)\1"|"(?:[^"\\]|\\.){61,}"')
 # Compiled by builds of their own, or with libFuzzer only.
 ELSEWHERE = ("tests/package/consume/", "tests/package/toy_role/", "tests/fuzz/",
              "tests/support/thread_sanitizer.cpp")
+# Projects of hosts, which look for the library.
+HOSTS = ("tests/package/consume/", "cmake/packaging/conan/")
 INCLUDED = re.compile(r'^#include "([^"]+\.cpp)"', re.MULTILINE)
 LOOKED_FOR = re.compile(r"find_path\(\s*\w+ ([\w./+-]+)|find_package\(\s*(\w[\w+-]*)")
 # CMake's name of a package, and the header or program that install-dependencies checks for.
@@ -80,7 +82,7 @@ def problems(root, check, arguments):
                               compiled_files(pathlib.Path(arguments[0])))
     else:
         files = [file for file in tracked(root, ("*.cmake", "*CMakeLists.txt"))
-                 if not file.startswith("tests/package/consume/")]
+                 if not file.startswith(HOSTS)]
         yield from unknown_dependencies(
             "\n".join((root / file).read_text(encoding="utf-8") for file in files),
             (root / "scripts/install-dependencies").read_text(encoding="utf-8"))
