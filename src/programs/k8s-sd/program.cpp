@@ -244,6 +244,7 @@ RouteEvents Program::route_events() {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
                            to_text(guard_.metrics(*server_)) +
+                           to_text(ConfigMetrics{.last_reload_successful = trouble_.empty()}) +
                            (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
                 },
             .trouble =
