@@ -166,9 +166,10 @@ void GivenOption::set() const {
 int run_program(const CommandLine& command, int argc, char** argv,
                 const std::function<ExitStatus()>& body) {
     // Messages quote file names and file contents, which may be anything.
-    const auto print_error = [&](const std::exception& error) {
-        std::cerr << command.program << ": "
-                  << printable(k8s_sd::in_words(error), std::string::npos) << '\n';
+    const auto print_error = [&](const std::exception& error, const std::string& hint = {}) {
+        const std::string text = printable(k8s_sd::in_words(error), std::string::npos);
+        if (command.print_error && command.print_error(text)) return;
+        std::cerr << command.program << ": " << text << '\n' << hint;
     };
     try {
         const std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -177,8 +178,7 @@ int run_program(const CommandLine& command, int argc, char** argv,
     } catch (const OutputEnded&) {
         return exit_fine;
     } catch (const UsageError& e) {
-        print_error(e);
-        std::cerr << "Try '" << command.program << " --help'.\n";
+        print_error(e, "Try '" + command.program + " --help'.\n");
         return exit_unusable;
     } catch (const Unusable& e) {
         print_error(e);

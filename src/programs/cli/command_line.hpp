@@ -77,6 +77,9 @@ struct CommandLine {
     OnSignal on_signal = OnSignal::end;
     /// An option for programs that check something: if a signal ends the program, its status is 1.
     std::string checking_option{};
+    /// Reports the error that ends the program in another form than the usual one.
+    /// \return false if the usual form is wanted
+    std::function<bool(const std::string& text)> print_error{};
 
     std::string help() const;
 };

@@ -60,7 +60,11 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
     validate(options.config);
     boost::asio::io_context io(1);
     k8s_sd::Environment environment;
-    environment.logger.level = options.log_level;
+    if (options.log.format == support::LogFormat::text) {
+        environment.logger.level = options.log.level;
+    } else {
+        environment.logger = support::EventLog("discover", options.log).logger();
+    }
     k8s_sd::install(io, environment);
     std::unique_ptr<support::Cluster> simulation;
     if (options.sim) {

@@ -36,13 +36,16 @@ support::Choices<k8s_sd::Compression> compressions() {
 /// Whether to request protobuf.
 support::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
 
-support::Choices<k8s_sd::LogLevel> log_levels() {
-    support::Choices<k8s_sd::LogLevel> choices;
-    using enum k8s_sd::LogLevel;
-    for (const auto level : {off, error, warning, info, debug}) {
-        choices.emplace_back(to_string(level), level);
-    }
-    return choices;
+support::Section recording_options(Options& o) {
+    return {"Recordings",
+            {{"--record", "FILE",
+              "write what the API server sends to this file, without credentials; it has names, "
+              "labels and annotations of objects",
+              support::text(o.record_file)},
+             {"--replay", "FILE",
+              "discover from a recording instead of a server, as fast as possible; give the "
+              "options for what to discover as in the recorded run",
+              support::text(o.replay_file)}}};
 }
 
 support::Section server_options(Options& o) {
@@ -125,7 +128,7 @@ support::Section run_options(Options& o) {
 }
 
 support::Section output_options(Options& o) {
-    return {
+    support::Section section{
         "Output",
         {{"--output", "FORMAT",
           "text (default): for people\n"
@@ -143,10 +146,11 @@ support::Section output_options(Options& o) {
          {"--color", "WHEN",
           either(names_of(support::colour_choices()), "auto") +
               ": on a terminal, unless $NO_COLOR is set",
-          support::choice(o.colours, support::colour_choices())},
-         {"--log-level", "LEVEL",
-          either(names_of(log_levels()), to_string(o.log_level)) + "; to standard error",
-          support::choice(o.log_level, log_levels())}}};
+          support::choice(o.colours, support::colour_choices())}}};
+    for (support::Option& option : support::log_options(o.log)) {
+        section.options.push_back(std::move(option));
+    }
+    return section;
 }
 
 /// The dialect determines the parsing of the file of --sd-config and of the other options.
@@ -176,7 +180,7 @@ support::CommandLine command_line(Options& options) {
                      "Try it without a cluster:  discover --sim\n",
             .sections = {server_options(options), support::credential_options(options.config),
                          config_options(options), permission_options(options), run_options(options),
-                         support::fleet_options(options.fleet),
+                         recording_options(options), support::fleet_options(options.fleet),
                          support::fleet_rule_options(options.fleet),
                          support::agent_options(options.fleet),
                          support::warm_options(options.warm_start), output_options(options)},
@@ -211,7 +215,29 @@ void check_what_replaces_a_run(const Options& o) {
 
 }  // namespace
 
+namespace {
+
+void check_recording(const Options& o) {
+    const auto refuse = [](bool given, const std::string& option, const std::string& name) {
+        if (given) throw UsageError(option + ": cannot be used together with " + name);
+    };
+    const std::string name = o.replay_file.empty() ? "--record" : "--replay";
+    refuse(!o.replay_file.empty() && !o.record_file.empty(), "--record", name);
+    refuse(o.check, "--check", name);
+    refuse(o.print_rbac, "--print-rbac", name);
+    if (o.replay_file.empty()) return;
+    refuse(o.sim, "--sim", name);
+    refuse(o.fleet.is_fleet(), "--fleet-service", name);
+    refuse(!o.fleet.listen.empty(), "--listen", name);
+    refuse(!o.warm_start.directory.empty(), "--snapshot-dir", name);
+    refuse(o.timeout.has_value(), "--timeout", name);
+    refuse(o.status_interval.has_value(), "--status-interval", name);
+}
+
+}  // namespace
+
 void check(const Options& options) {
+    if (!options.record_file.empty() || !options.replay_file.empty()) check_recording(options);
     if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
         throw UsageError("--start-jitter: --once is over before others could start");
     }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "cli/command_line.hpp"
+#include "cli/event_log.hpp"
 #include "cli/fleet_options.hpp"
 #include "cli/terminal.hpp"
 #include "k8s_sd/config.hpp"
-#include "k8s_sd/logger.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/warm_start.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,7 +35,11 @@ struct Options {
     Output output = Output::text;
     std::string explain;  ///< source of the group to explain; empty: none
     support::Colours colours = support::Colours::automatic;
-    k8s_sd::LogLevel log_level = k8s_sd::LogLevel::warning;
+    support::LogOptions log;
+    std::string record_file;  ///< receives a recording; empty: none
+    std::string replay_file;  ///< a recording in place of the server; empty: none
+    /// The clock of the recording, for the times of lines; null: the real time.
+    std::shared_ptr<k8s_sd::Clock> replay_clock;
 };
 
 /// The options of the program; they set `Options`. The file of --sd-config is loaded first,

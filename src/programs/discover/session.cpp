@@ -1,5 +1,6 @@
 #include "session.hpp"
 
+#include "cli/recording.hpp"
 #include "cli/server_options.hpp"
 #include "cli/warm_options.hpp"
 #include "k8s_sd/environment.hpp"
@@ -40,23 +41,38 @@ k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal&
     return logger;
 }
 
+bool is_text(const Options& options) { return options.log.format == support::LogFormat::text; }
+
 /// Whether this diff completes the job's first state from the API server.
 bool is_complete(const k8s_sd::TargetGroupDiff& diff) {
     return (diff.full && !diff.unconfirmed) || diff.confirms;
 }
 
-void print_unsynced(const k8s_sd::DiscovererStatus& status) {
+/// A line for each watch without a complete list.
+std::string unsynced_watches(const k8s_sd::DiscovererStatus& status) {
+    std::string lines;
     for (const k8s_sd::WatchStatus& watch : status.watches) {
         if (watch.synced) continue;
-        std::cerr << "  " << to_string(watch.kind)
-                  << (watch.ns.empty() ? "" : " in namespace " + watch.ns) << ": ";
+        lines.append("  ").append(to_string(watch.kind));
+        if (!watch.ns.empty()) lines += " in namespace " + watch.ns;
         if (watch.error) {
-            std::cerr << support::printable(watch.message, 2000) << '\n';
+            lines += ": " + support::printable(watch.message, 2000) + "\n";
         } else {
-            std::cerr << "still listing, " << watch.objects << " objects so far (waits for "
-                      << to_string(watch.waiting) << ")\n";
+            lines +=
+                ": still listing, " + std::to_string(watch.objects) + " objects so far (waits for ";
+            lines.append(to_string(watch.waiting)).append(")\n");
         }
     }
+    return lines;
+}
+
+/// The order of groups depends on addresses in memory, and is another one in each process.
+k8s_sd::TargetGroupDiff sorted(k8s_sd::TargetGroupDiff diff) {
+    std::sort(diff.updated.begin(), diff.updated.end(),
+              [](const auto& a, const auto& b) { return a.group->source() < b.group->source(); });
+    std::sort(diff.removed.begin(), diff.removed.end(),
+              [](const auto& a, const auto& b) { return a->source() < b->source(); });
+    return diff;
 }
 
 /// Whether only an action of the user can help. Requires two failures, since a retry may succeed in
@@ -85,9 +101,12 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
       status_timer_(io),
       hopeless_timer_(io),
       handover_timer_(io),
-      errors_(STDERR_FILENO, options_.colours) {
+      errors_(STDERR_FILENO, options_.colours),
+      log_("discover", options_.log) {
     k8s_sd::Environment environment;
-    environment.logger = colourful_logger(options_.log_level, errors_);
+    environment.logger =
+        is_text(options_) ? colourful_logger(options_.log.level, errors_) : log_.logger();
+    set_up_recording(environment);
     k8s_sd::install(io_, environment);
     find_server();
     const std::string server = support::usable_server(options_.config).url;
@@ -98,14 +117,62 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     reporter_ = make_reporter(out, options_, server);
     // The heading of the text format includes it.
     if (simulation_ && options_.output != Output::text) {
-        reporter_->comment("simulated cluster at " + server);
+        comment("simulated cluster at " + server);
     }
+}
+
+void Session::set_up_recording(k8s_sd::Environment& environment) {
+    if (!options_.record_file.empty()) {
+        environment.clock = k8s_sd::system_clock();
+        environment.connector = support::recording_connector(
+            environment, options_.record_file, [this](const std::string& why) {
+                note(k8s_sd::LogLevel::warning, "the recording ends early: " + why);
+            });
+    }
+    if (options_.replay_file.empty()) return;
+    k8s_sd::sim::Recording recording = support::usable_recording(options_.replay_file);
+    replay_end_ = recording.duration();
+    if (recording.end == k8s_sd::sim::RecordingEnd::cut) {
+        note(k8s_sd::LogLevel::warning, "the recording is cut; it is replayed to there");
+    }
+    options_.replay_clock = replay_clock_ = std::make_shared<k8s_sd::sim::ManualClock>();
+    replay_ = std::make_shared<k8s_sd::sim::ReplayConnector>(std::move(recording), replay_clock_);
+    environment.clock = replay_clock_;
+    environment.connector = replay_;
+    environment.seed = 1;
+}
+
+void Session::run_replay() {
+    replay_clock_->advance(io_, replay_end_);
+    if (const std::size_t unknown = replay_->unknown_requests(); unknown > 0 && !stopped_) {
+        note(k8s_sd::LogLevel::warning, std::to_string(unknown) +
+                                            " requests are not in the recording; are the options "
+                                            "those of the recorded run?");
+    }
+    stop(support::exit_fine);
+    io_.restart();
+}
+
+void Session::note(k8s_sd::LogLevel level, const std::string& text) const {
+    if (!is_text(options_)) return log_.write(level, text);
+    std::cerr << "discover: " << text << std::endl;
+}
+
+void Session::comment(const std::string& text) {
+    is_text(options_) ? reporter_->comment(text) : log_(text);
 }
 
 void Session::find_server() {
     if (options_.sim) {
         simulation_ = std::make_unique<support::Cluster>(io_.get_executor());
         options_.config.api_server.url = simulation_->server().url;
+    }
+    if (replay_clock_) {
+        // No credentials of the recorded run are needed.
+        options_.config.kubeconfig_file.clear();
+        options_.config.kubeconfig_context.clear();
+        options_.config.api_server = {};
+        options_.config.api_server.url = "http://recording";
     }
 }
 
@@ -114,7 +181,10 @@ void Session::make_discoverers() {
     for (unsigned job = 0; job < options_.jobs; ++job) {
         discoverers_.emplace_back(
             io_.get_executor(), options_.config,
-            [this, job](const k8s_sd::TargetGroupDiff& diff) { on_diff(job, diff); },
+            [this, job](const k8s_sd::TargetGroupDiff& diff) {
+                const bool compares = replay_clock_ || !options_.record_file.empty();
+                compares ? on_diff(job, sorted(diff)) : on_diff(job, diff);
+            },
             options_.warm_start);
     }
 }
@@ -140,14 +210,16 @@ support::ExitStatus Session::run() {
         discoverer.async_run([](k8s_sd::error_code) {});
     }
     if (const std::string url = member_->url(); !url.empty()) {
-        std::cerr << "discover: listens at " << url << std::endl;
+        note(k8s_sd::LogLevel::info, "listens at " + url);
     }
     member_->start();
     if (options_.status_interval) print_status_later();
-    if (options_.once) end_if_hopeless_later();
-    if (options_.output == Output::text && errors_.has_cursor()) {
+    if (options_.once && !replay_clock_) end_if_hopeless_later();
+    if (options_.output == Output::text && is_text(options_) && errors_.has_cursor() &&
+        !replay_clock_) {
         progress_.emplace(io_.get_executor(), discoverers_.front(), errors_);
     }
+    if (replay_clock_) run_replay();
     io_.run();
     return status_;
 }
@@ -155,7 +227,7 @@ support::ExitStatus Session::run() {
 void Session::wait_for_signals() {
     signals_.async_wait([this](int) {
         if (!member_->drains([this] { stop(support::exit_fine); })) return stop(support::exit_fine);
-        reporter_->comment(member_->in_words());
+        comment(member_->in_words());
         wait_for_signals();
     });
 }
@@ -174,7 +246,7 @@ void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
 void Session::on_share(const k8s_sd::FleetShare& share) {
     if (stopped_) return;
     const bool is_first = !std::exchange(has_view_, true);
-    reporter_->comment(member_->in_words());
+    comment(member_->in_words());
     for (unsigned job = 0; job < shared_jobs_.size(); ++job) {
         SharedJob& shared = shared_jobs_[job];
         k8s_sd::TargetGroupDiff gained = shared.share.share(share, k8s_sd::system_clock()->now());
@@ -207,8 +279,8 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     if (stopped_ || diff.empty()) return;
     if (progress_) progress_->stop();
     reporter_->diff(job, diff);
-    if (diff.unconfirmed) reporter_->comment("unconfirmed: " + discoverers_[job].status().snapshot);
-    if (diff.confirms) reporter_->comment("the API server has confirmed the targets");
+    if (diff.unconfirmed) comment("unconfirmed: " + discoverers_[job].status().snapshot);
+    if (diff.confirms) comment("the API server has confirmed the targets");
     if (is_complete(diff) && ++delivered_jobs_ == options_.jobs) on_synced();
 }
 
@@ -217,7 +289,7 @@ void Session::on_synced() {
     if (options_.once) return stop(support::exit_fine);
     if (!simulation_) return;
     simulation_->start_changes(std::chrono::seconds(1),
-                               [this](const std::string& what) { reporter_->comment(what); });
+                               [this](const std::string& what) { comment(what); });
 }
 
 void Session::on_timeout() {
@@ -240,11 +312,15 @@ void Session::end_if_hopeless_later() {
 
 void Session::stop_unsynced(const std::string& why) {
     if (progress_) progress_->stop();
-    const auto line =
-        support::StyledLine().add("discover: not synced " + why + ":", support::Tone::warning);
-    std::cerr << errors_.whole(line) << '\n';
-    print_unsynced(discoverers_.front().status());
-    if (!shared_jobs_.empty()) std::cerr << "  fleet: " << member_->in_words() << '\n';
+    const std::string fleet = shared_jobs_.empty() ? "" : "  fleet: " + member_->in_words() + "\n";
+    const std::string head = "not synced " + why + ":";
+    const std::string details = unsynced_watches(discoverers_.front().status()) + fleet;
+    if (is_text(options_)) {
+        const auto line = support::StyledLine().add("discover: " + head, support::Tone::warning);
+        std::cerr << errors_.whole(line) << '\n' << details;
+    } else {
+        log_.at(k8s_sd::LogLevel::error)(head + "\n" + details);
+    }
     stop(support::exit_not_synced);
 }
 
@@ -254,7 +330,7 @@ void Session::print_status_later() {
         if (ec || stopped_) return;
         const k8s_sd::TimePoint now = k8s_sd::system_clock()->now();
         for (const k8s_sd::WatchStatus& watch : discoverers_.front().status().watches)
-            std::cerr << "discover: " << support::printable(watch_line(watch, now), 4000) << '\n';
+            note(k8s_sd::LogLevel::info, support::printable(watch_line(watch, now), 4000));
         print_status_later();
     });
 }

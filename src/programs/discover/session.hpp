@@ -1,11 +1,15 @@
 #pragma once
 
 #include "cli/cluster.hpp"
+#include "cli/event_log.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
 #include "http/member.hpp"
 #include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/fleet/group_share.hpp"
+#include "k8s_sd/sim/manual_clock.hpp"
+#include "k8s_sd/sim/recording.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "reporter.hpp"
@@ -37,10 +41,16 @@ class Session {
         bool unconfirmed = false;  ///< whether its targets are unconfirmed
     };
 
+    /// Records, or replays a recording, if the options say so.
+    void set_up_recording(k8s_sd::Environment&);
+    void run_replay();
     void find_server();
     void join_fleet();
     void wait_for_signals();
     void make_discoverers();
+    /// Reports an event beside the results.
+    void note(k8s_sd::LogLevel, const std::string& text) const;
+    void comment(const std::string& text);
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
     void report(unsigned job, const k8s_sd::TargetGroupDiff&);
     void on_share(const k8s_sd::FleetShare&);
@@ -54,6 +64,9 @@ class Session {
 
     boost::asio::io_context& io_;
     Options options_;
+    std::shared_ptr<k8s_sd::sim::ManualClock> replay_clock_;  ///< null: no replay
+    std::shared_ptr<k8s_sd::sim::ReplayConnector> replay_;
+    k8s_sd::Duration replay_end_{};
     std::unique_ptr<support::Cluster> simulation_;
     std::unique_ptr<Reporter> reporter_;
     support::Signals signals_;
@@ -62,6 +75,7 @@ class Session {
     boost::asio::steady_timer hopeless_timer_;
     boost::asio::steady_timer handover_timer_;
     support::Terminal errors_;
+    const support::EventLog log_;
     std::vector<k8s_sd::Discoverer> discoverers_;
     std::optional<Progress> progress_;
     std::unique_ptr<support::Member> member_;

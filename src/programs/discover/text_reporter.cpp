@@ -28,17 +28,18 @@ using support::Tone;
 /// Maximum of lines for one diff; further ones are only counted. Other formats print everything.
 constexpr std::size_t max_lines = 40;
 
-/// "14:03:07.123"
-std::string time_of_day() {
-    const auto now = std::chrono::system_clock::now();
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-    const auto milliseconds =
-        std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+/// "14:03:07.123"; of a replay, the time since its beginning.
+std::string time_of_day(const Options& options) {
+    using std::chrono::milliseconds;
+    const auto now = options.replay_clock ? options.replay_clock->now().time_since_epoch()
+                                          : std::chrono::system_clock::now().time_since_epoch();
+    const auto count = std::chrono::duration_cast<milliseconds>(now).count();
+    const auto seconds = static_cast<std::time_t>(count / 1000);
     std::tm parts{};
-    ::localtime_r(&seconds, &parts);
+    options.replay_clock ? ::gmtime_r(&seconds, &parts) : ::localtime_r(&seconds, &parts);
     char text[32];
     const std::size_t end = std::strftime(text, sizeof(text), "%H:%M:%S", &parts);
-    std::snprintf(text + end, sizeof(text) - end, ".%03d", static_cast<int>(milliseconds % 1000));
+    std::snprintf(text + end, sizeof(text) - end, ".%03d", static_cast<int>(count % 1000));
     return text;
 }
 
@@ -64,7 +65,7 @@ class TextReporter final : public Reporter {
     }
 
     void diff(unsigned job, const TargetGroupDiff& diff) override {
-        start_ = time_of_day() + "  ";
+        start_ = time_of_day(options_) + "  ";
         if (options_.jobs > 1) start_ += "[job " + std::to_string(job) + "] ";
         lines_left_ = max_lines;
         lines_left_out_ = 0;
@@ -93,7 +94,7 @@ class TextReporter final : public Reporter {
 
     void comment(const std::string& text) override {
         line(StyledLine()
-                 .add(time_of_day() + "  ", Tone::faint)
+                 .add(time_of_day(options_) + "  ", Tone::faint)
                  .add("# " + printable(text), Tone::note));
     }
 

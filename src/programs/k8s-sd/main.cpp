@@ -2,9 +2,13 @@
 // over HTTP. See docs/programs/k8s-sd.md.
 
 #include "cli/command_line.hpp"
+#include "cli/event_log.hpp"
+#include "cli/recording.hpp"
+#include "cli/service_manager.hpp"
 #include "cli/threads.hpp"
 #include "config_check.hpp"
 #include "follow/follow_main.hpp"
+#include "k8s_sd/environment.hpp"
 #include "options.hpp"
 #include "program.hpp"
 
@@ -21,6 +25,19 @@ int main(int argc, char** argv) {
         check(options);
         if (options.check) return k8s_sd_program::check_config(options, std::cout, std::cerr);
         boost::asio::io_context io(static_cast<int>(options.threads));
+        k8s_sd::Environment environment;
+        const support::EventLog log("k8s-sd", options.log);
+        environment.logger = log.logger();
+        if (!options.record_file.empty()) {
+            environment.clock = k8s_sd::system_clock();
+            environment.connector = support::recording_connector(
+                environment, options.record_file,
+                [log = log.at(k8s_sd::LogLevel::warning)](const std::string& why) {
+                    log("the recording ends early: " + why);
+                });
+        }
+        k8s_sd::install(io, environment);
+        options.service_manager = support::ServiceManager::address_in_environment();
         k8s_sd_program::Program program(io, options);
         support::run_threads(io, options.threads);
         return support::exit_fine;

@@ -84,7 +84,7 @@ support::Section single_job_options(Options& o) {
 }
 
 support::Section serve_options(Options& o) {
-    return {
+    support::Section section{
         "Serve",
         {{"--listen", "ADDRESS:PORT",
           "where (default 127.0.0.1:8080; in a pod of a cluster [::]:8080); port 0: a free one",
@@ -113,14 +113,20 @@ support::Section serve_options(Options& o) {
               o.serve.lists.held_bytes =
                   support::number(v, least, most, "1048576 to 1099511627776");
           }},
-         {"--no-log-times", "",
-          "leave out the times of lines on standard error, if the log collector adds its own",
-          [&](Text) { o.log_times = false; }},
          {"--page-dir", "DIRECTORY",
           "read the files of the page there at each request, to work on them",
           support::text(o.page_directory)},
          {"--threads", "N", "threads that work on the jobs (default 1)",
           [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
+    section.options.push_back(
+        {"--record", "FILE",
+         "write what API servers send to this file, without credentials, for a report of a "
+         "mistake; it has names, labels and annotations of objects",
+         support::text(o.record_file)});
+    for (support::Option& option : support::log_options(o.log)) {
+        section.options.push_back(std::move(option));
+    }
+    return section;
 }
 
 support::Section allocator_options(TargetAllocatorOptions& o) {
@@ -261,7 +267,12 @@ support::CommandLine command_line(Options& o) {
                      "2 then. SIGINT and SIGTERM end it with 0.\n",
             .prepare = prepare,
             .on_signal = support::CommandLine::OnSignal::end_or_reload,
-            .checking_option = "--check"};
+            .checking_option = "--check",
+            .print_error = [&o](const std::string& text) {
+                if (o.log.format == support::LogFormat::text) return false;
+                support::EventLog("k8s-sd", o.log).at(k8s_sd::LogLevel::error)(text);
+                return true;
+            }};
 }
 
 k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {

@@ -2,6 +2,8 @@
 
 #include "access/access.hpp"
 #include "cli/command_line.hpp"
+#include "cli/event_log.hpp"
+#include "cli/service_manager.hpp"
 #include "collectors/target_allocator.hpp"
 #include "http/http_server.hpp"
 #include "http/tls_files.hpp"
@@ -25,7 +27,8 @@ struct Options {
     bool strict = false;
     bool check = false;  ///< check the file instead of serving it
     bool ready_with_left_out_jobs = false;
-    bool log_times = true;
+    support::LogOptions log;
+    std::string record_file;  ///< receives a recording; empty: none
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
     k8s_sd::PrometheusVersion prometheus_version = k8s_sd::PrometheusVersion::v3_5;
     std::chrono::nanoseconds check_interval = std::chrono::seconds(5);
@@ -43,6 +46,7 @@ struct Options {
     std::string write_folder;    ///< for one file a job; empty: none
     std::optional<ListForm> write_form;
     boost::asio::any_io_executor file_worker{};  ///< for files; empty: a thread of the program
+    support::ServiceManager::Address service_manager{};
     unsigned threads = 1;
 };
 

@@ -51,7 +51,7 @@ scrape_configs:
   - role: node
 )yaml";
 
-support::HttpLimits possible(support::HttpLimits limits, const EventLog& log) {
+support::HttpLimits possible(support::HttpLimits limits, const support::EventLog& log) {
     const std::size_t wanted = std::exchange(limits.connections, make_room_for(limits.connections));
     if (limits.connections < wanted) {
         log("as few files may be open, there is room for " + std::to_string(limits.connections) +
@@ -64,15 +64,23 @@ std::string plural(std::size_t count, const std::string& noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-ServeOptions serve_options(ServeOptions options, const EventLog& log) {
+ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
+    using enum k8s_sd::LogLevel;
     options.on_complete = [log](const std::string& job, const TargetCounts& counts) {
-        log("job " + job + ": its list is complete, with " + plural(counts.active, "target") +
-            " of " + std::to_string(counts.discovered) + " discovered");
+        log.write(info,
+                  "job " + job + ": its list is complete, with " + plural(counts.active, "target") +
+                      " of " + std::to_string(counts.discovered) + " discovered",
+                  {{"event", "job_complete"},
+                   {"job", job},
+                   {"targets", counts.active},
+                   {"discovered", counts.discovered}});
     };
     options.on_failed = [log](const std::string& job, const TargetCounts& counts,
                               const std::string& example) {
-        log("job " + job + ": " + plural(counts.failed, "target") + " cannot be scraped, such as " +
-            example);
+        log.write(warning,
+                  "job " + job + ": " + plural(counts.failed, "target") +
+                      " cannot be scraped, such as " + example,
+                  {{"event", "targets_failed"}, {"job", job}, {"targets", counts.failed}});
     };
     return options;
 }
@@ -95,24 +103,26 @@ Program::Program(asio::io_context& io, Options options)
     : options_(std::move(options)),
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
-      log_("k8s-sd", options_.log_times),
+      log_("k8s-sd", options_.log),
+      warn_(log_.at(k8s_sd::LogLevel::warning)),
+      service_manager_(strand_, options_.service_manager),
       signals_(strand_),
       listen_(listen_endpoint(options_.listen)),
-      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), log_),
+      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), warn_),
       monitors_(strand_, options_.monitors),
       jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
       allocator_(strand_, options_.allocator),
-      allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, log_)),
+      allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, warn_)),
       slow_(std::make_shared<SlowWork>(executor_)),
       routes_(k8s_sd_program::routes(jobs_, allocator_, metrics_, route_events())),
       server_(std::make_shared<HttpServer>(strand_, listen_, guard_.protect(routes_),
-                                           possible(options_.http, log_), guard_.tls())) {
+                                           possible(options_.http, warn_), guard_.tls())) {
     find_cluster();
     support::make_snapshot_directory(options_.serve.warm_start);
     if (!options_.write_folder.empty()) {
         if (!options_.file_worker) options_.file_worker = file_worker_.emplace(1).get_executor();
         files_.emplace(options_.file_worker, options_.serve.clock, options_.write_folder,
-                       options_.write_form.value_or(ListForm::relabelled), log_, metrics_.files);
+                       options_.write_form.value_or(ListForm::relabelled), warn_, metrics_.files);
     }
     // Fail at once if the configuration is invalid from the start.
     if (!options_.config_file.empty()) {
@@ -202,7 +212,7 @@ void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
 
 void Program::stay(const k8s_sd::ConfigError& error) {
     const std::string text = std::string("the configuration stays as it is: ") + error.what();
-    log_(text);
+    log_.write(k8s_sd::LogLevel::warning, text, {{"event", "config_refused"}});
     trouble_ = text + "\n";
 }
 
@@ -210,7 +220,7 @@ void Program::stay(const k8s_sd::ConfigError& error) {
 void Program::report_notes(const k8s_sd::ScrapeConfigFile& file) {
     std::set<std::string> notes;
     for (std::string& note : notes_of(file)) {
-        if (!notes_.contains(note)) log_(note);
+        if (!notes_.contains(note)) warn_(note);
         notes.insert(std::move(note));
     }
     notes_.swap(notes);
@@ -231,16 +241,27 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
     apply();
     log_changes(file_.jobs.size(), removed);
     const std::string left_out = jobs_.left_out().lines();
-    if (!left_out.empty()) log_(left_out);
+    if (!left_out.empty()) warn_(left_out);
     // Serve only once the jobs are known; otherwise existing jobs would be reported as missing.
-    if (!std::exchange(configured_, true)) server_->start();
+    if (std::exchange(configured_, true)) return;
+    server_->start();
+    service_manager_.ready(status_line());
+}
+
+std::string Program::status_line() const {
+    return "serves " + plural(job_count_, "job") + " at " + support::url_of(*server_) +
+           (trouble_.empty() ? "" : "; the last change of the configuration is refused");
 }
 
 void Program::log_changes(std::size_t jobs, const std::vector<std::string>& removed) {
     const JobChanges& changes = jobs_.changes();
-    log_("applied: " + plural(jobs, "job") + (configured_ ? part(changes.added, "added") : "") +
-         part(changes.changed, "changed") +
-         part(configured_ ? changes.removed : removed, "removed"));
+    job_count_ = jobs;
+    log_.write(k8s_sd::LogLevel::info,
+               "applied: " + plural(jobs, "job") +
+                   (configured_ ? part(changes.added, "added") : "") +
+                   part(changes.changed, "changed") +
+                   part(configured_ ? changes.removed : removed, "removed"),
+               {{"event", "config_applied"}, {"jobs", jobs}});
 }
 
 /// The jobs of monitors have changed. Before the first configuration there is nothing to apply.
@@ -256,7 +277,7 @@ void Program::on_monitors() {
 void Program::log_new(const std::vector<std::string>& problems) {
     std::set<std::string> now(problems.begin(), problems.end());
     for (const std::string& problem : now) {
-        if (!problems_.contains(problem)) log_(problem);
+        if (!problems_.contains(problem)) warn_(problem);
     }
     problems_.swap(now);
 }
@@ -287,6 +308,7 @@ RouteEvents Program::route_events() {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
                            to_text(guard_.metrics(*server_)) + monitors_.metrics() +
+                           to_text(ConfigMetrics{.last_reload_successful = trouble_.empty()}) +
                            (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
                 },
             .trouble =
@@ -318,22 +340,30 @@ void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t check
 void Program::wait_for_signals() {
     signals_.async_wait([this](int signal) {
         if (signal != SIGHUP) return stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
-        guard_.refresh();
-        if (reloader_) reloader_->check();
+        reload_on_signal();
         wait_for_signals();
     });
+}
+
+void Program::reload_on_signal() {
+    service_manager_.reloading();
+    guard_.refresh();
+    const auto done = [this](const HttpServer::Reply&) { service_manager_.ready(status_line()); };
+    if (!reloader_) return done({});
+    reloads_.emplace(reloader_->check(), done);
 }
 
 // Cancels all work, so that io_context::run() returns by itself. A second signal ends the program
 // at once.
 void Program::stop(const std::string& why) {
-    log_("ends: " + why);
+    log_.write(k8s_sd::LogLevel::info, "ends: " + why, {{"event", "end"}, {"signal", why}});
     signals_.cancel();
     guard_.stop();
     if (reloader_) reloader_->cancel();
     answer_reloads(support::text_reply(503, "the program is ending\n"),
                    std::numeric_limits<std::uint64_t>::max());
     monitors_.stop();
+    service_manager_.stopping();
     jobs_.stop();
     allocation_count_->stop();
     slow_->stop();

@@ -2,11 +2,12 @@
 
 #include "access/guard.hpp"
 #include "cli/cluster.hpp"
+#include "cli/event_log.hpp"
 #include "cli/line_writer.hpp"
+#include "cli/service_manager.hpp"
 #include "cli/signals.hpp"
 #include "collectors/allocation_count.hpp"
 #include "collectors/target_allocator.hpp"
-#include "event_log.hpp"
 #include "files/list_files.hpp"
 #include "http/http_server.hpp"
 #include "jobs/serve_metrics.hpp"
@@ -64,13 +65,17 @@ class Program {
     void reload(const support::HttpServer::Respond&);
     void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);
     void wait_for_signals();
+    void reload_on_signal();
+    std::string status_line() const;
 
     Options options_;
     boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor strand_;
-    const EventLog log_;
+    const support::EventLog log_;
+    const support::EventLog warn_;  ///< the same, with the level of warnings
     support::LineWriter out_;
     ServeMetrics metrics_;
+    support::ServiceManager service_manager_;
     support::Signals signals_;
     const boost::asio::ip::tcp::endpoint listen_;
     Guard guard_;
@@ -91,6 +96,7 @@ class Program {
     std::set<std::string> problems_;  ///< of the last apply(), already logged
     std::string trouble_;             ///< with the configuration, a line each
     std::set<std::string> notes_;     ///< notes on the configuration already logged
+    std::size_t job_count_ = 0;
     bool configured_ = false;
 };
 

@@ -17,7 +17,7 @@ REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"`((?:\.github|bench|cmake|docs|examples|include|scripts|src|tests)/[^`\s]*)`")
 COLUMNS = 100
 # Names of tests, and rows of tables in the code, cannot be broken.
-WIDE_TABLES = {"failures.md", "labels.md"}
+WIDE_TABLES = {"failures.md", "labels.md", "metrics.md"}
 README_LINES = 120
 # Code and output in these documents may be wider.
 WIDE = ("docs/programs/k8s-sd/*.md",)

@@ -1,10 +1,10 @@
 #include "follow/follow_main.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/event_log.hpp"
 #include "cli/line_writer.hpp"
 #include "cli/option_values.hpp"
 #include "cli/server_options.hpp"
-#include "event_log.hpp"
 #include "files/target_folder.hpp"
 #include "follow/follower.hpp"
 #include "follow/list_client.hpp"
@@ -34,11 +34,11 @@ struct FollowOptions {
     std::string folder;
     std::chrono::nanoseconds interval = std::chrono::seconds(10);
     ListClientOptions client;
-    bool log_times = true;
+    support::LogOptions log;
 };
 
 support::Section follow_options(FollowOptions& o) {
-    return {
+    support::Section section{
         "Follow",
         {{"--write-dir", "DIR", "where the files are, for file_sd_configs; made if it is missing",
           support::text(o.folder), true},
@@ -50,15 +50,16 @@ support::Section follow_options(FollowOptions& o) {
          {"--interval", "SECONDS",
           "how often to ask a server that does not let requests wait (default 10)",
           [&](Text v) { o.interval = support::seconds(v); }},
-         {"--no-log-times", "",
-          "leave out the times of lines on standard error, if the log collector adds its "
-          "own",
-          [&](Text) { o.log_times = false; }},
          {"--max-bytes", "N", "longer lists are refused (default 268435456)", [&](Text v) {
               constexpr std::uint64_t most = std::uint64_t{1} << 40;
               o.client.body_bytes =
                   support::number(v, std::uint64_t{1}, most, "1 to 1099511627776");
           }}}};
+    for (support::Option& option : support::log_options(o.log)) {
+        // The library is not used here.
+        if (option.name != "--log-level") section.options.push_back(std::move(option));
+    }
+    return section;
 }
 
 support::Section client_options(FollowOptions& o) {
@@ -101,7 +102,7 @@ void check(const FollowOptions& o) {
     }
 }
 
-ListClientOptions with_warnings(ListClientOptions options, const EventLog& log) {
+ListClientOptions with_warnings(ListClientOptions options, const support::EventLog& log) {
     options.warn = log;
     return options;
 }
@@ -110,13 +111,13 @@ ListClientOptions with_warnings(ListClientOptions options, const EventLog& log) 
 struct Followed {
     Followed(asio::io_context& io, const ListSource& source, const FollowOptions& options,
              const TargetFolder& folder, FileMetrics& metrics)
-        : log("k8s-sd follow", options.log_times),
+        : log(support::EventLog("k8s-sd follow", options.log).at(k8s_sd::LogLevel::warning)),
           client(io.get_executor(), source, with_warnings(options.client, log)),
           list(folder, source,
                std::chrono::duration_cast<std::chrono::milliseconds>(options.interval), log,
                metrics) {}
 
-    const EventLog log;
+    const support::EventLog log;
     ListClient client;
     FollowedList list;
 };

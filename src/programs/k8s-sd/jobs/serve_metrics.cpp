@@ -184,6 +184,14 @@ std::string to_text(const ClientMetrics& clients) {
     return std::move(out).text();
 }
 
+std::string to_text(const ConfigMetrics& config) {
+    Writer out;
+    out.metric("config_last_reload_successful", "gauge",
+               "Whether the last content of the configuration file is in use.");
+    out.value(config.last_reload_successful ? 1 : 0);
+    return std::move(out).text();
+}
+
 std::string to_text(const AllocationMetrics& metrics) {
     Writer out("opentelemetry_allocator_");
     const std::string strategy = "strategy=" + label_value(metrics.strategy);

@@ -60,6 +60,11 @@ struct ClientMetrics {
     std::int64_t certificate_end{};  ///< in seconds since 1970; 0: no TLS
 };
 
+/// The configuration file.
+struct ConfigMetrics {
+    bool last_reload_successful = true;  ///< its last content is in use
+};
+
 /// The allocation of targets to collectors, in the terms of OpenTelemetry's Target Allocator.
 struct AllocationMetrics {
     struct OfJob {
@@ -75,6 +80,7 @@ struct AllocationMetrics {
 
 /// In Prometheus' text format.
 std::string to_text(const ClientMetrics&);
+std::string to_text(const ConfigMetrics&);
 std::string to_text(const AllocationMetrics&);
 std::string to_text(const ServeMetrics&, const std::map<std::string, JobMetrics>& jobs);
 

@@ -1,0 +1,184 @@
+#include "sim/recording/recording_format.hpp"
+
+#include <zlib.h>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace k8s_sd::inline v0::sim {
+
+/// The file, compressed. Each part is flushed, so a recording of a killed program is readable.
+class RecordingConnector::File {
+ public:
+    File(std::shared_ptr<Clock> clock, const std::string& path, RecordingOptions options)
+        : clock_(std::move(clock)),
+          start_(clock_->now()),
+          options_(std::move(options)),
+          // 'e': children of the process do not inherit it.
+          file_(std::fopen(path.c_str(), "wbe")) {
+        if (!file_) {
+            throw std::runtime_error(path + ": " + std::generic_category().message(errno));
+        }
+        if (::deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
+            Z_OK) {
+            std::fclose(file_);
+            throw std::runtime_error("zlib cannot be used");
+        }
+        write(recording_head, Z_SYNC_FLUSH);
+    }
+    ~File() {
+        ::deflateEnd(&stream_);
+        std::fclose(file_);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    std::uint64_t next_stream() {
+        const std::lock_guard lock(mutex_);
+        return ++streams_;
+    }
+    void add(RecordedPart::Kind kind, std::uint64_t stream, std::string text) {
+        std::string why;
+        {
+            const std::lock_guard lock(mutex_);
+            if (ended_) return;
+            const Duration time = clock_->now() - start_;
+            const std::string part = line_of({kind, stream, time, std::move(text)});
+            // The limit is one of compressed bytes; an incompressible part must fit, too.
+            if (written_ + part.size() + 1000 > options_.max_bytes) {
+                finish(recording_full);
+                why =
+                    "it has reached its limit of " + std::to_string(options_.max_bytes) + " bytes";
+            } else if (!write(part, Z_SYNC_FLUSH)) {
+                ended_ = true;
+                why = std::generic_category().message(errno);
+            }
+        }
+        if (!why.empty() && options_.on_end) options_.on_end(why);
+    }
+    void end() {
+        const std::lock_guard lock(mutex_);
+        if (!ended_) finish(recording_complete);
+    }
+
+ private:
+    void finish(std::string_view line) {
+        ended_ = true;
+        write(line, Z_FINISH);
+    }
+    bool write(std::string_view text, int flush) {
+        std::array<char, 16384> buffer{};
+        // zlib does not change its input.
+        stream_.next_in = reinterpret_cast<::Bytef*>(const_cast<char*>(text.data()));
+        stream_.avail_in = static_cast<::uInt>(text.size());
+        do {
+            stream_.next_out = reinterpret_cast<::Bytef*>(buffer.data());
+            stream_.avail_out = static_cast<::uInt>(buffer.size());
+            ::deflate(&stream_, flush);
+            const std::size_t size = buffer.size() - stream_.avail_out;
+            if (std::fwrite(buffer.data(), 1, size, file_) != size) return false;
+            written_ += size;
+        } while (stream_.avail_out == 0);
+        return std::fflush(file_) == 0;
+    }
+
+    const std::shared_ptr<Clock> clock_;
+    const TimePoint start_;
+    const RecordingOptions options_;
+    std::mutex mutex_;
+    std::FILE* const file_;
+    ::z_stream stream_{};
+    std::uint64_t written_ = 0;
+    std::uint64_t streams_ = 0;
+    bool ended_ = false;
+};
+
+/// Handlers of the inner stream may come after the end of this one, so they share the state.
+class RecordingConnector::Stream final : public ByteStream {
+ public:
+    Stream(std::unique_ptr<ByteStream> inner, std::shared_ptr<File> file)
+        : inner_(std::move(inner)), state_(std::make_shared<State>(std::move(file))) {}
+    ~Stream() override { state_->close(); }
+
+    void async_connect(ConnectHandler handler) override {
+        inner_->async_connect(
+            [state = state_, handler = std::move(handler)](error_code ec, std::string text) {
+                if (ec != asio::error::operation_aborted) {
+                    state->add(RecordedPart::Kind::connect, ec ? ec.message() : "");
+                }
+                handler(ec, std::move(text));
+            });
+    }
+    void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
+        inner_->async_read_some(buffer, [state = state_, buffer, handler = std::move(handler)](
+                                            error_code ec, std::size_t size) {
+            if (size > 0 && state->records) {
+                state->add(RecordedPart::Kind::bytes,
+                           std::string(static_cast<const char*>(buffer.data()), size));
+            }
+            if (ec && ec != asio::error::operation_aborted) {
+                state->add(RecordedPart::Kind::end, ec == asio::error::eof ? "" : ec.message());
+            }
+            handler(ec, size);
+        });
+    }
+    void async_write(asio::const_buffer buffer, IoHandler handler) override {
+        const std::string_view request(static_cast<const char*>(buffer.data()), buffer.size());
+        state_->records = is_recorded(request);
+        if (state_->records) {
+            state_->add(RecordedPart::Kind::request, harmless_request(request));
+        }
+        inner_->async_write(buffer, std::move(handler));
+    }
+    void close() noexcept override {
+        state_->close();
+        inner_->close();
+    }
+    std::string waits_for() const override { return inner_->waits_for(); }
+
+ private:
+    struct State {
+        explicit State(std::shared_ptr<File> f) : file(std::move(f)), number(file->next_stream()) {}
+
+        void add(RecordedPart::Kind kind, std::string text) {
+            file->add(kind, number, std::move(text));
+        }
+        void close() noexcept {
+            if (std::exchange(closed, true)) return;
+            try {
+                add(RecordedPart::Kind::close, {});
+            } catch (const std::exception&) {
+                closed = true;  // without memory the recording lacks this part
+            }
+        }
+
+        const std::shared_ptr<File> file;
+        const std::uint64_t number;
+        bool records = false;  ///< the present response
+        bool closed = false;
+    };
+
+    const std::unique_ptr<ByteStream> inner_;
+    const std::shared_ptr<State> state_;
+};
+
+RecordingConnector::RecordingConnector(std::shared_ptr<Connector> inner,
+                                       std::shared_ptr<Clock> clock, const std::string& file,
+                                       RecordingOptions options)
+    : inner_(std::move(inner)),
+      file_(std::make_shared<File>(std::move(clock), file, std::move(options))) {}
+
+RecordingConnector::~RecordingConnector() { file_->end(); }
+
+std::unique_ptr<ByteStream> RecordingConnector::make_stream(asio::any_io_executor executor,
+                                                            const ConnectTarget& target) {
+    std::unique_ptr<ByteStream> stream = inner_->make_stream(std::move(executor), target);
+    if (!stream) return stream;
+    return std::make_unique<Stream>(std::move(stream), file_);
+}
+
+}  // namespace k8s_sd::inline v0::sim

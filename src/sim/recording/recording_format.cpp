@@ -1,0 +1,192 @@
+#include "sim/recording/recording_format.hpp"
+
+#include <zlib.h>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::sim {
+
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr std::size_t max_line = 100;
+
+/// The decompressed bytes up to the first error.
+std::string decompressed(std::string_view file) {
+    ::z_stream stream{};
+    // 16: gzip.
+    if (::inflateInit2(&stream, 15 + 16) != Z_OK) throw std::runtime_error("zlib cannot be used");
+    std::string text;
+    std::string copy(file);  // zlib's input is not const
+    stream.next_in = reinterpret_cast<::Bytef*>(copy.data());
+    stream.avail_in = static_cast<::uInt>(copy.size());
+    std::array<char, 16384> buffer{};
+    int result = Z_OK;
+    while (result == Z_OK) {
+        stream.next_out = reinterpret_cast<::Bytef*>(buffer.data());
+        stream.avail_out = static_cast<::uInt>(buffer.size());
+        result = ::inflate(&stream, Z_SYNC_FLUSH);
+        const std::size_t size = buffer.size() - stream.avail_out;
+        text.append(buffer.data(), size);
+        if (size == 0 && stream.avail_in == 0) break;
+    }
+    ::inflateEnd(&stream);
+    return text;
+}
+
+/// The next word of a line.
+std::string_view take_word(std::string_view& line) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, end);
+    line.remove_prefix(std::min(end + 1, line.size()));
+    return word;
+}
+
+std::optional<std::uint64_t> number_in(std::string_view word) {
+    std::uint64_t number = 0;
+    const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc{} || last != word.data() + word.size()) return std::nullopt;
+    return number;
+}
+
+/// Takes one part off the text; nullopt if it does not begin with a complete one.
+std::optional<RecordedPart> take_part(std::string_view& text) {
+    const std::size_t end = text.substr(0, max_line).find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    std::string_view line = text.substr(0, end);
+    const std::string_view kind = take_word(line);
+    const auto stream = number_in(take_word(line));
+    const auto time = number_in(take_word(line));
+    const auto size = number_in(take_word(line));
+    constexpr std::string_view kinds = "cqbex";
+    constexpr std::uint64_t max_time = std::uint64_t{1} << 50;
+    if (kind.size() != 1 || kinds.find(kind) == std::string_view::npos || !line.empty() ||
+        !stream || !time || !size || *time > max_time) {
+        return std::nullopt;
+    }
+    const std::string_view rest = text.substr(end + 1);
+    if (*size >= rest.size() || rest[*size] != '\n') return std::nullopt;
+    text = rest.substr(*size + 1);
+    return RecordedPart{static_cast<RecordedPart::Kind>(kind.front()), *stream,
+                        microseconds(static_cast<microseconds::rep>(*time)),
+                        std::string(rest.substr(0, *size))};
+}
+
+std::string_view first_line(std::string_view text) {
+    return text.substr(0, std::min(text.find("\r\n"), text.size()));
+}
+
+bool equal_names(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// Method and target.
+std::pair<std::string_view, std::string_view> method_and_target(std::string_view request) {
+    std::string_view line = first_line(request);
+    const std::string_view method = take_word(line);
+    return {method, take_word(line)};
+}
+
+}  // namespace
+
+std::string line_of(const RecordedPart& part) {
+    const auto time = std::chrono::duration_cast<microseconds>(part.time).count();
+    std::string text(1, static_cast<char>(part.kind));
+    text += ' ' + std::to_string(part.stream) + ' ' + std::to_string(time) + ' ' +
+            std::to_string(part.text.size()) + '\n';
+    return text + part.text + '\n';
+}
+
+bool is_recorded(std::string_view request) {
+    const auto [method, target] = method_and_target(request);
+    const std::string_view path = target.substr(0, target.find('?'));
+    const auto has = [&](std::string_view part) { return path.find(part) != path.npos; };
+    // A server may have a prefix before these paths.
+    const bool is_api = has("/api/") || has("/apis/") || path.ends_with("/api") ||
+                        path.ends_with("/apis") || path.ends_with("/version");
+    return method == "GET" && is_api && !has("/secrets");
+}
+
+std::string harmless_request(std::string_view request) {
+    constexpr std::array<std::string_view, 3> kept{"Accept", "Accept-Encoding", "User-Agent"};
+    std::string text;
+    std::string_view rest = request.substr(0, request.find("\r\n\r\n"));
+    for (bool is_first = true; !rest.empty(); is_first = false) {
+        const std::string_view line = first_line(rest);
+        const std::string_view name = line.substr(0, line.find(':'));
+        if (is_first || std::any_of(kept.begin(), kept.end(), [&](std::string_view other) {
+                return equal_names(name, other);
+            })) {
+            text.append(line).append("\r\n");
+        }
+        rest.remove_prefix(std::min(line.size() + 2, rest.size()));
+    }
+    return text + "\r\n";
+}
+
+std::string request_key(std::string_view request) {
+    const auto [method, target] = method_and_target(request);
+    const std::string_view path = target.substr(0, target.find('?'));
+    // The prefix of the server's URL is not the same in a replay.
+    const std::size_t api = std::min({path.find("/api/"), path.find("/apis/"), path.rfind('/')});
+    std::string key(method);
+    key.append(" ").append(path.substr(std::min(api, path.size())));
+    std::string_view query = target.substr(std::min(target.find('?'), target.size()));
+    std::vector<std::string_view> parameters;
+    while (!query.empty()) {
+        query.remove_prefix(1);
+        const std::string_view parameter = query.substr(0, query.find('&'));
+        if (!parameter.starts_with("timeoutSeconds=")) parameters.push_back(parameter);
+        query.remove_prefix(parameter.size());
+    }
+    std::sort(parameters.begin(), parameters.end());
+    for (const std::string_view parameter : parameters) key.append(" ").append(parameter);
+    return key;
+}
+
+Recording parse_recording(std::string_view file) {
+    const std::string all = decompressed(file);
+    if (!all.starts_with(recording_head)) {
+        const bool is_cut = recording_head.starts_with(all) && file.size() < 64;
+        if (is_cut) return {};
+        throw std::runtime_error("is no recording of k8s_sd, or of a later version");
+    }
+    Recording recording;
+    std::string_view rest = std::string_view(all).substr(recording_head.size());
+    Duration last{};
+    while (auto part = take_part(rest)) {
+        // Parts of several threads may be a little out of order.
+        last = part->time = std::max(part->time, last);
+        recording.parts.push_back(std::move(*part));
+    }
+    if (rest == recording_complete) recording.end = RecordingEnd::complete;
+    if (rest == recording_full) recording.end = RecordingEnd::full;
+    return recording;
+}
+
+Recording read_recording(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw std::runtime_error(path + ": cannot be read");
+    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (in.bad()) throw std::runtime_error(path + ": cannot be read");
+    try {
+        return parse_recording(bytes);
+    } catch (const std::runtime_error& e) {
+        throw std::runtime_error(path + ": " + e.what());
+    }
+}
+
+}  // namespace k8s_sd::inline v0::sim

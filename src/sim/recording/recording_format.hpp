@@ -1,0 +1,28 @@
+#pragma once
+
+#include "k8s_sd/sim/recording.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::sim {
+
+/// The first line of a recording.
+inline constexpr std::string_view recording_head = "k8s_sd recording 1\n";
+/// The last lines of one: as planned, or as it reached its limit.
+inline constexpr std::string_view recording_complete = "end complete\n";
+inline constexpr std::string_view recording_full = "end full\n";
+
+/// A line with kind, stream, microseconds and size, then the text and a line end.
+std::string line_of(const RecordedPart&);
+
+/// Whether the request is for Kubernetes' own objects and discovery documents, without Secrets.
+bool is_recorded(std::string_view request);
+/// The request line, and the headers that decide the form of the response.
+std::string harmless_request(std::string_view request);
+
+/// Requests with equal keys get equal responses: method, path, and the parameters in order, without
+/// `timeoutSeconds`, which the library draws by lot.
+std::string request_key(std::string_view request);
+
+}  // namespace k8s_sd::inline v0::sim

@@ -1,0 +1,105 @@
+"""discover --record and --replay, and k8s-sd --record."""
+
+import gzip
+import json
+import os
+import signal
+import tempfile
+import unittest
+
+from harness import TIMEOUT, run, running, simulated_cluster
+
+
+class Recordings(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = os.path.join(folder.name, "recording.gz")
+
+    def record(self, *arguments, diffs=4):
+        """Records so many diffs, and returns the output."""
+        with running("discover", "--sim", "--output", "json", "--record", self.file,
+                     *arguments) as program:
+            lines = [program.line() for _ in range(diffs)]
+            program.process.send_signal(signal.SIGINT)
+            rest, _ = program.process.communicate(timeout=TIMEOUT)
+        return "\n".join(lines) + "\n" + rest
+
+    def replay(self, *arguments):
+        result = run("discover", "--replay", self.file, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_a_replay_prints_the_bytes_of_the_recorded_run(self):
+        recorded = self.record()
+        for _ in range(3):
+            result = self.replay("--output", "json")
+            self.assertEqual(result.stdout, recorded)
+            self.assertEqual(result.stderr, "")
+
+    def test_a_replay_in_text_is_the_same_each_time(self):
+        self.record("--role", "endpointslice")
+        first = self.replay("--role", "endpointslice")
+        self.assertIn("\n00:00:0", first.stdout)
+        self.assertEqual(self.replay("--role", "endpointslice").stdout, first.stdout)
+
+    def test_options_of_the_server_are_ignored(self):
+        recorded = self.record()
+        result = self.replay("--output", "json", "--api-server", "https://192.0.2.1/prefix",
+                             "--as", "someone")
+        self.assertEqual(result.stdout, recorded)
+
+    def test_a_cut_file_is_replayed_to_there(self):
+        recorded = self.record()
+        size = os.path.getsize(self.file)
+        os.truncate(self.file, size - size // 10)
+        result = self.replay("--output", "json")
+        self.assertTrue(recorded.startswith(result.stdout))
+        self.assertEqual(result.stderr,
+                         "discover: the recording is cut; it is replayed to there\n")
+
+    def test_other_options_than_recorded_are_noticed(self):
+        self.record()
+        self.assertRegex(self.replay("--role", "node").stderr,
+                         r"\d+ requests are not in the recording; are the options")
+
+    def test_k8s_sd_records_as_well(self):
+        with simulated_cluster() as url, running(
+                "k8s-sd", "--role", "pod", "--api-server", url, "--listen", "127.0.0.1:0",
+                "--record", self.file) as program:
+            while "its list is complete" not in program.log_line():
+                pass
+            self.assertEqual(program.signal(signal.SIGTERM), 0)
+        diff = json.loads(self.replay("--output", "json").stdout.splitlines()[0])
+        self.assertTrue(diff["full"])
+        self.assertGreater(len(diff["updated"]), 10)
+
+    def test_a_token_is_not_recorded(self):
+        token = os.path.join(os.path.dirname(self.file), "token")
+        with open(token, "w", encoding="utf-8") as file:
+            file.write("a-long-secret")
+        with simulated_cluster() as url:
+            result = run("discover", "--api-server", url, "--token-file", token, "--once",
+                         "--header", "X-Key: another-secret", "--record", self.file)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        with gzip.open(self.file, "rb") as file:
+            text = file.read()
+        self.assertTrue(text.startswith(b"k8s_sd recording 1\n"))
+        self.assertTrue(text.endswith(b"\nend complete\n"))
+        self.assertIn(b"GET /api/v1/pods", text)
+        self.assertNotIn(b"secret", text)
+
+    def test_unusable_files_and_options_are_said(self):
+        for arguments, text in (
+                (("--replay", "/nonexistent/file"), "--replay: /nonexistent/file: cannot be read"),
+                (("--replay", __file__), "is no recording of k8s_sd"),
+                (("--sim", "--record", "/nonexistent/file"), "--record: /nonexistent/file: No"),
+                (("--replay", "x", "--sim"), "--sim: cannot be used together with --replay"),
+                (("--replay", "x", "--record", "y"), "--record: cannot be used together")):
+            result = run("discover", *arguments)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(text, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,179 @@
+"""Whether docs/guide/metrics.md lists the metrics of the running program, and whether the alerts of
+examples/monitoring fire for its metrics in faults, and only then."""
+
+import contextlib
+import http.server
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+
+from harness import TIMEOUT, file_with, running
+
+ROOT = pathlib.Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "tests/package/docs"))
+import check_metrics  # noqa: E402
+
+JOBS = "scrape_configs: [{job_name: pods, kubernetes_sd_configs: [{role: pod}]}]\n"
+SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+class Metrics:
+    """Those of the program that listens there."""
+
+    def __init__(self, program):
+        self.url = program.line_with(r"^listens at (http://.*)$").group(1)
+
+    def text(self):
+        with urllib.request.urlopen(self.url + "/metrics", timeout=TIMEOUT) as answer:
+            return answer.read().decode()
+
+    def samples(self):
+        """Name, labels, and value of each sample."""
+        for line in self.text().splitlines():
+            if not line.startswith("#"):
+                name, labels, value = SAMPLE.match(line).groups()
+                yield name, dict(LABEL.findall(labels or "")), float(value)
+
+    def wait_for(self, wanted, value):
+        end = time.monotonic() + TIMEOUT
+        while True:
+            samples = list(self.samples())
+            if any(name == wanted and found == value for name, _, found in samples):
+                return samples
+            if time.monotonic() > end:
+                raise AssertionError(f"{wanted} does not become {value}")
+            time.sleep(0.05)
+
+
+class Page(unittest.TestCase):
+    def rows(self, *tables):
+        lists = check_metrics.tables(ROOT)
+        return {name: (kind, labels, text) for table in tables
+                for name, kind, labels, text in lists[table]}
+
+    def test_it_lists_the_metrics_of_the_program(self):
+        known = self.rows("of each kind", "of the context", "of the program", "of the allocator")
+        with running("k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--collector-selector",
+                     "app=collector", "--collector-namespace", "shop") as program:
+            metrics = Metrics(program)
+            metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+            samples = metrics.wait_for("opentelemetry_allocator_collectors_discovered", 0)
+            text = metrics.text()
+        found = {name: [kind] for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", text,
+                                                           re.MULTILINE)}
+        for name, help_text in re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE):
+            found[name].append(help_text)
+        self.assertEqual(set(known) - set(found),
+                         {"k8s_sd_bridge_certificate_end_timestamp_seconds"})  # without TLS
+        for name, (kind, help_text) in found.items():
+            self.assertEqual((kind, help_text), (known[name][0], known[name][2]), name)
+        for name, labels, _ in samples:
+            name = re.sub("_(bucket|sum|count)$", "", name)
+            labels = set(labels) | ({"le"} if name == "k8s_sd_delivery_latency_seconds" else set())
+            self.assertEqual(labels, set(filter(None, known[name][1].split(", "))), name)
+
+
+class Refusal(http.server.BaseHTTPRequestHandler):
+    """An API server that refuses everything."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure",
+                           "reason": "Forbidden", "code": 403,
+                           "message": "pods is forbidden"}).encode()
+        self.send_response(403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def refusing_server():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusal)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def series_of(samples):
+    """An hour of these metrics as Prometheus stores them: gauges stay, and a counter above 0 grows
+    by one a minute."""
+    for name, labels, value in samples:
+        if "job" in labels:
+            labels["exported_job"] = labels.pop("job")
+        labels |= {"job": "k8s-sd", "instance": "a:8080"}
+        is_counter = re.search("_(total|bucket|sum|count)$", name)
+        text = ",".join(f"{key}={json.dumps(text)}" for key, text in labels.items())
+        yield {"series": f"{name}{{{text}}}",
+               "values": f"0+{int(value > 0)}x60" if is_counter else f"{value:.0f}x60"}
+
+
+@unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+class Alerts(unittest.TestCase):
+    def assert_fire(self, samples, names):
+        test = {"rule_files": [str(ROOT / "examples/monitoring/rules.yaml")],
+                "evaluation_interval": "1m", "tests": [{
+                    "interval": "1m", "input_series": list(series_of(samples)),
+                    "promql_expr_test": [{
+                        "expr": 'group by (alertname) (ALERTS{alertstate="firing"})',
+                        "eval_time": "60m", "exp_samples": [
+                            {"labels": f'{{alertname="{name}"}}', "value": 1}
+                            for name in sorted(names)]}]}]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "test.json")  # JSON is YAML
+            path.write_text(json.dumps(test), encoding="utf-8")
+            result = subprocess.run(["promtool", "test", "rules", path], capture_output=True,
+                                    text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_none_while_all_is_well(self):
+        with file_with(JOBS) as config, running("k8s-sd", "--sim", "--listen", "127.0.0.1:0",
+                                                "--config", config) as program:
+            samples = Metrics(program).wait_for("k8s_sd_bridge_job_complete", 1)
+        self.assert_fire(samples, [])
+
+    def test_without_a_permission(self):
+        with refusing_server() as url, running("k8s-sd", "--role", "pod", "--api-server", url,
+                                               "--listen", "127.0.0.1:0") as program:
+            samples = Metrics(program).wait_for("k8s_sd_failing_watchers", 1)
+        self.assert_fire(samples, ["K8sSdPermissionRefused", "K8sSdWatchFailing",
+                                   "K8sSdJobWithoutList"])
+
+    def test_without_an_api_server(self):
+        with running("k8s-sd", "--role", "pod", "--api-server", "http://127.0.0.1:1",
+                     "--listen", "127.0.0.1:0") as program:
+            samples = Metrics(program).wait_for("k8s_sd_failing_watchers", 1)
+        self.assert_fire(samples, ["K8sSdWatchFailing", "K8sSdJobWithoutList"])
+
+    def test_with_a_mistake_in_the_configuration(self):
+        with file_with(JOBS) as config, running(
+                "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--check-interval", "0.05",
+                "--config", config) as program:
+            metrics = Metrics(program)
+            metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+            pathlib.Path(config).write_text("scrape_configs: {", encoding="utf-8")
+            samples = metrics.wait_for("k8s_sd_bridge_config_last_reload_successful", 0)
+        self.assert_fire(samples, ["K8sSdConfigRefused"])
+
+
+if __name__ == "__main__":
+    unittest.main()
