@@ -276,6 +276,9 @@ class K8S_SD_EXPORT MonitorSource {
 /// The jobs for DiscoveryManager::apply_config().
 K8S_SD_EXPORT std::vector<Job> discovery_jobs(const std::vector<MonitorJobPtr>&);
 
+/// Whether monitors can be jobs beside others of this dialect: not in VictoriaMetrics'.
+K8S_SD_EXPORT bool supports_monitors(LabelDialect);
+
 /// The access a MonitorSource needs for its watches: monitors, namespaces, the owner's object;
 /// Secrets and ConfigMaps in the namespaces of monitors, since their names are not known in
 /// advance. What the jobs discover needs further rights: see required_access().

@@ -324,7 +324,7 @@ void check(const Options& o) {
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config says it already");
     }
-    if (o.monitors.enabled && o.dialect != k8s_sd::LabelDialect::prometheus) {
+    if (o.monitors.enabled && !k8s_sd::supports_monitors(o.dialect)) {
         throw UsageError("--monitors: monitors are those of prometheus-operator; leave out "
                          "--dialect victoriametrics");
     }

@@ -52,6 +52,9 @@ struct DialectRules {
     bool has_role_endpointslices;
     /// vmagent has no roles of Gateway API; Prometheus gets them here as an experiment.
     bool has_roles_of_gateway_api;
+    /// Monitors of prometheus-operator become jobs of Prometheus; vmagent gets its jobs from other
+    /// kinds.
+    bool has_monitors;
 
     // Relabelling.
 
@@ -217,6 +220,7 @@ inline constexpr DialectRules prometheus_rules{
     .job_files_have_directory_of_main_file = false,
     .has_role_endpointslices = false,
     .has_roles_of_gateway_api = true,
+    .has_monitors = true,
     .reads_null_as_empty_text = true,
     .empty_action_is_default = false,
     .refuses_unused_fields = true,
@@ -281,6 +285,7 @@ inline constexpr DialectRules victoriametrics_rules{
     .job_files_have_directory_of_main_file = true,
     .has_role_endpointslices = true,
     .has_roles_of_gateway_api = false,
+    .has_monitors = false,
     .reads_null_as_empty_text = false,
     .empty_action_is_default = true,
     .refuses_unused_fields = false,

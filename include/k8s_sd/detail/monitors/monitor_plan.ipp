@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/monitors/monitor_plan.hpp"
 #include "k8s_sd/error.hpp"
@@ -54,6 +55,8 @@ std::vector<std::string> namespaces_or_all(std::vector<std::string> namespaces) 
 }  // namespace
 
 }  // namespace detail
+
+bool supports_monitors(LabelDialect dialect) { return detail::rules_of(dialect).has_monitors; }
 
 std::vector<AccessRule> required_access(const MonitorSourceConfig& config) {
     detail::MonitorPlan plan;
