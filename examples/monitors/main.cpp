@@ -4,11 +4,12 @@
 #include "cli/command_line.hpp"
 #include "cli/line_writer.hpp"
 #include "cli/option_values.hpp"
-#include "recorded.hpp"
+#include "monitors/recorded.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <cstddef>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -40,7 +41,7 @@ support::ExitStatus play(const Options& options) {
         if (line.empty()) continue;
         try {
             out << boost::json::serialize(monitors::play_recorded(line));
-        } catch (const support::Unusable& e) {
+        } catch (const std::invalid_argument& e) {
             throw support::Unusable(options.recorded_file + ":" + std::to_string(number) + ": " +
                                     e.what());
         }

@@ -1,11 +1,12 @@
-#include "recorded.hpp"
+#include "monitors/recorded.hpp"
 
-#include "cli/command_line.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
+#include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -110,7 +111,7 @@ json::object play_recorded(std::string_view line) {
     how.max_depth = max_depth;
     boost::system::error_code error;
     const json::value value = json::parse(line, error, {}, how);
-    if (error || !value.is_object()) throw support::Unusable("no JSON object");
+    if (error || !value.is_object()) throw std::invalid_argument("no JSON object");
     const json::object& recorded = value.get_object();
     k8s_sd::MonitorConfiguration made =
         k8s_sd::make_monitor_configuration(inputs_of(recorded), options_of(recorded));

@@ -8,7 +8,7 @@ namespace monitors {
 
 /// Makes the configuration of a case; does not look at the expected one.
 /// \returns {"name", "accepted", "refused": [{"object", "reason", "remedy"}], "config" | "error"}
-/// \throws support::Unusable for a line of another form
+/// \throws std::invalid_argument for a line of another form
 boost::json::object play_recorded(std::string_view line);
 
 }  // namespace monitors

@@ -138,11 +138,9 @@ void put_histograms(JobObject& job, const ObjectView& spec, const JobContext& co
     if (buckets && context.generates(2, 45)) {
         put(job, "native_histogram_bucket_limit", *buckets);
     }
-    const std::string_view factor = spec.text("nativeHistogramMinBucketFactor");
-    if (const auto number = parse_quantity(factor)) {
-        if (context.generates(2, 50)) put(job, "native_histogram_min_bucket_factor", *number);
-    } else if (!factor.empty()) {
-        spec["nativeHistogramMinBucketFactor"].refuse("is no quantity", "use a number as text");
+    const auto factor = spec["nativeHistogramMinBucketFactor"].as_quantity();
+    if (factor && context.generates(2, 50)) {
+        put(job, "native_histogram_min_bucket_factor", *factor);
     }
     const auto classic = spec.flag("scrapeClassicHistograms");
     if (classic && at_least(context.owner.version, 3, 0)) {

@@ -62,6 +62,8 @@ class ObjectView {
     std::optional<bool> as_flag() const;
     /// A whole number, not below 0.
     std::optional<std::uint64_t> as_number() const;
+    /// A Kubernetes quantity, as a text or as a number.
+    std::optional<double> as_quantity() const;
     /// A whole number of 32 bits.
     std::optional<std::int32_t> as_integer() const;
     /// A list of texts.

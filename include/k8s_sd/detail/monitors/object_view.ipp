@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/monitors/byte_size.hpp"
 #include "k8s_sd/detail/monitors/object_view.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 
@@ -102,6 +103,14 @@ std::optional<std::uint64_t> ObjectView::as_number() const {
         return std::nullopt;
     }
     return static_cast<std::uint64_t>(*number);
+}
+
+std::optional<double> ObjectView::as_quantity() const {
+    if (is_absent()) return std::nullopt;
+    if (value_->is_number()) return value_->to_number<double>();
+    const std::optional<double> number = parse_quantity(as_text().value_or(""));
+    if (!number) wrong_type("a quantity, such as \"1.2\"");
+    return number;
 }
 
 std::optional<std::int32_t> ObjectView::as_integer() const {

@@ -73,13 +73,24 @@ void check_material(const ObjectView& tls, const JobContext& context) {
     }
 }
 
+/// The text of a reference; for a scrape class, also from the namespace of the owner. The operator
+/// looks in the namespace of the object only, where a class rarely finds its Secrets.
+std::optional<std::string> material_text(MonitorReference reference, bool of_class,
+                                         const JobContext& context) {
+    auto text = present_value(reference, context);
+    if (text || !of_class) return text;
+    reference.object_namespace = context.owner.owner_namespace;
+    return present_value(reference, context);
+}
+
 /// `ca`, `cert` and `key` of Secrets: their text, or the file mounted by the operator.
-void put_material(JobObject& section, const ObjectView& tls, const TlsFile& file,
+/// \param of_class  whether the settings are those of a scrape class
+void put_material(JobObject& section, const ObjectView& tls, const TlsFile& file, bool of_class,
                   const JobContext& context) {
     const auto reference = tls_reference(tls, file, context);
     if (!reference) return;
     if (context.options.inline_tls) {
-        if (const auto text = present_value(*reference, context)) {
+        if (const auto text = material_text(*reference, of_class, context)) {
             put_text(section, file.value_key, *text);
         }
         return;
@@ -90,12 +101,12 @@ void put_material(JobObject& section, const ObjectView& tls, const TlsFile& file
                  reference->object_namespace + "_" + reference->name + "_" + reference->key);
 }
 
-JobObject own_tls_section(const ObjectView& tls, const JobContext& context) {
+JobObject own_tls_section(const ObjectView& tls, bool of_class, const JobContext& context) {
     JobObject section;
     if (const auto skip = tls.flag("insecureSkipVerify")) {
         put(section, "insecure_skip_verify", *skip);
     }
-    for (const TlsFile& file : tls_files) put_material(section, tls, file, context);
+    for (const TlsFile& file : tls_files) put_material(section, tls, file, of_class, context);
     put_nonempty(section, "server_name", tls.text("serverName"));
     if (tls.has("minVersion") && context.generates(2, 35)) {
         put_text(section, "min_version", tls.text("minVersion"));
@@ -128,7 +139,7 @@ std::optional<JobObject> tls_section(const ObjectView& tls, const ObjectView& of
     const bool absent = !tls || (whole_if_empty && tls.is_empty_object());
     if (absent && !of_class) return std::nullopt;
     const ObjectView& used = absent ? of_class : tls;
-    JobObject section = own_tls_section(used, context);
+    JobObject section = own_tls_section(used, absent, context);
     for (const TlsFile& file : tls_files) {
         std::string_view name = used.text(file.file);
         // The class fills in files, never Secrets.

@@ -1,0 +1,97 @@
+#include "k8s_sd/detail/monitors/relabelings.hpp"
+#include "support/monitors.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+namespace k8s_sd::test {
+
+namespace {
+
+std::string rule_fault(const std::string& json, MonitorVersion version = {}) {
+    const boost::json::value list = json_of("[" + json + "]");
+    detail::Faults faults;
+    detail::check_relabelings(detail::ObjectView(&list, "r", faults).items(), version);
+    return faults.first() ? faults.first()->reason : "";
+}
+
+std::string rule_made(const std::string& json) {
+    const boost::json::value list = json_of("[" + json + "]");
+    detail::Faults faults;
+    detail::RuleList rules;
+    rules.add_user_rules(detail::ObjectView(&list, "r", faults).items());
+    return text_of(rules.take());
+}
+
+}  // namespace
+
+TEST_CASE("Rules of monitors: fields are copied unless they are empty") {
+    CHECK(rule_made("{}") == "[{}]");
+    CHECK(rule_made("{'action': 'LabelMap', 'sourceLabels': ['a', 'b'], 'separator': '',"
+                    " 'targetLabel': 't', 'regex': 'x', 'modulus': 3, 'replacement': ''}") ==
+          "[{'source_labels':['a','b'],'separator':'','target_label':'t','regex':'x','modulus':3,"
+          "'replacement':'','action':'labelmap'}]");
+    CHECK(rule_made("{'sourceLabels': [], 'regex': '', 'modulus': 0, 'targetLabel': ''}") ==
+          "[{}]");
+}
+
+TEST_CASE("Rules of monitors: sound ones") {
+    for (const char* rule : {
+             "{'targetLabel': 't'}",
+             "{'action': 'Keep', 'sourceLabels': ['a'], 'regex': 'b'}",
+             "{'action': 'drop'}",
+             "{'action': 'hashmod', 'modulus': 2, 'targetLabel': 't'}",
+             "{'action': 'LabelDrop', 'regex': 'a.*', 'separator': ';', 'replacement': '$1'}",
+             "{'action': 'Lowercase', 'targetLabel': 't', 'replacement': '$1'}",
+             "{'action': 'KeepEqual', 'sourceLabels': ['a'], 'targetLabel': 't', 'regex': '(.*)'}",
+             "{'action': 'LabelMap', 'replacement': 'x y$1'}",
+             "{'targetLabel': 'dots.utf8 and $1'}",
+             "{'action': 'whatever'}",
+         }) {
+        INFO(rule);
+        CHECK(rule_fault(rule) == "");
+    }
+}
+
+TEST_CASE("Rules of monitors: faults") {
+    const auto fault = [](const std::string& rule) { return rule_fault(rule); };
+    CHECK(fault("{'targetLabel': 't', 'regex': '('}").starts_with("r[0]: invalid regex: "));
+    CHECK(fault("{'action': 'keep', 'regex': '['}").starts_with("r[0]: invalid regex: "));
+    CHECK(fault("{}") == "r[0]: action 'replace' needs a targetLabel");
+    CHECK(fault("{'action': 'HashMod', 'modulus': 1}") ==
+          "r[0]: action 'hashmod' needs a targetLabel");
+    CHECK(fault("{'action': 'HashMod', 'targetLabel': 't'}") ==
+          "r[0]: action 'hashmod' needs a modulus above 0");
+    CHECK(fault("{'action': 'Lowercase', 'targetLabel': 't', 'replacement': ''}") ==
+          "r[0]: action 'lowercase' takes no replacement");
+    CHECK(fault("{'action': 'DropEqual', 'targetLabel': 't', 'modulus': 2}") ==
+          "r[0]: action 'dropequal' takes sourceLabels and targetLabel only");
+    CHECK(fault("{'action': 'KeepEqual', 'targetLabel': 't', 'separator': ','}") ==
+          "r[0]: action 'keepequal' takes sourceLabels and targetLabel only");
+    CHECK(fault("{'action': 'LabelKeep', 'sourceLabels': ['a']}") ==
+          "r[0]: action 'labelkeep' takes a regex only");
+    CHECK(fault("{'action': 'LabelDrop', 'targetLabel': 'a'}") ==
+          "r[0]: action 'labeldrop' takes a regex only");
+    CHECK(fault("{'action': 'LabelMap', 'replacement': ''}") ==
+          "r[0]: '' is an invalid replacement");
+    CHECK(fault("{'targetLabel': 1}") == "r[0].targetLabel: must be a text");
+    CHECK(fault("7") == "r[0]: must be an object");
+}
+
+TEST_CASE("Rules of monitors: older versions accept fewer actions and names") {
+    const auto fault = [](const std::string& rule, std::uint64_t minor) {
+        return rule_fault(rule, {2, minor, 0});
+    };
+    CHECK(fault("{'action': 'Uppercase', 'targetLabel': 't'}", 36) == "");
+    CHECK(fault("{'action': 'Uppercase', 'targetLabel': 't'}", 35) ==
+          "r[0]: action 'uppercase' needs Prometheus 2.36");
+    CHECK(fault("{'action': 'KeepEqual', 'targetLabel': 't'}", 40) ==
+          "r[0]: action 'keepequal' needs Prometheus 2.41");
+    CHECK(fault("{'targetLabel': 'a.b'}", 55) == "r[0]: 'a.b' is an invalid targetLabel");
+    CHECK(fault("{'targetLabel': '${1}_x'}", 55) == "r[0]: '${1}_x' is an invalid targetLabel");
+    CHECK(fault("{'action': 'labelmap', 'replacement': '$1'}", 55) ==
+          "r[0]: '$1' is an invalid replacement");
+    CHECK(fault("{'action': 'labelmap'}", 55) == "");
+}
+
+}  // namespace k8s_sd::test
