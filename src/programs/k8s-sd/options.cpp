@@ -313,10 +313,6 @@ void check(const Options& o) {
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config says it already");
     }
-    if (o.monitors.enabled && o.dialect != k8s_sd::LabelDialect::prometheus) {
-        throw UsageError("--monitors: monitors are those of prometheus-operator; leave out "
-                         "--dialect victoriametrics");
-    }
     if (o.single_job) check_single_job(o.discovery);
     if (o.sim || o.single_job || !o.config_file.empty() || o.monitors.enabled) return;
     throw UsageError("needs --config FILE, options of a single job such as --role pod, --monitors, "
