@@ -4,6 +4,8 @@
 #include "cli/command_line.hpp"
 #include "cli/line_writer.hpp"
 #include "cli/option_values.hpp"
+#include "cli/server_options.hpp"
+#include "follow.hpp"
 #include "monitors/recorded.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -16,23 +18,51 @@ namespace {
 
 struct Options {
     std::string recorded_file;
+    std::string printed;  ///< "NAMESPACE/NAME"; empty: follow the cluster
+    monitors::ClusterOptions cluster;
 };
 
 support::CommandLine command_line(Options& options) {
-    return {.program = "monitors",
-            .about = R"(Makes scrape configurations of monitors, as prometheus-operator does.
+    return {
+        .program = "monitors",
+        .about =
+            R"(Makes scrape jobs of ServiceMonitors, PodMonitors, Probes and ScrapeConfigs, as
+prometheus-operator does, and prints their targets and changes.
 )",
-            .sections = {{"",
-                          {{.name = "--recorded",
-                            .argument = "FILE",
-                            .help = "read an owner and its cluster from each line of a file, and "
-                                    "print what they become, one JSON object a line",
-                            .set = support::text(options.recorded_file)}}}},
-            .notes = "Exit status: 0 fine, 2 unusable arguments or input, 1 anything else.\n"};
+        .sections = {{"Monitors of a cluster",
+                      {{"--owner", "[KIND/]NAMESPACE/NAME",
+                        "which monitors, and how: a Prometheus object of the cluster (or KIND "
+                        "PrometheusAgent); without an owner all of them",
+                        support::text(options.cluster.owner)},
+                       {"--owner-file", "FILE", "the same from a file in YAML",
+                        support::text(options.cluster.owner_file)},
+                       {"--print", "NAMESPACE/NAME",
+                        "print the configuration that the monitors of this name become, with "
+                        "<secret> in place of values, and end",
+                        support::text(options.printed)},
+                       {"--once", "", "end when the first targets are known",
+                        support::flag(options.cluster.once)}}},
+                     support::server_options(options.cluster.server,
+                                             "a simulated cluster, with changes"),
+                     support::credential_options(options.cluster.server),
+                     {"Without a cluster",
+                      {{.name = "--recorded",
+                        .argument = "FILE",
+                        .help = "read an owner and its cluster from each line of a file, and "
+                                "print what they become, one JSON object a line",
+                        .set = support::text(options.recorded_file)}}}},
+        .notes = "Exit status: 0 fine, 2 unusable arguments or input, 1 anything else.\n"};
 }
 
-support::ExitStatus play(const Options& options) {
-    if (options.recorded_file.empty()) throw support::UsageError("--recorded FILE is missing");
+support::ExitStatus run(const Options& options) {
+    if (options.recorded_file.empty()) {
+        if (options.printed.empty()) {
+            monitors::follow(options.cluster);
+        } else {
+            monitors::print(options.cluster, options.printed);
+        }
+        return support::exit_fine;
+    }
     std::ifstream file(options.recorded_file, std::ios::binary);
     if (!file) throw support::Unusable(options.recorded_file + ": cannot be read");
     support::LineWriter out;
@@ -54,5 +84,5 @@ support::ExitStatus play(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    return support::run_program(command_line(options), argc, argv, [&] { return play(options); });
+    return support::run_program(command_line(options), argc, argv, [&] { return run(options); });
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "event_log.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
