@@ -19,7 +19,7 @@ namespace k8s_sd::inline v0::sim {
 namespace {
 
 constexpr std::size_t http2_input_size = 16 * 1024;
-constexpr std::size_t http2_write_size = 64 * 1024;
+constexpr std::size_t http2_write_size = 256 * 1024;
 constexpr std::int32_t last_possible_stream = 0x7FFFFFFF;
 
 nghttp2_nv http2_field(std::string_view name, std::string_view value) {
@@ -84,11 +84,23 @@ class Http2Connection::Stream {
     }
     /// The written bytes have been sent, or there is no need to.
     void serve_writer() {
-        if (!writer || (!body.empty() && !gone)) return;
+        if (!writer || (waiting() > 0 && !gone)) return;
         const error_code ec = gone ? error_code(asio::error::broken_pipe) : error_code();
         asio::post(executor, [handler = std::exchange(writer, nullptr), ec, size = written] {
             handler(ec, size);
         });
+    }
+    /// Bytes of the body that nghttp2 has not taken.
+    std::size_t waiting() const { return body.size() - taken; }
+    std::size_t take(std::uint8_t* to, std::size_t room) {
+        const std::size_t size = std::min(room, waiting());
+        std::memcpy(to, body.data() + taken, size);
+        taken += size;
+        if (waiting() == 0) {
+            body.clear();
+            taken = 0;
+        }
+        return size;
     }
     void leave() {
         gone = true;
@@ -109,7 +121,8 @@ class Http2Connection::Stream {
     std::optional<ResponseText> head;
     detail::ChunkedBody chunks;
     std::size_t sent = 0;  ///< bytes of the body
-    std::string body;      ///< not yet taken by nghttp2
+    std::string body;
+    std::size_t taken = 0;  ///< of the body, by nghttp2
     bool complete = false;
     bool paused = false;  ///< nghttp2 waits for more of the body
     std::size_t written = 0;
@@ -210,11 +223,9 @@ struct Http2ServerCallbacks {
         Http2Connection& self = of(user);
         auto* const stream = self.find(id);
         if (!stream) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-        const std::size_t size = std::min(room, stream->body.size());
-        std::memcpy(to, stream->body.data(), size);
-        stream->body.erase(0, size);
+        const std::size_t size = stream->take(to, room);
         stream->serve_writer();
-        if (!stream->body.empty()) return static_cast<ssize_t>(size);
+        if (stream->waiting() > 0) return static_cast<ssize_t>(size);
         if (stream->complete) {
             *flags |= NGHTTP2_DATA_FLAG_EOF;
             if (self.server_.http2_behavior().omit_end_stream) {
@@ -469,6 +480,7 @@ void Http2Connection::end(Stream& stream) {
 // There are no such connections.
 namespace k8s_sd::inline v0::sim {
 
+void Http2Connection::Deleter::operator()(nghttp2_session*) const noexcept {}
 Http2Connection::~Http2Connection() = default;
 void Http2Connection::close() {}
 void Http2Connection::report_limit() {}

@@ -195,7 +195,10 @@ void Http2Connection::on_read(error_code ec, std::size_t size) {
     liveness_.on_bytes(clock_->now());
     session_->feed({input_.data(), size}, clock_->now());
     deliver();
-    if (secret_) cleanse(input_.data(), size);
+    if (secret_) {
+        cleanse(input_.data(), size);
+        session_->wipe_bodies();
+    }
     if (!closed_) check_state();
     if (closed_) return;
     flush_later();

@@ -79,6 +79,8 @@ class Http2Session {
     /// The next event. Any member may be called between two events.
     /// \throws std::bad_alloc
     virtual std::optional<Http2Event> next() = 0;
+    /// Overwrites copies of the delivered bodies.
+    virtual void wipe_bodies() noexcept = 0;
     /// Appends bytes to send, until there are about `enough` or no more.
     /// \throws std::bad_alloc
     virtual void append_output(CleansedBytes&, std::size_t enough) = 0;

@@ -26,6 +26,7 @@ class Nghttp2Session final : public Http2Session {
     void ping(std::uint64_t opaque) override;
     void feed(std::string_view bytes, TimePoint now) override;
     std::optional<Http2Event> next() override;
+    void wipe_bodies() noexcept override;
     void append_output(CleansedBytes&, std::size_t enough) override;
     Http2State state() const override;
     std::string problem() const override { return problem_; }
@@ -73,7 +74,8 @@ class Nghttp2Session final : public Http2Session {
     std::deque<Http2Event> events_;
     std::string_view input_;  ///< not yet received by nghttp2
     std::size_t fed_ = 0;     ///< size of the whole input
-    CleansedBytes joined_;    ///< bodies in several frames of the input
+    CleansedBytes joined_;    ///< room for bodies in several frames of the input
+    std::size_t joined_size_ = 0;
     TimePoint now_{};
     FrameBudget budget_;
     bool full_ = false;  ///< no identifiers left

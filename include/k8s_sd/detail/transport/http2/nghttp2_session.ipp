@@ -6,6 +6,7 @@
 #include <nghttp2/nghttp2.h>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
@@ -177,8 +178,8 @@ void Nghttp2Session::on_request_sent(std::int32_t id, bool whole) {
 void Nghttp2Session::feed(std::string_view bytes, TimePoint now) {
     input_ = bytes;
     fed_ = bytes.size();
-    joined_.clear();
-    if (fed_ < joined_.capacity() / 16) joined_.shrink_to_fit();
+    joined_size_ = 0;
+    if (fed_ < joined_.size() / 16) CleansedBytes().swap(joined_);
     now_ = now;
 }
 
@@ -259,16 +260,21 @@ void Nghttp2Session::on_body(std::int32_t id, std::string_view bytes) {
 
 /// Decoders are faster with one large part than with many small ones, whose borders split objects.
 std::string_view Nghttp2Session::join(std::string_view body, std::string_view more) {
-    joined_.reserve(fed_);  // so views of it stay valid
+    // At the first call for an input, so views stay valid. No byte is copied twice.
+    if (joined_.size() < fed_) joined_ = CleansedBytes(fed_);
     const auto append = [this](std::string_view bytes) {
-        joined_.insert(joined_.end(), bytes.begin(), bytes.end());
+        std::memcpy(joined_.data() + joined_size_, bytes.data(), bytes.size());
+        joined_size_ += bytes.size();
     };
-    const bool is_last = !joined_.empty() && body.data() + body.size() == &joined_.back() + 1;
+    const bool is_last =
+        joined_size_ > 0 && body.data() + body.size() == joined_.data() + joined_size_;
     if (!is_last) append(body);
     append(more);
     const std::size_t size = body.size() + more.size();
-    return {joined_.data() + (joined_.size() - size), size};
+    return {joined_.data() + (joined_size_ - size), size};
 }
+
+void Nghttp2Session::wipe_bodies() noexcept { cleanse(joined_.data(), joined_size_); }
 
 void Nghttp2Session::on_stream_close(std::int32_t id, std::uint32_t code) {
     const Stream* const stream = find(id);
