@@ -23,35 +23,34 @@ struct Options {
 };
 
 support::CommandLine command_line(Options& options) {
-    return {
-        .program = "monitors",
-        .about =
-            R"(Makes scrape jobs of ServiceMonitors, PodMonitors, Probes and ScrapeConfigs, as
+    return {.program = "monitors",
+            .about =
+                R"(Makes scrape jobs of ServiceMonitors, PodMonitors, Probes and ScrapeConfigs, as
 prometheus-operator does, and prints their targets and changes.
 )",
-        .sections = {{"Monitors of a cluster",
-                      {{"--owner", "[KIND/]NAMESPACE/NAME",
-                        "which monitors, and how: a Prometheus object of the cluster (or KIND "
-                        "PrometheusAgent); without an owner all of them",
-                        support::text(options.cluster.owner)},
-                       {"--owner-file", "FILE", "the same from a file in YAML",
-                        support::text(options.cluster.owner_file)},
-                       {"--print", "NAMESPACE/NAME",
-                        "print the configuration that the monitors of this name become, with "
-                        "<secret> in place of values, and end",
-                        support::text(options.printed)},
-                       {"--once", "", "end when the first targets are known",
-                        support::flag(options.cluster.once)}}},
-                     support::server_options(options.cluster.server,
-                                             "a simulated cluster, with changes"),
-                     support::credential_options(options.cluster.server),
-                     {"Without a cluster",
-                      {{.name = "--recorded",
-                        .argument = "FILE",
-                        .help = "read an owner and its cluster from each line of a file, and "
-                                "print what they become, one JSON object a line",
-                        .set = support::text(options.recorded_file)}}}},
-        .notes = "Exit status: 0 fine, 2 unusable arguments or input, 1 anything else.\n"};
+            .sections = {{"Monitors of a cluster",
+                          {{"--owner", "[KIND/]NAMESPACE/NAME",
+                            "which monitors, and how: a Prometheus object of the cluster (or KIND "
+                            "PrometheusAgent); without an owner all of them",
+                            support::text(options.cluster.owner)},
+                           {"--owner-file", "FILE", "the same from a file in YAML",
+                            support::text(options.cluster.owner_file)},
+                           {"--print", "NAMESPACE/NAME",
+                            "print the configuration that the monitors of this name become, with "
+                            "<secret> in place of values, and end",
+                            support::text(options.printed)},
+                           {"--once", "", "end when the first targets are known",
+                            support::flag(options.cluster.once)}}},
+                         support::server_options(options.cluster.server,
+                                                 "a simulated cluster, with changes"),
+                         support::credential_options(options.cluster.server),
+                         {"Without a cluster",
+                          {{.name = "--recorded",
+                            .argument = "FILE",
+                            .help = "read an owner and its cluster from each line of a file, and "
+                                    "print what they become, one JSON object a line",
+                            .set = support::text(options.recorded_file)}}}},
+            .notes = "Exit status: 0 fine, 2 unusable arguments or input, 1 anything else.\n"};
 }
 
 support::ExitStatus run(const Options& options) {

@@ -1,4 +1,4 @@
-#include "monitor_fixture.hpp"
+#include "support/monitor_cluster.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
