@@ -2,24 +2,46 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0 {
 
-/// The kinds of monitors, in the order of the operator's generated jobs.
-enum class MonitorKind : std::uint8_t { service_monitor, pod_monitor, probe, scrape_config };
+/// The kinds of monitors, in the order of the generated jobs: those of prometheus-operator, then
+/// those of VictoriaMetrics' operator.
+enum class MonitorKind : std::uint8_t {
+    service_monitor,
+    pod_monitor,
+    probe,
+    scrape_config,
+    vm_service_scrape,
+    vm_pod_scrape,
+    vm_probe,
+    vm_node_scrape,
+    vm_static_scrape,
+    vm_scrape_config,
+};
 
-/// All kinds.
+/// The number of kinds.
+inline constexpr std::size_t monitor_kind_count = 10;
+
+/// The kinds of prometheus-operator, `monitoring.coreos.com`.
 inline constexpr std::array<MonitorKind, 4> monitor_kinds{
     MonitorKind::service_monitor, MonitorKind::pod_monitor, MonitorKind::probe,
     MonitorKind::scrape_config};
 
+/// The kinds of VictoriaMetrics' operator, `operator.victoriametrics.com/v1beta1`.
+inline constexpr std::array<MonitorKind, 6> vm_monitor_kinds{
+    MonitorKind::vm_service_scrape, MonitorKind::vm_pod_scrape,    MonitorKind::vm_probe,
+    MonitorKind::vm_node_scrape,    MonitorKind::vm_static_scrape, MonitorKind::vm_scrape_config};
+
 /// "ServiceMonitor": the kind of the object in the API.
 constexpr std::string_view to_string(MonitorKind kind) noexcept {
-    constexpr std::array<std::string_view, 4> names{"ServiceMonitor", "PodMonitor", "Probe",
-                                                    "ScrapeConfig"};
+    constexpr std::array<std::string_view, monitor_kind_count> names{
+        "ServiceMonitor", "PodMonitor", "Probe",        "ScrapeConfig",   "VMServiceScrape",
+        "VMPodScrape",    "VMProbe",    "VMNodeScrape", "VMStaticScrape", "VMScrapeConfig"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -63,21 +63,36 @@ struct EnforcementExclusion {
     bool operator==(const EnforcementExclusion&) const = default;
 };
 
+/// What only a VMAgent or VMSingle object says.
+struct VMOwnerSettings {
+    /// The API server selects objects, not relabelling rules.
+    bool kubernetes_api_selectors = false;
+    std::string min_scrape_interval{};  ///< shorter intervals become this one; empty: none
+    std::string max_scrape_interval{};  ///< longer intervals become this one; empty: none
+    /// `serviceScrapeRelabelTemplate` and others, by MonitorKind: rules after those of the objects.
+    std::array<boost::json::value, monitor_kind_count> relabel_templates{};
+    boost::json::value relabel_configs{};         ///< of `global`
+    boost::json::value metric_relabel_configs{};  ///< of `global`
+    bool operator==(const VMOwnerSettings&) const = default;
+};
+
 /// What a Prometheus or PrometheusAgent object says about monitors: which to select, and how to
 /// make jobs of them. The defaults are the operator's; without selectors nothing is selected.
 struct MonitorOwner {
-    std::string name = "k8s-sd";                   ///< for the external label `prometheus`
-    std::string owner_namespace{};                 ///< for selectors without a namespace selector
-    bool is_agent = false;                         ///< PrometheusAgent: another order of jobs
-    bool daemon_set = false;                       ///< an agent on each node: PodMonitors only
-    std::array<MonitorSelection, 4> selections{};  ///< by MonitorKind
-    MonitorVersion version{};                      ///< decides the generated keys
-    std::string scrape_interval = "30s";           ///< for objects without
-    std::string scrape_timeout{};                  ///< for objects without; empty: not generated
-    std::vector<ScrapeClass> scrape_classes{};     ///< at most one default
-    MonitorLimits limits{};                        ///< for `global`
-    MonitorLimits enforced{};                      ///< upper bounds of the objects' limits
-    std::string enforced_namespace_label{};        ///< empty: none
+    std::string name = "k8s-sd";    ///< for the external label `prometheus`
+    std::string owner_namespace{};  ///< for selectors without a namespace selector
+    bool is_agent = false;          ///< PrometheusAgent: another order of jobs
+    bool daemon_set = false;        ///< an agent on each node: PodMonitors only
+    std::array<MonitorSelection, monitor_kind_count> selections{};  ///< by MonitorKind
+    /// Of VMAgent and VMSingle: monitors of VictoriaMetrics' kinds, in vmagent's dialect.
+    std::optional<VMOwnerSettings> vm{};
+    MonitorVersion version{};                   ///< decides the generated keys
+    std::string scrape_interval = "30s";        ///< for objects without
+    std::string scrape_timeout{};               ///< for objects without; empty: not generated
+    std::vector<ScrapeClass> scrape_classes{};  ///< at most one default
+    MonitorLimits limits{};                     ///< for `global`
+    MonitorLimits enforced{};                   ///< upper bounds of the objects' limits
+    std::string enforced_namespace_label{};     ///< empty: none
     std::vector<EnforcementExclusion> excluded_from_enforcement{};  ///< see above
     bool ignore_namespace_selectors = false;       ///< jobs discover in the object's namespace only
     bool override_honor_labels = false;            ///< honor_labels is false

@@ -154,6 +154,40 @@ TEST_CASE("Hostile owners: any value anywhere makes an owner or a refusal in one
     }
 }
 
+TEST_CASE("Hostile monitors: any value anywhere in objects of VictoriaMetrics") {
+    const std::string endpoint =
+        "{'port': 'web', 'basicAuth': {'username': {'name': 'creds', 'key': 'user'}}, 'oauth2':"
+        " {'token_url': 't', 'client_id': {'secret': {'name': 'creds', 'key': 'id'}}},"
+        " 'relabelConfigs': [{'if': ['x'], 'regex': ['a', 'b'], 'labels': {'a': 'b'}}],"
+        " 'vm_scrape_params': {'headers': ['a'], 'proxy_client_config': {'bearer_token_file':"
+        " '/f'}}, 'params': {'a': ['b']}, 'interval': '5s', 'targets': ['a']}";
+    const std::string spec =
+        "{'selector': {'matchLabels': {'a': 'b'}}, 'endpoints': [" + endpoint +
+        "], 'podMetricsEndpoints': [" + endpoint + "], 'targetEndpoints': [" + endpoint +
+        "], 'vmProberSpec': {'url': 'p'}, 'targets': {'static': {'targets': ['a'], 'labels':"
+        " {'a': 'b'}}, 'kubernetes': [{'role': 'pod', 'selector': {'matchLabels': {'a': 'b'}}}]},"
+        " 'staticConfigs': [{'targets': ['a']}], 'port': '1', 'targetLabels': ['a']}";
+    MonitorFixture fixture;
+    fixture.set_owner("{'scrapeClasses': [{'name': 'c', 'default': true, 'basicAuth': {},"
+                      " 'oauth2': {'scopes': ['a']}, 'relabelConfigs': [{}]}],"
+                      " 'minScrapeInterval': '10s', 'enforcedNamespaceLabel': 'n'}",
+                      "VMAgent");
+    std::mt19937 random(34);  // NOLINT: the same sequence each time
+    const json::value sound = json_of(spec);
+    for (const MonitorKind kind : vm_monitor_kinds) {
+        for (int i = 0; i < 800; ++i) {
+            json::value object =
+                json::object{{"metadata", {{"namespace", "ns"}, {"name", "m"}}}, {"spec", sound}};
+            spoil(object, random);
+            const detail::Generation made =
+                detail::generate(fixture.owner, kind, object, fixture.options, fixture.values);
+            if (!made.refusal) continue;
+            CHECK(made.jobs.empty());
+            CHECK(is_one_line(made.refusal->reason));
+        }
+    }
+}
+
 TEST_CASE("Hostile monitors: a small object cannot make very large jobs") {
     const MonitorFixture fixture;
     json::array endpoints;

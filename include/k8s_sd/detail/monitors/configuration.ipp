@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 #include <array>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -80,6 +81,10 @@ class ConfigurationMaker {
     }
 
  private:
+    std::span<const MonitorKind> kinds() const noexcept {
+        if (owner_.vm) return vm_monitor_kinds;
+        return monitor_kinds;
+    }
     static std::size_t index_of(MonitorKind kind) { return static_cast<std::size_t>(kind); }
 
     void select(const boost::json::value& object) {
@@ -102,7 +107,7 @@ class ConfigurationMaker {
     }
 
     void generate_all() {
-        for (const MonitorKind kind : monitor_kinds) {
+        for (const MonitorKind kind : kinds()) {
             for (auto& [key, entry] : monitors_[index_of(kind)]) {
                 entry.generation = detail::generate(owner_, kind, *entry.object, options_, values_);
                 if (!entry.generation.refusal) values_.load(entry.generation.references);
@@ -112,7 +117,7 @@ class ConfigurationMaker {
     }
 
     void report(MonitorConfiguration& result) const {
-        for (const MonitorKind kind : monitor_kinds) {
+        for (const MonitorKind kind : kinds()) {
             for (const auto& [key, entry] : monitors_[index_of(kind)]) {
                 std::string name = std::string(to_string(kind)) + " " + key;
                 if (entry.generation.refusal) {
@@ -138,7 +143,7 @@ class ConfigurationMaker {
             append_kind(MonitorKind::pod_monitor);
             append(additional);
         }
-        for (const MonitorKind kind : monitor_kinds) {
+        for (const MonitorKind kind : kinds()) {
             if (!owner_.is_agent || kind != MonitorKind::pod_monitor) append_kind(kind);
         }
         if (!owner_.is_agent) append(additional);
@@ -152,7 +157,7 @@ class ConfigurationMaker {
     const MonitorOptions& options_;
     InputValues values_;
     MonitorOwner owner_;
-    std::array<MonitorEntries, monitor_kinds.size()> monitors_;
+    std::array<MonitorEntries, monitor_kind_count> monitors_;
     bool needs_loaded_ = false;
 };
 

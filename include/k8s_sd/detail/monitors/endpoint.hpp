@@ -27,6 +27,8 @@ void put_scrape_limits(JobObject&, const ObjectView& spec, const ObjectView& scr
 
 /// Keeps the container ports of a name, or of a number other than 0.
 void add_target_port_rule(RuleList&, const ObjectView& target_port);
+/// Keeps the container ports of `port`, `portNumber` or `targetPort`, whichever comes first.
+void add_pod_port_rule(RuleList&, const ObjectView& endpoint);
 /// `endpoint`: the name of the port, else the target port.
 void add_endpoint_label(RuleList&, const ObjectView& endpoint);
 /// Labels of pods, of the object and of the owner.

@@ -67,6 +67,22 @@ void add_target_port_rule(RuleList& rules, const ObjectView& target_port) {
                .regex = port.text});
 }
 
+void add_pod_port_rule(RuleList& rules, const ObjectView& endpoint) {
+    const std::string_view name = endpoint.text("port");
+    const std::string number = read_port(endpoint["portNumber"]).text;
+    if (!name.empty()) {
+        rules.add({.action = "keep",
+                   .sources = {"__meta_kubernetes_pod_container_port_name"},
+                   .regex = std::string(name)});
+    } else if (!number.empty() && number != "0") {
+        rules.add({.action = "keep",
+                   .sources = {"__meta_kubernetes_pod_container_port_number"},
+                   .regex = number});
+    } else {
+        add_target_port_rule(rules, endpoint["targetPort"]);
+    }
+}
+
 void add_endpoint_label(RuleList& rules, const ObjectView& endpoint) {
     const std::string_view name = endpoint.text("port");
     const std::string label(name.empty() ? read_port(endpoint["targetPort"]).text : name);

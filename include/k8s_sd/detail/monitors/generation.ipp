@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/monitors/job_context.hpp"
 #include "k8s_sd/detail/monitors/kinds.hpp"
 #include "k8s_sd/detail/monitors/object_view.hpp"
+#include "k8s_sd/detail/monitors/vm_kinds.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/string.hpp>
@@ -37,6 +38,7 @@ void make_jobs(const ObjectView& spec, const JobContext& context, JobList& jobs)
         case MonitorKind::pod_monitor: return make_pod_monitor_jobs(spec, context, jobs);
         case MonitorKind::probe: return make_probe_job(spec, context, jobs);
         case MonitorKind::scrape_config: return make_scrape_config_job(spec, context, jobs);
+        default: return make_vm_jobs(spec, context, jobs);
     }
 }
 
@@ -69,8 +71,10 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
                              .object_namespace = std::string(metadata.text("namespace")),
                              .name = std::string(metadata.text("name"))};
     JobList jobs;
+    // VictoriaMetrics' operator leaves out objects on their way out.
+    const bool ends = owner.vm && metadata.has("deletionTimestamp");
     // Paths begin below `spec`, as in the messages of the operator.
-    make_jobs(view["spec"].as_root(), context, jobs);
+    if (!ends) make_jobs(view["spec"].as_root(), context, jobs);
 
     Generation result{.refusal = faults.first(),
                       .references = references.requested(),
@@ -80,7 +84,8 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
 }
 
 std::optional<MonitorKind> monitor_kind_of(std::string_view kind) {
-    for (const MonitorKind known : monitor_kinds) {
+    for (std::size_t i = 0; i < monitor_kind_count; ++i) {
+        const auto known = static_cast<MonitorKind>(i);
         if (to_string(known) == kind) return known;
     }
     return std::nullopt;

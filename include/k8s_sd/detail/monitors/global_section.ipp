@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/monitors/job_context.hpp"
 #include "k8s_sd/detail/monitors/names.hpp"
 #include "k8s_sd/detail/monitors/sharding_rules.hpp"
+#include "k8s_sd/detail/monitors/vm_kinds.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 namespace k8s_sd::inline v0::detail {
@@ -61,6 +62,7 @@ boost::json::object global_section(const MonitorOwner& owner, const MonitorOptio
     References references(source);
     const JobContext context{
         .owner = owner, .options = options, .references = references, .faults = faults};
+    if (owner.vm) return vm_global_section(context);
     JobObject global;
     put_text(global, "scrape_interval", owner.scrape_interval);
     put_nonempty(global, "scrape_timeout", owner.scrape_timeout);

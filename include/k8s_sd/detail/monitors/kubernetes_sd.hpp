@@ -21,6 +21,9 @@ struct MonitorDiscovery {
 /// The only entry of `kubernetes_sd_configs`.
 boost::json::object kubernetes_sd_section(const MonitorDiscovery&, const JobContext&);
 
+/// The owner's `apiserverConfig`: another API server to discover from.
+void put_owner_api_server(JobObject& section, const JobContext&);
+
 /// An entry of `selectors`.
 boost::json::object label_selector_entry(std::string_view role, std::string_view label);
 

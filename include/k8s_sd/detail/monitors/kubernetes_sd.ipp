@@ -20,20 +20,6 @@ std::vector<std::string> job_namespaces(const ObjectView& selector, const JobCon
     return names;
 }
 
-/// The owner's `apiserverConfig`: another API server to discover from.
-void put_api_server(JobObject& section, const JobContext& context) {
-    const ObjectView server(&context.owner.api_server, "apiserverConfig", context.faults);
-    if (!server) return;
-    put_text(section, "api_server", server.text("host"));
-    put_basic_auth(section, server["basicAuth"], context);
-    put_nonempty(section, "bearer_token", server.text("bearerToken"));
-    put_nonempty(section, "bearer_token_file", server.text("bearerTokenFile"));
-    put_authorization(section, server["authorization"], server["authorization"], context);
-    if (auto tls = tls_section(server["tlsConfig"], server["tlsConfig"], false, context)) {
-        put(section, "tls_config", std::move(*tls));
-    }
-}
-
 void put_attach_metadata(JobObject& section, const MonitorDiscovery& discovery,
                          const JobContext& context) {
     const bool forced = sharding_needs_nodes(context) && discovery.role != "ingress";
@@ -48,6 +34,19 @@ void put_attach_metadata(JobObject& section, const MonitorDiscovery& discovery,
 
 }  // namespace
 
+void put_owner_api_server(JobObject& section, const JobContext& context) {
+    const ObjectView server(&context.owner.api_server, "apiserverConfig", context.faults);
+    if (!server) return;
+    put_text(section, "api_server", server.text("host"));
+    put_basic_auth(section, server["basicAuth"], context);
+    put_nonempty(section, "bearer_token", server.text("bearerToken"));
+    put_nonempty(section, "bearer_token_file", server.text("bearerTokenFile"));
+    put_authorization(section, server["authorization"], server["authorization"], context);
+    if (auto tls = tls_section(server["tlsConfig"], server["tlsConfig"], false, context)) {
+        put(section, "tls_config", std::move(*tls));
+    }
+}
+
 boost::json::object kubernetes_sd_section(const MonitorDiscovery& discovery,
                                           const JobContext& context) {
     JobObject section;
@@ -58,7 +57,7 @@ boost::json::object kubernetes_sd_section(const MonitorDiscovery& discovery,
         put_texts(namespaces, "names", names);
         put(section, "namespaces", std::move(namespaces));
     }
-    put_api_server(section, context);
+    put_owner_api_server(section, context);
     put_attach_metadata(section, discovery, context);
     if (!discovery.selectors.empty()) put(section, "selectors", discovery.selectors);
     return section;

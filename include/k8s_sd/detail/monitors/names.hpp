@@ -19,11 +19,14 @@ inline std::string sanitize_label_key(std::string_view key) {
     return name;
 }
 
-/// "serviceMonitor/ns/name": the name of a job, without the number of the endpoint.
+/// "serviceMonitor/ns/name": the name of a job, without the number of the endpoint. The kinds of
+/// VictoriaMetrics have names without "VM": "serviceScrape/ns/name".
 inline std::string job_origin(MonitorKind kind, std::string_view object_namespace,
                               std::string_view name) {
-    std::string origin(to_string(kind));
-    origin[0] = static_cast<char>(origin[0] - 'A' + 'a');
+    std::string_view word = to_string(kind);
+    if (word.starts_with("VM")) word.remove_prefix(2);
+    std::string origin = lower_case(word.substr(0, 1));
+    origin.append(word.substr(1));
     return origin.append("/").append(object_namespace).append("/").append(name);
 }
 

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/monitors/scrape_class.hpp"
 #include "k8s_sd/detail/monitors/selectors.hpp"
 #include "k8s_sd/detail/monitors/versions.hpp"
+#include "k8s_sd/detail/monitors/vm_kinds.hpp"
 
 #include <utility>
 
@@ -189,6 +190,11 @@ OwnerReading finish_owner(MonitorOwner owner, const MonitorOptions& options,
 OwnerReading read_owner(const boost::json::value& object, std::string_view default_namespace,
                         const MonitorOptions& options, const ReferenceSource& source) {
     Faults faults;
+    const std::string_view kind = ObjectView(&object, "", faults).text("kind");
+    if (kind == "VMAgent" || kind == "VMSingle") {
+        return finish_owner(read_vm_owner(object, default_namespace, faults), options, source,
+                            faults);
+    }
     MonitorOwner owner =
         OwnerReader(object, default_namespace, options.server_defaults, faults).read();
     return finish_owner(std::move(owner), options, source, faults);

@@ -4,7 +4,6 @@
 #include "k8s_sd/detail/monitors/kinds.hpp"
 #include "k8s_sd/detail/monitors/kubernetes_sd.hpp"
 #include "k8s_sd/detail/monitors/names.hpp"
-#include "k8s_sd/detail/monitors/port.hpp"
 #include "k8s_sd/detail/monitors/relabelings.hpp"
 #include "k8s_sd/detail/monitors/scrape_class.hpp"
 #include "k8s_sd/detail/monitors/selectors.hpp"
@@ -81,7 +80,7 @@ class PodMonitorJobs {
         RuleList rules = first_rules();
         add_running_filter(rules, endpoint);
         if (!uses_role_selector(spec_)) add_selector_rules(rules, spec_["selector"], "pod");
-        add_port_rule(rules, endpoint);
+        add_pod_port_rule(rules, endpoint);
         rules.copy_label("__meta_kubernetes_namespace", "namespace");
         rules.copy_label("__meta_kubernetes_pod_container_name", "container");
         rules.copy_label("__meta_kubernetes_pod_name", "pod");
@@ -92,22 +91,6 @@ class PodMonitorJobs {
         add_last_rules(rules, endpoint.items("relabelings"), scrape_class_, context_);
         if (!context_.owner.daemon_set) add_sharding_rules(rules, context_, "__address__");
         return rules;
-    }
-
-    static void add_port_rule(RuleList& rules, const ObjectView& endpoint) {
-        const std::string_view name = endpoint.text("port");
-        const std::string number = read_port(endpoint["portNumber"]).text;
-        if (!name.empty()) {
-            rules.add({.action = "keep",
-                       .sources = {"__meta_kubernetes_pod_container_port_name"},
-                       .regex = std::string(name)});
-        } else if (!number.empty() && number != "0") {
-            rules.add({.action = "keep",
-                       .sources = {"__meta_kubernetes_pod_container_port_number"},
-                       .regex = number});
-        } else {
-            add_target_port_rule(rules, endpoint["targetPort"]);
-        }
     }
 
     void add_job_rules(RuleList& rules) const {

@@ -28,6 +28,7 @@ struct BuiltInRule {
 class RuleList {
  public:
     void add(const BuiltInRule&);
+    void add(JobObject rule) { rules_.push_back(std::move(rule)); }
     /// `(source) → target`.
     void copy_label(std::string_view source, std::string_view target) {
         add({.sources = {std::string(source)}, .target = std::string(target)});
