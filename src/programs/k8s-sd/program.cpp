@@ -141,14 +141,16 @@ void Program::find_cluster() {
 }
 
 void Program::start() {
-    out_ << "listens at " << support::url_of(*server_);
-    out_.end_line();
+    if (!options_.one_question) {
+        out_ << "listens at " << support::url_of(*server_);
+        out_.end_line();
+    }
     wait_for_signals();
     allocator_.start(options_.server);
     allocation_count_->start();
     guard_.start();
     follow_config();
-    if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
+    if (cluster_ && !options_.one_question) cluster_->start_changes(std::chrono::seconds(1));
 }
 
 /// The configuration of a program without a file.
