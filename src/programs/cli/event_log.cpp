@@ -104,7 +104,8 @@ std::vector<Option> log_options(LogOptions& o) {
                  "; json and logfmt have one line for an event, with stable keys",
              choice(o.format, log_format_choices())},
             {"--log-level", "LEVEL",
-             "of the library's lines: " + either(names_of(log_level_choices()), to_string(o.level)),
+             "of the library's lines, off: no lines at all: " +
+                 either(names_of(log_level_choices()), to_string(o.level)),
              choice(o.level, log_level_choices())},
             {"--no-log-times", "",
              "leave out the times of lines on standard error, if the log collector adds its own",
@@ -132,6 +133,7 @@ void EventLog::write(k8s_sd::LogLevel level, std::string_view text,
 }
 
 void EventLog::write(const LogEvent& event) const {
+    if (options_.level == k8s_sd::LogLevel::off) return;
     const std::string lines =
         log_lines(options_.format, options_.times ? now_in_words() : std::string(), event);
     // A single write keeps lines of several threads apart.

@@ -24,7 +24,7 @@ const Choices<k8s_sd::LogLevel>& log_level_choices();
 struct LogOptions {
     LogFormat format = LogFormat::text;
     bool times = true;
-    /// Of the library's lines; the program's own are written at every level.
+    /// Of the library's lines; the program's own are written at every level but off.
     k8s_sd::LogLevel level = k8s_sd::LogLevel::warning;
 };
 

@@ -36,6 +36,8 @@ struct Options {
     bool single_job = false;            ///< some option describes a single job
     std::string job_name;               ///< of the single job; empty: its role
     std::string listen;                 ///< empty: see listen_endpoint()
+    /// For a single question: the address is not printed, and a simulated cluster does not change.
+    bool one_question = false;
     support::HttpLimits http;
     support::TlsFiles tls;
     AccessOptions access;

@@ -144,8 +144,10 @@ void Program::find_cluster() {
 }
 
 void Program::start() {
-    out_ << "listens at " << support::url_of(*server_);
-    out_.end_line();
+    if (!options_.one_question) {
+        out_ << "listens at " << support::url_of(*server_);
+        out_.end_line();
+    }
     wait_for_signals();
     allocator_.start(options_.server);
     allocation_count_->start();
@@ -153,7 +155,7 @@ void Program::start() {
     jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
     monitors_.start(options_.server, [this] { on_monitors(); });
     follow_config();
-    if (cluster_) cluster_->start_changes(std::chrono::seconds(1));
+    if (cluster_ && !options_.one_question) cluster_->start_changes(std::chrono::seconds(1));
 }
 
 /// The configuration of a program without a file.

@@ -28,7 +28,7 @@ SCRAPING = ("relabel", "scrape", "monitors")
 # Folders below src/ and their namespaces. The files of lib/ only include lists of bodies.
 SOURCES = {"lib": None, "c": "k8s_sd_c", "sim": "k8s_sd::inline v0::sim",
            "programs/http": "support", "programs/cli": "support", "programs/discover": "discover",
-           "programs/k8s-sd": "k8s_sd_program"}
+           "programs/k8s-sd": "k8s_sd_program", "programs/kubectl-sd": "kubectl_sd"}
 # A forward declaration of the library's own classes.
 FORWARD = {"k8s_sd::inline v0", "k8s_sd::inline v0::detail"}
 

@@ -1,0 +1,237 @@
+// A plugin of kubectl: why an object is a target or not. See docs/programs/kubectl-sd.md.
+
+#include "answer.hpp"
+#include "cli/server_options.hpp"
+#include "k8s_sd/environment.hpp"
+#include "plugin_options.hpp"
+#include "program.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/json/parse.hpp>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace kubectl_sd;
+using support::HttpServer;
+namespace json = boost::json;
+
+/// Asks k8s-sd, run in this process, once all lists are complete. One thread.
+class Session {
+ public:
+    /// \return the status of the program, or nullopt after next()
+    using OnAnswer = std::function<std::optional<support::ExitStatus>(const json::object&)>;
+
+    explicit Session(const Question& question)
+        : program_(io_, question.discovery), timer_(io_), timeout_(question.timeout) {}
+
+    /// Asks another question after this answer.
+    void next(const std::string& url) {
+        url_ = url;
+        wait();
+    }
+    /// \param url  what to ask, such as "/api/ui/object?q=web"
+    support::ExitStatus run(const std::string& url, OnAnswer on_answer) {
+        on_answer_ = std::move(on_answer);
+        url_ = url;
+        end_ = std::chrono::steady_clock::now() + timeout_;
+        wait();
+        io_.run();
+        return status_;
+    }
+
+ private:
+    void wait() {
+        timer_.expires_after(std::chrono::milliseconds(20));
+        timer_.async_wait([this](boost::system::error_code ec) {
+            if (!ec) ask("/readyz", [this](const HttpServer::Reply& reply) { on_ready(reply); });
+        });
+    }
+    void on_ready(const HttpServer::Reply& reply) {
+        if (reply.status == 200) {
+            return ask(url_, [this](const HttpServer::Reply& answer) { on_reply(answer); });
+        }
+        if (std::chrono::steady_clock::now() < end_) return wait();
+        std::cerr << "kubectl-sd: not everything has been listed in time:\n"
+                  << (reply.body ? *reply.body : std::string());
+        stop(support::exit_failed);
+    }
+    void on_reply(const HttpServer::Reply& reply) {
+        const json::value parsed = json::parse(reply.body ? *reply.body : std::string("{}"));
+        const json::object& answer = parsed.as_object();
+        if (reply.status != 200) {
+            const json::value* error = answer.if_contains("error");
+            std::cerr << "kubectl-sd: "
+                      << (error ? std::string_view(error->as_string()) : "no answer") << '\n';
+            return stop(support::exit_failed);
+        }
+        const json::value* flag = answer.if_contains("complete");
+        const bool complete = flag && *flag == true;
+        // Tables of targets are made after the first question.
+        if (!complete && std::chrono::steady_clock::now() < end_) return wait();
+        if (const auto status = on_answer_(answer)) stop(*status);
+    }
+    void ask(const std::string& url, HttpServer::Respond respond) {
+        const std::size_t end = std::min(url.find('?'), url.size());
+        const HttpServer::Client client{.address = "127.0.0.1"};
+        const boost::beast::http::fields headers;
+        const std::string_view all = url;
+        program_.routes()({"GET",
+                           all.substr(0, end),
+                           end < url.size() ? all.substr(end + 1) : std::string_view(),
+                           {},
+                           client,
+                           headers},
+                          respond);
+    }
+    void stop(support::ExitStatus status) {
+        status_ = status;
+        timer_.cancel();
+        program_.stop("answered");
+    }
+
+    boost::asio::io_context io_{1};
+    k8s_sd_program::Program program_;
+    boost::asio::steady_timer timer_;
+    const std::chrono::nanoseconds timeout_;
+    std::chrono::steady_clock::time_point end_;
+    std::string url_;
+    OnAnswer on_answer_;
+    support::ExitStatus status_ = support::exit_failed;
+};
+
+std::string encoded(const std::string& text) {
+    constexpr const char* digits = "0123456789ABCDEF";
+    std::string result;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+        if (plain) {
+            result += c;
+        } else {
+            result += {'%', digits[byte / 16], digits[byte % 16]};
+        }
+    }
+    return result;
+}
+
+void find_server(Question& question) {
+    auto& options = question.discovery;
+    options.listen = "127.0.0.1:0";
+    options.one_question = true;
+    options.ready_with_left_out_jobs = true;
+    options.log.level = k8s_sd::LogLevel::off;
+    check(options);
+    if (!options.sim) support::usable_server(options.server);
+}
+
+support::ExitStatus why(Question question) {
+    const std::string object = object_name(question);
+    find_server(question);
+    const auto show = [&](const json::object& answer) {
+        std::cout << why_text(answer, question.form) << std::flush;
+        if (answer.at("found") == true) return support::exit_fine;
+        std::cerr << "kubectl-sd: no job discovers " << object << '\n';
+        return support::exit_failed;
+    };
+    return Session(question).run("/api/ui/object?q=" + encoded(object), show);
+}
+
+support::ExitStatus targets(Question question) {
+    find_server(question);
+    std::string url = "/api/ui/targets?limit=1000";
+    for (const std::string& job : question.words) url += "&job=" + encoded(job);
+    if (!question.ns.empty()) url += "&namespace=" + encoded(question.ns);
+    Session session(question);
+    json::array rows;
+    const auto collect = [&](const json::object& answer) -> std::optional<support::ExitStatus> {
+        const json::array& page = answer.at("rows").as_array();
+        rows.insert(rows.end(), page.begin(), page.end());
+        const json::value* next = answer.if_contains("next");
+        const json::string* after = next ? next->if_string() : nullptr;
+        if (after && !after->empty() && !page.empty()) {
+            session.next(url + "&after=" + encoded(std::string(*after)));
+            return std::nullopt;
+        }
+        std::cout << targets_text(rows, question.form) << std::flush;
+        return support::exit_fine;
+    };
+    return session.run(url, collect);
+}
+
+/// Replaces this process by the program discover, which is beside it or in $PATH.
+int run_discover(const std::string& option, const std::vector<std::string>& arguments) {
+    std::error_code ignored;
+    const auto own = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    const std::filesystem::path beside = own.parent_path() / "discover";
+    const std::string program =
+        std::filesystem::exists(beside, ignored) ? beside.string() : std::string("discover");
+    std::vector<std::string> words{"discover", option};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    ::execvp(program.c_str(), pointers.data());
+    std::cerr << "kubectl-sd: " << program << " cannot be run: " << std::strerror(errno)
+              << "; it is installed with kubectl-sd\n";
+    return support::exit_failed;
+}
+
+constexpr const char* help =
+    "Usage: kubectl sd COMMAND [OPTION]...\n\n"
+    "Answers questions about service discovery.\n\n"
+    "  why OBJECT     whether an object is a target of each job, or which rule drops it\n"
+    "  targets        the targets of a configuration\n"
+    "  check          try every step of a discovery: connection, credentials, permissions\n"
+    "  rbac           print the permissions of a discovery as a manifest\n\n"
+    "kubectl sd COMMAND --help lists the options of a command.\n";
+
+int ask(const support::CommandLine& command, const std::vector<std::string>& arguments,
+        const std::function<support::ExitStatus()>& body) {
+    std::vector<std::string> words{"kubectl-sd"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    return support::run_program(command, static_cast<int>(pointers.size()), pointers.data(), body);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string command = argc > 1 ? argv[1] : "";
+    const std::vector<std::string> rest(argv + std::min(argc, 2), argv + argc);
+    const std::vector<std::string> arguments = long_options(rest);
+    Question question;
+    if (command == "why") {
+        return ask(why_command(question), arguments, [&] { return why(question); });
+    }
+    if (command == "targets") {
+        return ask(targets_command(question), arguments, [&] { return targets(question); });
+    }
+    if (command == "check") return run_discover("--check", arguments);
+    if (command == "rbac") return run_discover("--print-rbac", arguments);
+    if (command == "--help" || command == "help") {
+        std::cout << help;
+        return support::exit_fine;
+    }
+    std::cerr << "kubectl-sd: "
+              << (command.empty() ? std::string("needs a command") : "unknown command " + command)
+              << "\n\n"
+              << help;
+    return support::exit_unusable;
+}

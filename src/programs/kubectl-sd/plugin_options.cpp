@@ -1,0 +1,112 @@
+#include "plugin_options.hpp"
+
+#include "cli/dialect_option.hpp"
+#include "cli/option_values.hpp"
+#include "cli/server_options.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kubectl_sd {
+
+namespace {
+
+using support::UsageError;
+using Text = const std::string&;
+
+const support::Choices<Form>& forms() {
+    static const support::Choices<Form> choices{
+        {"table", Form::table}, {"wide", Form::wide}, {"json", Form::json}, {"yaml", Form::yaml}};
+    return choices;
+}
+
+support::Section question_options(Question& q) {
+    auto& o = q.discovery;
+    return {
+        "",
+        {{"--config", "FILE", "the scrape_configs of a Prometheus or vmagent file",
+          support::text(o.config_file), true},
+         support::dialect_option("read it, and make labels, as", o.dialect, o.prometheus_version),
+         {"--namespace", "NAME", "-n: of the object, or of the targets (default: all)",
+          support::text(q.ns)},
+         {"--output", "FORM", "-o: " + support::either(support::names_of(forms()), "table"),
+          support::choice(q.form, forms())},
+         {"--timeout", "SECONDS", "how long to wait for all lists (default 30)",
+          [&q](Text v) { q.timeout = support::seconds(v); }},
+         {"--sim", "", "discover a simulated cluster in this process", support::flag(o.sim)}}};
+}
+
+support::CommandLine command(Question& q, std::string name, std::string about) {
+    return {.program = "kubectl-sd " + std::move(name),
+            .about = std::move(about),
+            .sections = {question_options(q),
+                         support::server_options(q.discovery.server,
+                                                 "as kubectl: $KUBECONFIG, ~/.kube/config, or the "
+                                                 "pod's own cluster"),
+                         support::credential_options(q.discovery.server)},
+            .notes = "Exit status: 0 fine, 1 no such object or no answer in time, 2 unusable "
+                     "arguments or\nconfiguration.\n"};
+}
+
+}  // namespace
+
+support::CommandLine why_command(Question& q) {
+    support::CommandLine line = command(
+        q, "why",
+        "Says for each job of a configuration whether an object is a target, or which rule drops "
+        "it.\n\n"
+        "  kubectl sd why web-1 -n shop --config prometheus.yml\n"
+        "  kubectl sd why service/web -n shop --config prometheus.yml -o wide\n");
+    line.positional = {"OBJECT",
+                       "a pod, service, ingress or node: web-1, pod/web-1, pod/shop/web-1; or an "
+                       "address",
+                       [&q](Text v) { q.words.push_back(v); }, true};
+    return line;
+}
+
+support::CommandLine targets_command(Question& q) {
+    support::CommandLine line =
+        command(q, "targets",
+                "Lists the targets of a configuration, and those that rules drop.\n\n"
+                "  kubectl sd targets --config prometheus.yml -n shop\n");
+    line.positional = {"JOB", "only of these jobs (default: of all)",
+                       [&q](Text v) { q.words.push_back(v); }, true};
+    return line;
+}
+
+std::string object_name(const Question& q) {
+    if (q.words.empty() || q.words.size() > 2) {
+        throw UsageError("needs one object, such as web-1 or pod/web-1");
+    }
+    std::string name = q.words.front();
+    if (q.words.size() == 2) name += "/" + q.words.back();
+    const auto slashes = std::count(name.begin(), name.end(), '/');
+    const bool is_address = name.find(':') != std::string::npos;
+    if (q.ns.empty() || is_address || slashes > 1) return name;
+    // Nodes have no namespace.
+    for (const char* kind : {"node/", "nodes/", "no/"}) {
+        if (name.starts_with(kind)) return name;
+    }
+    const std::size_t slash = name.find('/');
+    if (slash == std::string::npos) return q.ns + "/" + name;
+    return name.substr(0, slash) + "/" + q.ns + name.substr(slash);
+}
+
+std::vector<std::string> long_options(const std::vector<std::string>& arguments) {
+    std::vector<std::string> result;
+    for (const std::string& argument : arguments) {
+        const bool is_namespace = argument.starts_with("-n");
+        if (!is_namespace && !argument.starts_with("-o")) {
+            result.push_back(argument);
+            continue;
+        }
+        // "-o wide", "-owide" and "-o=wide" are the same.
+        std::string value = argument.substr(2);
+        if (value.starts_with('=')) value.erase(0, 1);
+        result.emplace_back(is_namespace ? "--namespace" : "--output");
+        if (!value.empty()) result.push_back(std::move(value));
+    }
+    return result;
+}
+
+}  // namespace kubectl_sd

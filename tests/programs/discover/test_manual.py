@@ -1,0 +1,101 @@
+"""scripts/manual: manual pages and completions have every option of the programs."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import harness
+from harness import TIMEOUT, run
+
+SCRIPT = pathlib.Path(__file__).parents[3] / "scripts/manual"
+COMMANDS = (("discover",), ("k8s-sd",), ("k8s-sd", "follow"), ("kubectl-sd", "why"),
+            ("kubectl-sd", "targets"))
+
+
+@unittest.skipUnless(os.path.exists(harness.command("kubectl-sd", ())[0]),
+                     "built without k8s_sd::scrape")
+class Manual(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        subprocess.run([sys.executable, str(SCRIPT), harness.FOLDER, folder.name], check=True,
+                       env=harness.environment(), timeout=TIMEOUT)
+
+    def text(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def options(self, command):
+        text = run(*command, "--help").stdout
+        return set(re.findall(r"^  (--[a-z0-9-]+)", text, re.MULTILINE)) - {"--help"}
+
+    def test_every_option_is_in_each_file(self):
+        for command in COMMANDS:
+            program = command[0]
+            page = self.text(f"man/man1/{program}.1").replace("\\-", "-")
+            bash = self.text(f"bash-completion/completions/{program}")
+            zsh = self.text(f"zsh/site-functions/_{program}")
+            fish = self.text(f"fish/vendor_completions.d/{program}.fish")
+            options = self.options(command)
+            self.assertGreater(len(options), 8)
+            for option in options:
+                with self.subTest(command=command, option=option):
+                    self.assertIn(f"\\fB{option}\\fR", page)
+                    self.assertRegex(bash, rf'[ "]{option} ')
+                    self.assertIn(f"'*{option}[", zsh)
+                    self.assertRegex(fish, rf"-l {option[2:]} ")
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_pages_have_no_mistakes(self):
+        for page in sorted((self.folder / "man/man1").iterdir()):
+            result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", str(page)],
+                                    capture_output=True, text=True, timeout=TIMEOUT, check=False)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn("NAME", re.sub("\x1b.*?m|.\b", "", result.stdout))
+
+    def complete(self, *words):
+        """The proposals of bash for the last word."""
+        program = words[0]
+        script = (f"source {self.folder}/bash-completion/completions/{program}\n"
+                  f"COMP_WORDS=({' '.join(map(repr, words))}); COMP_CWORD={len(words) - 1}\n"
+                  f"_{program.replace('-', '_')}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
+        result = subprocess.run(["bash", "-c", script], capture_output=True, text=True,
+                                timeout=TIMEOUT, check=True)
+        return result.stdout.split()
+
+    def test_bash_completes_options_commands_and_files(self):
+        self.assertEqual(self.complete("discover", "--own-"), ["--own-namespace"])
+        self.assertEqual(self.complete("k8s-sd", "fo"), ["follow"])
+        self.assertEqual(self.complete("k8s-sd", "follow", "--write-"), ["--write-dir"])
+        self.assertNotIn("--threads", self.complete("k8s-sd", "follow", "--"))
+        self.assertIn("--threads", self.complete("k8s-sd", "--"))
+        self.assertEqual(self.complete("kubectl-sd", "w"), ["why"])
+        file = str(self.folder / "man")
+        self.assertEqual(self.complete("k8s-sd", "--config", file), [file])
+
+    def test_kubectl_completes_the_plugin(self):
+        program = str(self.folder / "kubectl_complete-sd")
+        commands = subprocess.run([program], capture_output=True, text=True, timeout=TIMEOUT,
+                                  check=True).stdout.split()
+        self.assertEqual(commands, ["why", "targets", "check", "rbac", ":0"])
+        options = subprocess.run([program, "why", "--"], capture_output=True, text=True,
+                                 timeout=TIMEOUT, check=True).stdout.split()
+        self.assertLessEqual(self.options(("kubectl-sd", "why")), set(options))
+
+    def test_other_shells_accept_their_files(self):
+        for shell, pattern in (("zsh", "zsh/site-functions/*"),
+                               ("fish", "fish/vendor_completions.d/*")):
+            if not shutil.which(shell):
+                continue
+            for path in self.folder.glob(pattern):
+                subprocess.run([shell, "-n", str(path)], timeout=TIMEOUT, check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
