@@ -1,0 +1,105 @@
+"""k8s-sd --monitors serves the jobs of monitors: of the simulated shop, without a file."""
+
+import json
+import time
+import unittest
+
+from harness import TIMEOUT, file_with, run
+from test_serving import serving
+
+SHOP = "serviceMonitor/shop/shop/0"
+LEDGER = "serviceMonitor/payments/ledger/0"
+CR = """
+prometheus_cr:
+  enabled: true
+  allow_namespaces: [payments, monitoring]
+  service_monitor_selector: {matchlabels: {release: monitoring}}
+  probe_selector: {}
+"""
+
+
+def until(found):
+    """The result of the function once it is true; the monitors are read after the start."""
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        result = found()
+        if result:
+            return result
+        time.sleep(0.05)
+    raise AssertionError("in vain for a minute")
+
+
+class Serving(unittest.TestCase):
+    def test_monitors_of_the_shop_are_jobs(self):
+        with serving("--sim", "--monitors", "--collectors", "1") as server:
+            monitors = until(lambda: self.known(server))
+            states = {f'{m["kind"]} {m["namespace"]}/{m["name"]}': m
+                      for m in monitors["monitors"]}
+            self.assertEqual(states["ServiceMonitor shop/shop"]["state"], "accepted")
+            ledger = states["ServiceMonitor payments/ledger"]
+            self.assertEqual(ledger["state"], "refused")
+            self.assertIn("ledger-token", ledger["reason"])
+            self.assertTrue(ledger["remedy"])
+            jobs = until(lambda: self.configs(server))
+            self.assertIn(SHOP, jobs)
+            self.assertIn("podMonitor/monitoring/node-exporter/0", jobs)
+            self.assertNotIn(LEDGER, jobs)
+            self.assertEqual(jobs["serviceMonitor/payments/api/0"]["basic_auth"]["password"],
+                             "<secret>")
+            status, _, body = server.ask(f"/sd/{SHOP.replace('/', '%2F')}")
+            self.assertEqual(status, 200)
+            self.assertTrue(json.loads(body))
+            status, _, body = server.ask(f"/sd/{LEDGER.replace('/', '%2F')}")
+            self.assertEqual(status, 404)
+            self.assertIn(b"ServiceMonitor payments/ledger is refused", body)
+            self.assertIn(b"ledger-token", server.ask("/readyz")[2])
+            self.assertIn(b'k8s_sd_monitors{kind="ServiceMonitor",state="refused"} 1',
+                          server.ask("/metrics")[2])
+            self.assertIn(b"payments/ledger is refused", server.ask("/api/ui/health")[2])
+
+    def test_the_file_of_a_target_allocator_says_which(self):
+        with file_with(CR) as path:
+            with serving("--sim", "--monitors-config", path, "--collectors", "1") as server:
+                monitors = until(lambda: self.known(server))
+                names = {m["name"] for m in monitors["monitors"]}
+                self.assertEqual(names, {"api", "ledger"})
+
+    def test_an_object_of_the_cluster_says_which(self):
+        with serving("--sim", "--monitors-owner", "monitoring/main") as server:
+            monitors = until(lambda: self.known(server))
+            self.assertTrue(monitors["owner"]["known"])
+            self.assertEqual(monitors["jobs"], 6)
+
+    @staticmethod
+    def known(server):
+        status, _, body = server.ask("/api/ui/monitors")
+        answer = json.loads(body) if status == 200 else {}
+        return answer if answer.get("synced") else None
+
+    @staticmethod
+    def configs(server):
+        status, _, body = server.ask("/scrape_configs")
+        return json.loads(body) if status == 200 else None
+
+
+class Arguments(unittest.TestCase):
+    def refusal(self, *arguments):
+        result = run("k8s-sd", *arguments)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        return result.stderr
+
+    def test_mistakes_are_named(self):
+        self.assertIn("NAMESPACE/NAME", self.refusal("--sim", "--monitors-owner", "main"))
+        with file_with("prometheus_cr: {service_monitor_selectors: {}}\n") as path:
+            text = self.refusal("--monitors-config", path, "--check")
+            self.assertIn("service_monitor_selectors", text)
+            self.assertIn("did you mean service_monitor_selector", text)
+        with file_with("a: b\n") as path:
+            self.assertIn("prometheus_cr", self.refusal("--monitors-config", path, "--check"))
+        with file_with("kind: Prometheus\nspec: {}\n") as path:
+            self.assertIn("--monitors-config", self.refusal(
+                "--sim", "--monitors-config", path, "--monitors-owner", "a/b"))
+
+
+if __name__ == "__main__":
+    unittest.main()
