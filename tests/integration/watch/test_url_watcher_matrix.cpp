@@ -1,6 +1,7 @@
 // Known misbehaviour of servers and of gateways in front of them, one by one.
 
 #include "integration/watch/url_watcher_faults.hpp"
+#include "k8s_sd/detail/base/http2_support.hpp"
 #include "support/certificates.hpp"
 #include "support/contains.hpp"
 #include "support/plain_lists.hpp"
@@ -467,6 +468,31 @@ TEST_CASE("URLWatcher: a complete list counts, even if TLS ends without a good-b
     CHECK(s.run_until([&] { return s.synced == 1; }));
     CHECK(s.has("x") == !cut);  // the list after the cut one is correct
     CHECK(s.has("a") == cut);
+}
+
+TEST_CASE("URLWatcher: HTTP/2 over TLS brings large lists and events, if the server offers it") {
+    const CertificateAuthority ca;
+    const Identity identity = ca.server({"127.0.0.1"});
+    sim::ApiServerOptions options;
+    options.tls_certificate = identity.certificate;
+    options.tls_key = identity.key;
+    options.http2 = GENERATE(true, false);
+    OverSockets s(options);
+    for (int i = 0; i < 500; ++i) {
+        s.server.apply(pod_json("large-" + std::to_string(i), "", annotation(4000)));
+    }
+    ApiServerConfig config;
+    config.tls.ca = ca.certificate();
+    config.http_version = HttpVersion::http2;
+    s.start(config);
+    CHECK(s.run_until([&] { return s.synced == 1 && s.server.open_watches() == 1; }));
+    CHECK(s.has("large-499"));
+    CHECK(s.watcher->size() == 501);
+    s.server.apply(pod({.name = "late"}));
+    CHECK(s.run_until([&] { return s.has("late"); }));
+    const bool by_http2 = options.http2 && detail::has_http2();
+    CHECK(s.watcher->status().http_version == (by_http2 ? 2 : 1));
+    CHECK(s.server.http2_connections() == (by_http2 ? 1 : 0));
 }
 
 // --- over time -----------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ struct HttpExchange {
 
     void expect_head() {
         head_end = {};
-        parser.emplace();
+        parser = std::make_unique<http::response_parser<SinkBody>>();
         parser->get().body() = this;
         parser->body_limit(boost::none);
         parser->header_limit(header_limit);
@@ -151,8 +151,8 @@ struct HttpExchange {
     HttpRequest request;
     ResponseSink* sink;
     HttpConnection::Handler handler;
-    std::optional<http::response_parser<SinkBody>> parser;  ///< for HTTP/1.1
-    std::optional<ChunkedBody> chunks;                      ///< for a body in chunks
+    std::unique_ptr<http::response_parser<SinkBody>> parser;  ///< null: HTTP/2, or not sent
+    std::optional<ChunkedBody> chunks;                        ///< for a body in chunks
     HeadEnd head_end;
     bool mended_head = false;  ///< the head was invalid and has been normalized
     CleansedBytes buffer;
@@ -464,6 +464,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         const auto exchange = exchange_;
         exchange->received = true;
         exchange->cleanse_request();
+        exchange->request.text.shrink_to_fit();  // there may be a thousand watches
         touch();
         exchange->sink->on_head(head);
     }
