@@ -7,13 +7,16 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
+#include "monitor_check.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <unistd.h>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace discover {
@@ -82,13 +85,29 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
     support::Signals signals(io.get_executor());
     boost::asio::cancellation_signal cancel;
     signals.async_wait([&](int) { cancel.emit(boost::asio::cancellation_type::terminal); });
+    const k8s_sd::Duration step_timeout = options.timeout.value_or(std::chrono::seconds(10));
+    std::optional<MonitorCheck> monitors;
+    const auto end = [&] {
+        // Called by the check itself.
+        boost::asio::post(io, [&] { monitors.reset(); });
+        simulation.reset();
+        signals.cancel();
+    };
     k8s_sd::async_check_access(
-        io.get_executor(), options.config, on_line,
-        options.timeout.value_or(std::chrono::seconds(10)),
-        boost::asio::bind_cancellation_slot(cancel.slot(), [&](k8s_sd::error_code, bool fine) {
+        io.get_executor(), options.config, on_line, step_timeout,
+        boost::asio::bind_cancellation_slot(cancel.slot(), [&](k8s_sd::error_code ec, bool fine) {
             all_fine = fine;
-            simulation.reset();
+            if (ec || !options.monitors) return end();
             signals.cancel();
+            signals.async_wait([&](int) {
+                all_fine = false;
+                end();
+            });
+            monitors.emplace(io.get_executor(), options.config, step_timeout, on_line,
+                             [&](bool monitors_fine) {
+                                 all_fine = all_fine && monitors_fine;
+                                 end();
+                             });
         }));
     io.run();
     return all_fine ? support::exit_fine : support::exit_failed;

@@ -20,7 +20,8 @@ support::ExitStatus run(Options options) {
     LineWriter out;
     if (options.print_rbac) {
         const std::string account = options.service_account;
-        print_rbac(options.config, account.empty() ? "default/k8s-sd" : account, out);
+        print_rbac(options.config, options.monitors, account.empty() ? "default/k8s-sd" : account,
+                   out);
         return support::exit_fine;
     }
     if (options.check) return check_access(std::move(options), out);

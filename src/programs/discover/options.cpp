@@ -73,17 +73,22 @@ support::Section config_options(Options& o) {
 }
 
 support::Section permission_options(Options& o) {
-    return {"Permissions, in place of a run",
-            {{"--check", "",
-              "try everything that this configuration needs (--timeout for each step, default 10), "
-              "and print a line each; status 0 if all is fine, else 1, also after a signal",
-              flag(o.check)},
-             {"--print-rbac", "",
-              "print the roles that this configuration needs, for kubectl apply -f -; asks no "
-              "server",
-              flag(o.print_rbac)},
-             {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
-              support::text(o.service_account)}}};
+    return {
+        "Permissions, in place of a run",
+        {{"--check", "",
+          "try everything that this configuration needs (--timeout for each step, default 10), "
+          "and print a line each; status 0 if all is fine, else 1, also after a signal",
+          flag(o.check)},
+         {"--print-rbac", "",
+          "print the roles that this configuration needs, for kubectl apply -f -; asks no "
+          "server",
+          flag(o.print_rbac)},
+         {"--monitors", "",
+          "with either: also what k8s-sd --monitors needs to watch monitors, namespaces, Secrets "
+          "and ConfigMaps",
+          flag(o.monitors)},
+         {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
+          support::text(o.service_account)}}};
 }
 
 support::Section run_options(Options& o) {

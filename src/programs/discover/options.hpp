@@ -28,6 +28,7 @@ struct Options {
     k8s_sd::WarmStart warm_start;
     bool check = false;           ///< try every step the configuration needs
     bool print_rbac = false;      ///< print the required permissions
+    bool monitors = false;        ///< in both cases those of k8s-sd --monitors, too
     std::string service_account;  ///< empty: the default one
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;

@@ -3,6 +3,7 @@
 #include "cli/command_line.hpp"
 #include "cli/terminal_text.hpp"
 #include "k8s_sd/access.hpp"
+#include "k8s_sd/monitors/monitor_access.hpp"
 
 #include <sstream>
 
@@ -22,8 +23,12 @@ k8s_sd::RbacOptions options_of(const std::string& account) {
     return options;
 }
 
-std::string manifest_of(const k8s_sd::DiscoveryConfig& config, const std::string& account) {
-    const auto rules = required_access(config);
+std::string manifest_of(const k8s_sd::DiscoveryConfig& config, bool monitors,
+                        const std::string& account) {
+    auto rules = required_access(config);
+    if (monitors) {
+        for (const k8s_sd::AccessRule& rule : k8s_sd::monitor_access()) rules.push_back(rule);
+    }
     try {
         return rbac_manifest(rules, options_of(account));
     } catch (const k8s_sd::ConfigError& e) {
@@ -43,10 +48,12 @@ void print_impersonation(const k8s_sd::ImpersonationConfig& who, LineWriter& out
 
 }  // namespace
 
-void print_rbac(const k8s_sd::DiscoveryConfig& config, const std::string& account,
+void print_rbac(const k8s_sd::DiscoveryConfig& config, bool monitors, const std::string& account,
                 LineWriter& out) {
-    std::istringstream lines(manifest_of(config, account));
-    out << "# What role " << to_string(config.role) << " needs. Made by: discover --print-rbac";
+    std::istringstream lines(manifest_of(config, monitors, account));
+    out << "# What role " << to_string(config.role)
+        << (monitors ? " and monitors need." : " needs.") << " Made by: discover --print-rbac"
+        << (monitors ? " --monitors" : "");
     out.end_line();
     out << "# It takes the place of what was applied for the same account before.";
     out.end_line();

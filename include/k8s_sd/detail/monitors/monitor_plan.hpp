@@ -11,9 +11,6 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The API group of monitors.
-inline constexpr std::string_view monitor_group = "monitoring.coreos.com";
-
 /// "servicemonitors".
 std::string_view plural_of(MonitorKind) noexcept;
 

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/monitors/monitor_plan.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/monitors/monitor_access.hpp"
 
 #include <boost/json/parse.hpp>
 #include <algorithm>
@@ -38,14 +39,6 @@ MonitorPlan plan_of(const MonitorOwner& owner, const std::vector<std::string>& a
 
 namespace {
 
-AccessRule rule_of_monitors(std::string_view plural, const std::string& ns) {
-    AccessRule rule;
-    rule.api_group = monitor_group;
-    rule.resource = plural;
-    rule.ns = ns;
-    return rule;
-}
-
 /// "" for all.
 std::vector<std::string> namespaces_or_all(std::vector<std::string> namespaces) {
     if (namespaces.empty()) namespaces.emplace_back();
@@ -67,15 +60,15 @@ std::vector<AccessRule> required_access(const MonitorSourceConfig& config) {
     }
     std::vector<AccessRule> rules;
     if (const auto* owner = std::get_if<MonitorOwnerObject>(&config.owner)) {
-        rules.push_back(detail::rule_of_monitors(
-            owner->is_agent ? "prometheusagents" : "prometheuses", owner->object_namespace));
+        rules.push_back(monitor_access_to(owner->is_agent ? "prometheusagents" : "prometheuses",
+                                          owner->object_namespace));
     }
     if (plan.namespaces) rules.push_back(access_to(Kind::namespace_));
     for (const MonitorKind kind : monitor_kinds) {
         const auto& namespaces = plan.kinds[static_cast<std::size_t>(kind)];
         if (!namespaces) continue;
         for (const std::string& ns : detail::namespaces_or_all(*namespaces)) {
-            rules.push_back(detail::rule_of_monitors(detail::plural_of(kind), ns));
+            rules.push_back(monitor_access_to(detail::plural_of(kind), ns));
             rules.push_back(access_to(Kind::secret, ns));
             rules.push_back(access_to(Kind::configmap, ns));
         }

@@ -9,6 +9,7 @@
 #include "k8s_sd/detail/monitors/monitor_table.hpp"
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
+#include "k8s_sd/monitors/monitor_access.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/objects/generic.hpp"
 #include "k8s_sd/objects/watcher.hpp"
@@ -250,7 +251,7 @@ class MonitorSource::Impl final : public detail::RunState {
         WatcherConfig config = watcher_config();
         config.namespaces = {object->object_namespace};
         config.field_selector = "metadata.name=" + object->name;
-        config.resource = {.group = std::string(detail::monitor_group),
+        config.resource = {.group = std::string(monitor_api_group),
                            .kind = object->is_agent ? "PrometheusAgent" : "Prometheus"};
         config.fields = {"kind", "apiVersion", "spec"};
         const auto on_diff = [](Impl& self, const ObjectDiff<Generic>& diff) {
@@ -350,7 +351,7 @@ class MonitorSource::Impl final : public detail::RunState {
         }
         WatcherConfig config = watcher_config();
         config.namespaces = *namespaces;
-        config.resource = {.group = std::string(detail::monitor_group),
+        config.resource = {.group = std::string(monitor_api_group),
                            .kind = std::string(to_string(kind))};
         config.fields = {"metadata.labels", "spec"};
         return begin_watch(watch, config, [kind](Impl& self, const ObjectDiff<Generic>& diff) {

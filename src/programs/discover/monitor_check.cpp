@@ -1,0 +1,117 @@
+#include "monitor_check.hpp"
+
+#include "k8s_sd/monitors/monitor_access.hpp"
+#include "k8s_sd/objects/generic.hpp"
+#include "k8s_sd/objects/watcher.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace discover {
+
+namespace asio = boost::asio;
+using k8s_sd::AccessCheckLine;
+
+class MonitorCheck::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+    Impl(asio::any_io_executor executor, const k8s_sd::DiscoveryConfig& server,
+         k8s_sd::Duration step_timeout, k8s_sd::AccessCheckHandler on_line, Done done)
+        : executor_(std::move(executor)),
+          server_(server),
+          step_timeout_(step_timeout),
+          on_line_(std::move(on_line)),
+          done_(std::move(done)),
+          timer_(executor_) {
+        for (const char* kind : {"ServiceMonitor", "PodMonitor", "Probe", "ScrapeConfig"}) {
+            resources_.push_back({.group = std::string(k8s_sd::monitor_api_group), .kind = kind});
+        }
+        resources_.push_back(
+            {.kind = "Namespace", .version = "v1", .plural = "namespaces", .namespaced = false});
+        resources_.push_back(
+            {.kind = "Secret", .version = "v1", .plural = "secrets", .namespaced = true});
+        resources_.push_back(
+            {.kind = "ConfigMap", .version = "v1", .plural = "configmaps", .namespaced = true});
+    }
+
+    void next() {
+        watcher_.reset();
+        timer_.cancel();
+        if (stopped_) return;
+        if (step_ == resources_.size()) return done_(all_fine_);
+        const k8s_sd::ResourceName& resource = resources_[step_];
+        k8s_sd::WatcherConfig config;
+        config.api_server = server_.api_server;
+        config.kubeconfig_file = server_.kubeconfig_file;
+        config.kubeconfig_context = server_.kubeconfig_context;
+        config.resource = resource;
+        config.fields = {"metadata"};
+        // Values are of no interest, and neither is who exists.
+        if (resource.group.empty()) config.field_selector = "metadata.name=k8s-sd-check";
+        began_ = std::chrono::steady_clock::now();
+        watcher_.emplace(executor_, config, [this](const auto&) { end(true, "allowed", {}); });
+        watcher_->set_status_callback([this](const k8s_sd::DiscovererStatus& status) {
+            if (status.error) end(false, status.message, status.error);
+        });
+        watcher_->async_run([](k8s_sd::error_code) {});
+        timer_.expires_after(step_timeout_);
+        timer_.async_wait([self = shared_from_this(), step = step_](boost::system::error_code ec) {
+            if (!ec && step == self->step_) self->end(false, "no answer in time", {});
+        });
+    }
+    void stop() {
+        stopped_ = true;
+        watcher_.reset();
+        timer_.cancel();
+    }
+
+ private:
+    void end(bool fine, std::string text, k8s_sd::error_code ec) {
+        if (stopped_ || reported_ == step_ + 1) return;
+        reported_ = step_ + 1;
+        all_fine_ = all_fine_ && fine;
+        AccessCheckLine line;
+        line.step = "list and watch " + resources_[step_].kind + " objects in all namespaces";
+        line.result = fine ? AccessCheckLine::Result::ok : AccessCheckLine::Result::failed;
+        line.text = std::move(text);
+        line.ec = ec;
+        line.took = std::chrono::steady_clock::now() - began_;
+        on_line_(line);
+        // The caller is a callback of the watcher.
+        asio::post(executor_, [self = shared_from_this()] {
+            ++self->step_;
+            self->next();
+        });
+    }
+
+    asio::any_io_executor executor_;
+    const k8s_sd::DiscoveryConfig server_;
+    const k8s_sd::Duration step_timeout_;
+    const k8s_sd::AccessCheckHandler on_line_;
+    const Done done_;
+    asio::steady_timer timer_;
+    std::vector<k8s_sd::ResourceName> resources_;
+    std::optional<k8s_sd::Watcher<k8s_sd::Generic>> watcher_;
+    std::size_t step_ = 0;
+    std::size_t reported_ = 0;  ///< steps with a line
+    bool all_fine_ = true;
+    bool stopped_ = false;
+    std::chrono::steady_clock::time_point began_{};
+};
+
+MonitorCheck::MonitorCheck(asio::any_io_executor executor, const k8s_sd::DiscoveryConfig& server,
+                           k8s_sd::Duration step_timeout, k8s_sd::AccessCheckHandler on_line,
+                           Done done)
+    : impl_(std::make_shared<Impl>(std::move(executor), server, step_timeout, std::move(on_line),
+                                   std::move(done))) {
+    impl_->next();
+}
+
+MonitorCheck::~MonitorCheck() { impl_->stop(); }
+
+}  // namespace discover
