@@ -109,7 +109,7 @@ struct OverSockets final : private WatchObserver {
     }
     template <class Done>
     bool run_until(Done done) {
-        const auto deadline = std::chrono::steady_clock::now() + 20s;
+        const auto deadline = std::chrono::steady_clock::now() + 60s;
         while (!done()) {
             context.restart();
             if (context.run_one_until(deadline) == 0) return false;
@@ -478,7 +478,7 @@ TEST_CASE("URLWatcher: HTTP/2 over TLS brings large lists and events, if the ser
     options.tls_key = identity.key;
     options.http2 = GENERATE(true, false);
     OverSockets s(options);
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < 60; ++i) {
         s.server.apply(pod_json("large-" + std::to_string(i), "", annotation(4000)));
     }
     ApiServerConfig config;
@@ -486,8 +486,8 @@ TEST_CASE("URLWatcher: HTTP/2 over TLS brings large lists and events, if the ser
     config.http_version = HttpVersion::http2;
     s.start(config);
     CHECK(s.run_until([&] { return s.synced == 1 && s.server.open_watches() == 1; }));
-    CHECK(s.has("large-499"));
-    CHECK(s.watcher->size() == 501);
+    CHECK(s.has("large-59"));
+    CHECK(s.watcher->size() == 61);
     s.server.apply(pod({.name = "late"}));
     CHECK(s.run_until([&] { return s.has("late"); }));
     const bool by_http2 = options.http2 && detail::has_http2();
