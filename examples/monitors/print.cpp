@@ -185,7 +185,7 @@ void print(const ClusterOptions& options, const std::string& object) {
     }
     json::value config = std::move(made.config);
     mask(config, reader.secrets);
-    std::cout << to_yaml(config);
+    std::cout << k8s_sd::to_yaml(config);
 }
 
 }  // namespace monitors
