@@ -71,7 +71,7 @@ class Cluster(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = result.stdout.splitlines()
         self.assertIn("6 jobs", lines)
-        self.assertTrue([line for line in lines if line.startswith("+ serviceMonitor/shop/shop/0 ")])
+        self.assertTrue(any(line.startswith("+ serviceMonitor/shop/shop/0 ") for line in lines))
         self.assertIn("# ServiceMonitor payments/ledger is refused: "
                       "endpoints[0].authorization.credentials: the Secret payments/ledger-token "
                       "does not exist", lines)
