@@ -15,7 +15,9 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace monitors {
@@ -41,11 +43,22 @@ class Printer final : public k8s_sd::TargetHandler {
     std::string job_;
 };
 
+/// The only shard: the rules of the operator have a placeholder for its number.
+k8s_sd::ScrapeConfig with_shard(k8s_sd::ScrapeConfig config) {
+    constexpr std::string_view placeholder = "$(SHARD)";
+    for (k8s_sd::RelabelRule& rule : config.relabel_configs) {
+        const std::size_t at = rule.regex.find(placeholder);
+        if (at != rule.regex.npos) rule.regex.replace(at, placeholder.size(), "0");
+    }
+    return config;
+}
+
 struct Job {
     Job(const std::string& name, const k8s_sd::ScrapeConfig& config)
         : printer(name), pool(config, printer) {}
     Printer printer;
     k8s_sd::TargetPool pool;
+    std::set<k8s_sd::ProviderId> listed{};  ///< providers with targets, or without any
 };
 
 class Scraper {
@@ -67,7 +80,7 @@ class Scraper {
     void on_jobs(const k8s_sd::MonitorDiff& diff) {
         manager_.apply_config(discovery_jobs(source_.jobs()));
         for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
-            const k8s_sd::ScrapeConfig& config = made->job->scrape;
+            const k8s_sd::ScrapeConfig config = with_shard(made->job->scrape);
             auto& job = jobs_[made->origin];
             if (!job) job = std::make_unique<Job>(made->origin, config);
             job->pool.reload(config, {}, manager_.providers(made->origin));
@@ -85,14 +98,19 @@ class Scraper {
         const auto job = jobs_.find(diff.job);
         if (job == jobs_.end()) return;
         job->second->pool.apply(diff);
+        for (const k8s_sd::ProviderDiff& provider : diff.providers) {
+            job->second->listed.insert(provider.provider);
+        }
         if (diff.last) jobs_.erase(job);
         end_if_complete();
     }
 
     void end_if_complete() {
         if (!once_ || !is_known_) return;
-        for (const k8s_sd::JobStatus& job : manager_.status()) {
-            if (!job.synced) return;
+        for (const auto& [name, job] : jobs_) {
+            for (const k8s_sd::ProviderId provider : manager_.providers(name)) {
+                if (!job->listed.contains(provider)) return;
+            }
         }
         std::cout << jobs_.size() << " jobs" << std::endl;
         end();

@@ -1,4 +1,4 @@
-"""monitors makes the configurations of recorded clusters."""
+"""monitors makes the configurations of recorded and of simulated clusters."""
 
 import json
 import unittest
@@ -59,8 +59,35 @@ class Recorded(unittest.TestCase):
             self.assertIn(path + ":2: no JSON object", result.stderr)
         result = run("monitors", "--recorded", "/nonexistent/file")
         self.assertEqual(result.returncode, 2)
-        result = run("monitors")
+        result = run("monitors", "--owner", "main", "--once")
         self.assertEqual(result.returncode, 2)
+
+
+class Cluster(unittest.TestCase):
+    """The simulated shop."""
+
+    def test_targets_are_printed(self):
+        result = run("monitors", "--owner", "monitoring/main", "--once")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stdout.splitlines()
+        self.assertIn("6 jobs", lines)
+        self.assertTrue(any(line.startswith("+ serviceMonitor/shop/shop/0 ") for line in lines))
+        self.assertIn("# ServiceMonitor payments/ledger is refused: "
+                      "endpoints[0].authorization.credentials: the Secret payments/ledger-token "
+                      "does not exist", lines)
+
+    def test_a_configuration_is_printed(self):
+        for owner in ([], ["--owner", "monitoring/main"]):
+            result = run("monitors", "--print", "payments/api", *owner)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("serviceMonitor/payments/api/0", result.stdout)
+            self.assertIn("<secret>", result.stdout)
+
+    def test_a_refused_or_absent_monitor_is_an_error(self):
+        refused = run("monitors", "--print", "payments/ledger")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("ledger-token", refused.stderr)
+        self.assertEqual(run("monitors", "--print", "payments/none").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -83,10 +83,11 @@ struct RandomMonitors : Monitors {
                        one_of<3>({R"({"staticConfig": {"static": ["t"]}})",
                                   R"({"ingress": {"selector": {}}})", "{}"}) +
                        "}";
-            default:
+            case MonitorKind::scrape_config:
                 return R"({"staticConfigs": [{"targets": ["h:)" + one_of<2>({"1", "2"}) +
                        R"("]}])" + (chance(30) ? R"(, "jobName": "j")" : "") + "}";
         }
+        return "{}";
     }
 
     void set_owner() {
@@ -210,15 +211,15 @@ TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a
         const bool is_limited = seed % 3 == 0;
         if (is_limited) monitors.config.limits.references = 3;
         monitors.start();
-        std::map<std::string, MonitorJobPtr> reported;  // to the host
+        std::map<std::string, MonitorJobPtr> delivered;  // the state of the host
         bool is_first = true;
         monitors.source.emplace(monitors.context.get_executor(), monitors.config,
                                 [&](const MonitorDiff& diff) {
                                     CHECK(diff.full == std::exchange(is_first, false));
                                     for (const auto& job : diff.updated)
-                                        reported[job->origin] = job;
+                                        delivered[job->origin] = job;
                                     for (const auto& name : diff.removed) {
-                                        CHECK(reported.erase(name) == 1);
+                                        CHECK(delivered.erase(name) == 1);
                                     }
                                 });
         monitors.source->async_run(boost::asio::detached);
@@ -236,9 +237,10 @@ TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a
         const std::vector<MonitorJobPtr> jobs = monitors.source->jobs();
         CHECK(RandomMonitors::states(*monitors.source) == RandomMonitors::states(fresh));
         CHECK(equal(jobs, fresh.jobs()));
-        CHECK(reported.size() == jobs.size());
+        CHECK(delivered.size() == jobs.size());
         for (const MonitorJobPtr& job : jobs) {
-            CHECK((reported.contains(job->origin) && *reported[job->origin]->job == *job->job));
+            REQUIRE(delivered.contains(job->origin));
+            CHECK(*delivered[job->origin]->job == *job->job);
         }
         if (is_limited) {
             CHECK(monitors.source->status().references <= 3);

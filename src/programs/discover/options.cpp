@@ -254,6 +254,9 @@ void check(const Options& options) {
     }
     support::check(options.fleet);
     if (options.check || options.print_rbac) check_what_replaces_a_run(options);
+    if (options.monitors && !options.check && !options.print_rbac) {
+        throw UsageError("--monitors: needs --check or --print-rbac");
+    }
     if (!options.service_account.empty() && !options.print_rbac) {
         throw UsageError("--service-account: needs --print-rbac");
     }

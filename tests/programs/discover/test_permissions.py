@@ -65,6 +65,23 @@ class PrintRbac(unittest.TestCase):
         self.assertIn('- {apiGroups: ["gateway.networking.k8s.io"], '
                       'resources: ["gateways", "httproutes"], verbs: ["list", "watch"]}', text)
 
+    def test_monitors_need_more(self):
+        text = self.printed("--role", "endpointslice", "--monitors")
+        for resource in ("servicemonitors", "scrapeconfigs", "prometheuses", "secrets",
+                         "configmaps", "namespaces", "endpointslices"):
+            self.assertIn(f'"{resource}"', text)
+        self.assertIn('apiGroups: ["monitoring.coreos.com"]', text)
+        result = run("discover", "--monitors", "--sim")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--monitors: needs --check or --print-rbac", result.stderr)
+
+    def test_monitors_are_checked(self):
+        result = run("discover", "--sim", "--check", "--monitors", "--role", "pod")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("list and watch ServiceMonitor objects in all namespaces: allowed",
+                      result.stdout)
+        self.assertIn("list and watch Secret objects in all namespaces: allowed", result.stdout)
+
     def test_vmagent_has_no_gateway_api(self):
         result = run("discover", "--print-rbac", "--role", "gateway", "--dialect",
                      "victoriametrics")
