@@ -5,7 +5,9 @@
 
 #include "k8s_sd/src.hpp"
 
-// Bodies of the layers above those of src.hpp.
-#include "k8s_sd/detail/monitors/monitors.ipp"
+// Bodies of the layers above those of src.hpp, in the order of the layers.
+// clang-format off
 #include "k8s_sd/detail/relabel/relabel.ipp"
 #include "k8s_sd/detail/scrape/scrape.ipp"
+#include "k8s_sd/detail/monitors/monitors.ipp"
+// clang-format on

@@ -205,6 +205,16 @@ TEST_CASE("Hostile monitors: a small object cannot make very large jobs") {
     CHECK(made.jobs.empty());
 }
 
+TEST_CASE("Hostile monitors: a large value cannot be copied very often") {
+    MonitorFixture fixture;
+    fixture.values.secrets["ns/creds/pw"] = std::string(std::size_t{1} << 20, 'x');
+    std::string headers = "{'name': 'creds', 'key': 'pw'}";
+    for (int i = 0; i < 7; ++i) headers += ", " + headers;
+    CHECK(fixture.reason(scrape_config, "{'proxyUrl': 'http://p', 'proxyConnectHeader': {'A': [" +
+                                            headers + "]}}") ==
+          "the Secrets and ConfigMaps in the jobs of this object are larger than 32 MiB");
+}
+
 TEST_CASE("Hostile monitors: a thousand Secrets are requested once each") {
     const MonitorFixture fixture;
     json::array endpoints;

@@ -49,7 +49,7 @@ TEST_CASE("read_owner: faults refuse the owner") {
                        "{'name': 'nope', 'key': 'x'}}}]}") == "");
     CHECK(owner_reason("{'scrapeClasses': [{'name': 'a', 'authorization': {'type': ' BASIC'}}]}") !=
           "");
-    CHECK(owner_reason("{'shards': 'two'}") == "spec.shards: must be a whole number, not below 0");
+    CHECK(owner_reason("{'shards': 'two'}") == "spec.shards: must be a number of 32 bits");
     CHECK(owner_reason("{'scrapeClasses': {}}") == "spec.scrapeClasses: must be a list");
     CHECK(owner_reason("[]") == "spec: must be an object");
 }

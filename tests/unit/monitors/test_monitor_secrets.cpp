@@ -188,6 +188,20 @@ TEST_CASE("Scrape classes: TLS material as text may be in the namespace of the o
           "{'ca_file':'/etc/prometheus/certs/0_ns_tls_ca'}");
 }
 
+TEST_CASE("TLS settings: only endpoints of ServiceMonitors and classes name files") {
+    MonitorFixture fixture;
+    CHECK(fixture.key(pod_monitor, "tls_config",
+                      "{'podMetricsEndpoints': [{'tlsConfig': {'caFile': '/etc/x',"
+                      " 'serverName': 's'}}]}") == "{'server_name':'s'}");
+    fixture.owner.deny_file_access = true;
+    const std::string client = oauth2;
+    CHECK(endpoint_key(fixture, "oauth2",
+                       client.substr(0, client.size() - 1) +
+                           ", 'tlsConfig': {'caFile': '/etc/x', 'serverName': 's'}}") ==
+          "{'client_id':'ci','client_secret':'c','token_url':'https://idp/t',"
+          "'tls_config':{'server_name':'s'}}");
+}
+
 TEST_CASE("TLS settings: an empty one is absent except in a ServiceMonitor") {
     MonitorFixture fixture;
     CHECK(endpoint_key(fixture, "tls_config", "'tlsConfig': {}") == "{}");

@@ -143,7 +143,7 @@ void put_histograms(JobObject& job, const ObjectView& spec, const JobContext& co
         put(job, "native_histogram_min_bucket_factor", *factor);
     }
     const auto classic = spec.flag("scrapeClassicHistograms");
-    if (classic && at_least(context.owner.version, 3, 0)) {
+    if (classic && context.owner.version.major >= 3) {
         put(job, "always_scrape_classic_histograms", *classic);
     } else if (classic && context.generates(2, 45)) {
         put(job, "scrape_classic_histograms", *classic);

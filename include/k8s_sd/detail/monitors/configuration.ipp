@@ -119,7 +119,9 @@ class ConfigurationMaker {
     void report(MonitorConfiguration& result) const {
         for (const MonitorKind kind : kinds()) {
             for (const auto& [key, entry] : monitors_[index_of(kind)]) {
-                std::string name = std::string(to_string(kind)) + " " + key;
+                const std::size_t slash = key.find('/');
+                std::string name =
+                    detail::object_name(kind, key.substr(0, slash), key.substr(slash + 1));
                 if (entry.generation.refusal) {
                     result.refused.push_back({std::move(name), *entry.generation.refusal});
                 } else {

@@ -25,7 +25,7 @@ void check_endpoint(const ObjectView& endpoint, const JobContext& context) {
         required_secret(token, context);
     }
     check_basic_auth(endpoint["basicAuth"], context);
-    check_tls(endpoint["tlsConfig"], context);
+    check_tls(endpoint["tlsConfig"], context, context.kind == MonitorKind::service_monitor);
     check_oauth2(endpoint["oauth2"], context);
     check_authorization(endpoint["authorization"], context);
     check_times(endpoint, "interval", "scrapeTimeout", context.owner);

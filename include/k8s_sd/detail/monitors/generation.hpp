@@ -6,14 +6,12 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 /// From monitors to scrape configurations, as prometheus-operator 0.93 does it. No function here

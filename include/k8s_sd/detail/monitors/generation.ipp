@@ -76,6 +76,10 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
     // Paths begin below `spec`, as in the messages of the operator.
     if (!ends) make_jobs(view["spec"].as_root(), context, jobs);
 
+    if (references.exhausted()) {
+        faults.add("the Secrets and ConfigMaps in the jobs of this object are larger than 32 MiB",
+                   "split it, or use smaller values");
+    }
     Generation result{.refusal = faults.first(),
                       .references = references.requested(),
                       .class_references = references.class_requested()};

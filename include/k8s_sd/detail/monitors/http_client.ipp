@@ -133,7 +133,10 @@ void put_basic_auth(JobObject& job, const ObjectView& basic_auth, const JobConte
 void put_authorization(JobObject& job, const ObjectView& authorization, const ObjectView& of_class,
                        const JobContext& context) {
     // An empty one counts as absent.
-    const ObjectView& used = authorization.is_empty_object() ? of_class : authorization;
+    const bool typed = !authorization.text("type").empty();
+    const bool empty =
+        !typed && !authorization.has("credentials") && !authorization.has("credentialsFile");
+    const ObjectView& used = empty ? of_class : authorization;
     if (!used || !context.generates(2, 26)) return;
     JobObject section;
     const std::string_view type = used.text("type");

@@ -6,12 +6,15 @@
 #include "k8s_sd/monitors/monitor.hpp"
 #include "k8s_sd/monitors/monitor_owner.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 

@@ -42,7 +42,8 @@ void put_owner_api_server(JobObject& section, const JobContext& context) {
     put_nonempty(section, "bearer_token", server.text("bearerToken"));
     put_nonempty(section, "bearer_token_file", server.text("bearerTokenFile"));
     put_authorization(section, server["authorization"], server["authorization"], context);
-    if (auto tls = tls_section(server["tlsConfig"], server["tlsConfig"], false, context)) {
+    if (auto tls = tls_section(server["tlsConfig"], server["tlsConfig"],
+                               {.empty_is_absent = false, .has_files = true}, context)) {
         put(section, "tls_config", std::move(*tls));
     }
 }

@@ -125,7 +125,21 @@ std::optional<std::int32_t> ObjectView::as_integer() const {
 
 std::vector<std::string> ObjectView::as_texts() const {
     std::vector<std::string> result;
-    for (const ObjectView& item : items()) result.emplace_back(item.as_text().value_or(""));
+    if (is_absent()) return result;
+    const boost::json::array* list = value_->if_array();
+    if (list == nullptr) {
+        wrong_type("a list");
+        return result;
+    }
+    result.reserve(list->size());
+    for (const boost::json::value& item : *list) {
+        const boost::json::string* text = item.if_string();
+        if (text == nullptr && !item.is_null()) {
+            const std::string path = path_ + "[" + std::to_string(result.size()) + "]";
+            ObjectView(&item, path, *faults_).wrong_type("a text");
+        }
+        result.emplace_back(text != nullptr ? text_view(*text) : std::string_view());
+    }
     return result;
 }
 

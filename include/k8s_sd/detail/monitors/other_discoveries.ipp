@@ -88,7 +88,8 @@ JobObject other_entry(const ObjectView& config, const JobContext& context) {
         put(entry, "tls_config", std::move(*tls));
     }
     for (const auto& [field, value] : config.members()) {
-        if (is_client_field(field)) continue;
+        // A field of the API has no underscore; it could replace a section made above.
+        if (is_client_field(field) || field.find('_') != std::string_view::npos) continue;
         if (!is_secret_selector(value)) {
             put(entry, snake_case(field), value.copy());
             continue;

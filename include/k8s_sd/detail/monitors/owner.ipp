@@ -6,6 +6,9 @@
 #include "k8s_sd/detail/monitors/versions.hpp"
 #include "k8s_sd/detail/monitors/vm_kinds.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -62,6 +65,8 @@ class OwnerReader {
 
     void read_selections() {
         for (std::size_t i = 0; i < selector_prefixes.size(); ++i) {
+            // An agent on each node takes pods only.
+            if (owner_.daemon_set && monitor_kinds[i] != MonitorKind::pod_monitor) continue;
             const std::string prefix(selector_prefixes[i]);
             owner_.selections[i].objects = read_label_selector(spec_[prefix + "Selector"]);
             owner_.selections[i].namespaces =
@@ -120,7 +125,8 @@ class OwnerReader {
     }
 
     void read_shards() {
-        owner_.shards = spec_.number("shards").value_or(1);
+        const std::int32_t shards = spec_["shards"].as_integer().value_or(1);
+        owner_.shards = static_cast<std::uint64_t>(std::max(shards, 1));
         const ObjectView strategy = spec_["shardingStrategy"];
         if (strategy.text("mode") != "Topology") return;
         const ObjectView topology = strategy["topology"];

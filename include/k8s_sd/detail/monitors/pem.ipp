@@ -29,7 +29,7 @@ BioPointer bio_of(std::string_view text) {
     return BioPointer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-int no_password(char*, int, int, void*) { return -1; }
+int refuse_password(char*, int, int, void*) { return -1; }
 
 /// Our failures must not appear in the error queue of others.
 struct OpensslErrorGuard {
@@ -63,9 +63,10 @@ bool is_pem_pair(std::string_view certificate, std::string_view key) {
     const BioPointer certificate_bio = bio_of(certificate);
     const BioPointer key_bio = bio_of(key);
     if (!certificate_bio || !key_bio) return false;
-    const X509Pointer x509(PEM_read_bio_X509(certificate_bio.get(), nullptr, no_password, nullptr));
+    const X509Pointer x509(
+        PEM_read_bio_X509(certificate_bio.get(), nullptr, refuse_password, nullptr));
     const KeyPointer private_key(
-        PEM_read_bio_PrivateKey(key_bio.get(), nullptr, no_password, nullptr));
+        PEM_read_bio_PrivateKey(key_bio.get(), nullptr, refuse_password, nullptr));
     return x509 && private_key && X509_check_private_key(x509.get(), private_key.get()) == 1;
 }
 

@@ -31,6 +31,8 @@ class PodMonitorJobs {
             std::string origin =
                 job_origin(context_.kind, context_.object_namespace, context_.name) + "/" +
                 std::to_string(index++);
+            // The checks go on, so that all references are known.
+            if (!context_.faults.none()) continue;
             JobObject config = job(origin, endpoint);
             if (!jobs.add(std::move(origin), std::move(config), endpoint)) return;
         }
@@ -44,7 +46,7 @@ class PodMonitorJobs {
         put(job, "kubernetes_sd_configs", boost::json::array{discovery()});
         put_endpoint_request(job, endpoint, context_);
         if (auto tls =
-                tls_section(endpoint["tlsConfig"], scrape_class_["tlsConfig"], true, context_)) {
+                tls_section(endpoint["tlsConfig"], scrape_class_["tlsConfig"], {}, context_)) {
             put(job, "tls_config", std::move(*tls));
         }
         put_bearer_token(job, endpoint["bearerTokenSecret"], context_);

@@ -81,8 +81,7 @@ class ProbeJob {
         put_body_size_limit(job, "", context_);
         put_proxy(job, prober_, context_);
         put_redirects_and_http2(job, spec_, "enableHttp2", context_);
-        if (auto tls =
-                tls_section(spec_["tlsConfig"], scrape_class_["tlsConfig"], true, context_)) {
+        if (auto tls = tls_section(spec_["tlsConfig"], scrape_class_["tlsConfig"], {}, context_)) {
             put(job, "tls_config", std::move(*tls));
         }
         put_targets(job);

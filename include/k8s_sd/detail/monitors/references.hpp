@@ -2,9 +2,12 @@
 
 #include "k8s_sd/monitors/monitor.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -36,28 +39,35 @@ class References {
     }
     /// nullopt: absent.
     std::optional<std::string> value(const MonitorReference& reference) {
-        ReferencedValue found = find(reference);
-        if (found.state != ReferencedValue::State::found) return std::nullopt;
-        return std::move(found.value);
+        return counted(find(reference));
     }
     /// Of a scrape class, see ReferenceSource::is_loaded().
     std::optional<std::string> class_value(const MonitorReference& reference) {
         class_requested_.insert(reference);
-        return source_.is_loaded(reference) ? value_of(source_.find(reference)) : std::nullopt;
+        return source_.is_loaded(reference) ? counted(source_.find(reference)) : std::nullopt;
     }
 
+    /// Whether values were left out because they are too large together: the jobs are unusable.
+    bool exhausted() const noexcept { return exhausted_; }
     const std::set<MonitorReference>& requested() const noexcept { return requested_; }
     const std::set<MonitorReference>& class_requested() const noexcept { return class_requested_; }
 
  private:
-    static std::optional<std::string> value_of(ReferencedValue found) {
+    /// A small object can name a large value many times, so the copies are bounded.
+    std::optional<std::string> counted(ReferencedValue found) {
+        constexpr std::size_t max_bytes = std::size_t{32} << 20;
         if (found.state != ReferencedValue::State::found) return std::nullopt;
+        exhausted_ = exhausted_ || found.value.size() > max_bytes - bytes_;
+        if (exhausted_) return std::nullopt;
+        bytes_ += found.value.size();
         return std::move(found.value);
     }
 
     const ReferenceSource& source_;
     std::set<MonitorReference> requested_;
     std::set<MonitorReference> class_requested_;
+    std::size_t bytes_ = 0;
+    bool exhausted_ = false;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/monitors/relabelings.hpp"
 #include "k8s_sd/detail/monitors/scrape_class.hpp"
 #include "k8s_sd/detail/monitors/tls.hpp"
+#include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 ObjectView view_of(const ScrapeClass& scrape_class, Faults& faults) {
-    return {&scrape_class.spec, "scrapeClasses." + scrape_class.name, faults};
+    return {&scrape_class.spec, "scrapeClasses." + printable(scrape_class.name), faults};
 }
 
 void check_class_authorization(const ObjectView& authorization) {
@@ -50,7 +51,7 @@ void check_scrape_classes(const MonitorOwner& owner, const JobContext& context) 
         const ObjectView view = view_of(scrape_class, context.faults);
         check_relabelings(view.items("relabelings"), owner.version);
         check_relabelings(view.items("metricRelabelings"), owner.version);
-        check_tls(view["tlsConfig"], context);
+        check_tls(view["tlsConfig"], context, true);
         check_class_authorization(view["authorization"]);
     }
 }

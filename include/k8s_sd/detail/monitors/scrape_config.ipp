@@ -76,8 +76,7 @@ class ScrapeConfigJob {
         put_basic_auth(job, spec_["basicAuth"], context_);
         put_authorization(job, spec_["authorization"], scrape_class_["authorization"], context_);
         put_oauth2(job, spec_["oauth2"], context_);
-        if (auto tls =
-                tls_section(spec_["tlsConfig"], scrape_class_["tlsConfig"], true, context_)) {
+        if (auto tls = tls_section(spec_["tlsConfig"], scrape_class_["tlsConfig"], {}, context_)) {
             put(job, "tls_config", std::move(*tls));
         }
     }

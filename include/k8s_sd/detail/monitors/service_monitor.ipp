@@ -32,6 +32,8 @@ class ServiceMonitorJobs {
             std::string origin =
                 job_origin(context_.kind, context_.object_namespace, context_.name) + "/" +
                 std::to_string(index++);
+            // The checks go on, so that all references are known.
+            if (!context_.faults.none()) continue;
             JobObject config = job(origin, endpoint);
             if (!jobs.add(std::move(origin), std::move(config), endpoint)) return;
         }
@@ -69,8 +71,8 @@ class ServiceMonitorJobs {
         put_endpoint_request(job, endpoint, context_);
         put_proxy(job, endpoint, context_);
         put_oauth2(job, endpoint["oauth2"], context_);
-        if (auto tls =
-                tls_section(endpoint["tlsConfig"], scrape_class_["tlsConfig"], false, context_)) {
+        if (auto tls = tls_section(endpoint["tlsConfig"], scrape_class_["tlsConfig"],
+                                   {.empty_is_absent = false, .has_files = true}, context_)) {
             put(job, "tls_config", std::move(*tls));
         }
         put_nonempty(job, "bearer_token_file", endpoint.text("bearerTokenFile"));

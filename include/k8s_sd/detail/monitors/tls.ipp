@@ -2,6 +2,8 @@
 #include "k8s_sd/detail/monitors/secrets.hpp"
 #include "k8s_sd/detail/monitors/tls.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
@@ -37,9 +39,10 @@ std::optional<MonitorReference> tls_reference(const ObjectView& tls, const TlsFi
 
 bool has_file(const ObjectView& tls, const TlsFile& file) { return !tls.text(file.file).empty(); }
 
-void check_sources(const ObjectView& tls, const TlsFile& file, const JobContext& context) {
+void check_sources(const ObjectView& tls, const TlsFile& file, bool has_files,
+                   const JobContext& context) {
     if (!is_key(file)) check_secret_or_config_map(tls[file.selector]);
-    if (has_file(tls, file) && tls_reference(tls, file, context)) {
+    if (has_files && has_file(tls, file) && tls_reference(tls, file, context)) {
         tls.refuse(std::string("has both ") + file.selector + " and " + file.file,
                    "remove one of them");
     }
@@ -117,13 +120,22 @@ JobObject own_tls_section(const ObjectView& tls, bool of_class, const JobContext
     return section;
 }
 
+/// Whether nothing is set: `ca` and `cert` are structures in Go, so empty ones do not count.
+bool is_empty_tls(const ObjectView& tls) {
+    const auto members = tls.members();
+    return std::all_of(members.begin(), members.end(), [](const auto& member) {
+        const bool structure = member.first == "ca" || member.first == "cert";
+        return structure && member.second.is_empty_object();
+    });
+}
+
 }  // namespace
 
-void check_tls(const ObjectView& tls, const JobContext& context) {
+void check_tls(const ObjectView& tls, const JobContext& context, bool has_files) {
     if (!tls) return;
-    for (const TlsFile& file : tls_files) check_sources(tls, file, context);
+    for (const TlsFile& file : tls_files) check_sources(tls, file, has_files, context);
     const auto has = [&](const TlsFile& file) {
-        return has_file(tls, file) || tls_reference(tls, file, context);
+        return (has_files && has_file(tls, file)) || tls_reference(tls, file, context);
     };
     if (has(tls_cert) != has(tls_key)) {
         tls.refuse(has(tls_cert) ? "has a client certificate without a key"
@@ -135,13 +147,14 @@ void check_tls(const ObjectView& tls, const JobContext& context) {
 }
 
 std::optional<JobObject> tls_section(const ObjectView& tls, const ObjectView& of_class,
-                                     bool whole_if_empty, const JobContext& context) {
-    const bool absent = !tls || (whole_if_empty && tls.is_empty_object());
+                                     TlsForm form, const JobContext& context) {
+    const bool absent = !tls || (form.empty_is_absent && is_empty_tls(tls));
     if (absent && !of_class) return std::nullopt;
     const ObjectView& used = absent ? of_class : tls;
+    const bool has_files = absent || form.has_files;
     JobObject section = own_tls_section(used, absent, context);
     for (const TlsFile& file : tls_files) {
-        std::string_view name = used.text(file.file);
+        std::string_view name = has_files ? used.text(file.file) : std::string_view();
         // The class fills in files, never Secrets.
         const bool missing = name.empty() && !tls_reference(used, file, context);
         if (missing && of_class) name = of_class.text(file.file);

@@ -246,7 +246,7 @@ void VMCredentials::check() const {
     check_vm_basic_auth(all["basicAuth"], context_);
     check_authorization(all["authorization"], context_);
     check_vm_oauth2(all["oauth2"], context_);
-    check_tls(all["tlsConfig"], context_);
+    check_tls(all["tlsConfig"], context_, true);
     const ObjectView token = all["bearerTokenSecret"];
     if (!token.text("name").empty()) required_secret(token, context_);
     if (!context_.owner.deny_file_access) return;
@@ -263,7 +263,8 @@ void VMCredentials::check() const {
 void VMCredentials::put(JobObject& job) const {
     const ObjectView all = view();
     const ObjectView none(nullptr, "", context_.faults);
-    if (auto tls = tls_section(all["tlsConfig"], none, true, context_); tls && !tls->empty()) {
+    if (auto tls = tls_section(all["tlsConfig"], none, {.has_files = true}, context_);
+        tls && !tls->empty()) {
         detail::put(job, "tls_config", std::move(*tls));
     }
     if (const std::string_view file = all.text("bearerTokenFile"); !file.empty()) {

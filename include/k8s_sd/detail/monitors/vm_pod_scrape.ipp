@@ -24,6 +24,7 @@ class VMPodScrapeJobs {
             std::string origin =
                 job_origin(context_.kind, context_.object_namespace, context_.name) + "/" +
                 std::to_string(index++);
+            if (!context_.faults.none()) continue;
             JobObject config = job(origin, endpoint, credentials);
             if (!jobs.add(std::move(origin), std::move(config), endpoint)) return;
         }
