@@ -83,11 +83,10 @@ struct RandomMonitors : Monitors {
                        one_of<3>({R"({"staticConfig": {"static": ["t"]}})",
                                   R"({"ingress": {"selector": {}}})", "{}"}) +
                        "}";
-            case MonitorKind::scrape_config:
+            default:
                 return R"({"staticConfigs": [{"targets": ["h:)" + one_of<2>({"1", "2"}) +
                        R"("]}])" + (chance(30) ? R"(, "jobName": "j")" : "") + "}";
         }
-        return "{}";
     }
 
     void set_owner() {

@@ -42,6 +42,8 @@ class Program {
 
     /// All routes. On its strand.
     const support::HttpRoutes& routes() const noexcept { return routes_; }
+    /// Whether the jobs are known: until then the routes have none. On its strand.
+    bool is_configured() const noexcept { return configured_; }
     /// Like SIGTERM: cancels everything, so that the context runs out of work. On its strand.
     /// \param why  for the log
     void stop(const std::string& why);

@@ -58,7 +58,9 @@ class Session {
     void wait() {
         timer_.expires_after(std::chrono::milliseconds(20));
         timer_.async_wait([this](boost::system::error_code ec) {
-            if (!ec) ask("/readyz", [this](const HttpServer::Reply& reply) { on_ready(reply); });
+            if (ec) return;
+            if (!program_.is_configured()) return wait();
+            ask("/readyz", [this](const HttpServer::Reply& reply) { on_ready(reply); });
         });
     }
     void on_ready(const HttpServer::Reply& reply) {
