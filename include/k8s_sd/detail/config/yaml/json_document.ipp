@@ -11,11 +11,11 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr int max_json_depth = 200;
+constexpr int max_document_depth = 200;
 
 /// An estimate of the memory for the nodes.
 std::size_t estimated_bytes(const boost::json::value& value, int depth) {
-    if (depth > max_json_depth) return 0;
+    if (depth > max_document_depth) return 0;
     std::size_t bytes = 16;
     if (value.is_string()) return bytes + value.get_string().size();
     if (value.is_array()) {
@@ -34,7 +34,7 @@ class JsonNodes {
     explicit JsonNodes(YamlDocument& document) : document_(document) {}
 
     const YamlNode& node(const boost::json::value& value, int depth = 0) {
-        if (depth > max_json_depth) throw ConfigError(document_.file(), "is nested too deep");
+        if (depth > max_document_depth) throw ConfigError(document_.file(), "is nested too deep");
         if (value.is_null()) return document_.add(YamlNode::Kind::null, line);
         if (value.is_string()) return document_.add_scalar(value.get_string(), false, line);
         if (value.is_array()) {
