@@ -510,7 +510,8 @@ class CommandLine(unittest.TestCase):
 
     def test_unusable_arguments(self):
         table = {
-            (): "needs --config FILE, options of a single job such as --role pod, or --sim",
+            (): "needs --config FILE, options of a single job such as --role pod, --monitors, or "
+                "--sim",
             ("--what",): "unknown option --what",
             ("--sim", "--role", "pots"): "--role: ",
             ("--sim", "--listen", "8080"): "--listen: must be ADDRESS:PORT",
