@@ -221,9 +221,10 @@ static void logging(void) {
 
 int main(int argc, char** argv) {
     static const struct test tests[] = {
+        /* First, since a child cannot free what the parent has allocated for itself. */
+        {"exit: an open context ends with the process", exiting},
         {"fork: a child opens a context of its own", forking},
         {"fork: a child is made while threads start", forking_at_once},
-        {"exit: an open context ends with the process", exiting},
         {"signals: handlers stay, threads of the library get none", signal_handlers},
         {"threads: adding, taking and closing at the same time", threads},
         {"log: lines go to the callback", logging},
