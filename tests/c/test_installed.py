@@ -68,7 +68,7 @@ class Installed(unittest.TestCase):
     def test_cmake(self):
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.23)\nproject(host C)\n"
-            "find_package(k8s_sd_c 1.0 REQUIRED)\n"
+            "find_package(k8s_sd_c 0.1 REQUIRED)\n"
             f"add_executable(host {EXAMPLES}/pods.c)\n"
             "target_link_libraries(host PRIVATE k8s_sd::c)\n", encoding="utf-8")
         build = self.folder / "build"
