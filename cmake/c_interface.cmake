@@ -14,17 +14,17 @@ k8s_sd_library(k8s_sd_c_objects)
 set_target_properties(k8s_sd_c_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 set(k8s_sd_c_parts $<TARGET_OBJECTS:k8s_sd_c_objects> $<TARGET_OBJECTS:k8s_sd>)
 set(k8s_sd_c_libraries OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB libyaml::libyaml Threads::Threads)
-set(k8s_sd_c_private_libs "-lssl -lcrypto -lz -lyaml")
+set(k8s_sd_c_private "-lssl -lcrypto -lz -lyaml")
 if(K8S_SD_SCRAPE)
     target_link_libraries(k8s_sd_c_objects PRIVATE k8s_sd_scrape)
     target_compile_definitions(k8s_sd_c_objects PRIVATE K8S_SD_C_SCRAPE)
     list(APPEND k8s_sd_c_parts $<TARGET_OBJECTS:k8s_sd_scrape>)
     list(APPEND k8s_sd_c_libraries re2::re2)
-    string(APPEND k8s_sd_c_private_libs " -lre2")
+    string(APPEND k8s_sd_c_private " -lre2")
 endif()
 if(K8S_SD_HAS_HTTP2)
     list(APPEND k8s_sd_c_libraries nghttp2::nghttp2)
-    string(APPEND k8s_sd_c_private_libs " -lnghttp2")
+    string(APPEND k8s_sd_c_private " -lnghttp2")
 endif()
 
 set(k8s_sd_c_map ${PROJECT_SOURCE_DIR}/src/c/k8s_sd_c.map)
@@ -35,23 +35,21 @@ target_include_directories(k8s_sd_c INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 k8s_sd_own_target(k8s_sd_c)
-target_link_options(k8s_sd_c PRIVATE LINKER:--version-script=${k8s_sd_c_map})
+# Threads that nothing waits for, such as those of name lookups, may outlive dlclose().
+target_link_options(k8s_sd_c PRIVATE LINKER:--version-script=${k8s_sd_c_map} LINKER:-z,nodelete)
 # The major version is that of the interface, K8S_SD_ABI_VERSION.
 set_target_properties(k8s_sd_c PROPERTIES EXPORT_NAME c VERSION 1.${PROJECT_VERSION} SOVERSION 1
     LINKER_LANGUAGE CXX LINK_DEPENDS ${k8s_sd_c_map})
 
 # The static library is one object: the symbols inside are bound, and then made local, so a host may
 # have another Boost. Sanitizers need their symbols.
-find_program(K8S_SD_OBJCOPY objcopy)
-find_program(K8S_SD_BINUTILS_LD NAMES ld.bfd ld)
-mark_as_advanced(K8S_SD_OBJCOPY K8S_SD_BINUTILS_LD)
-if(K8S_SD_OBJCOPY AND K8S_SD_BINUTILS_LD AND NOT K8S_SD_SANITIZE)
+if(CMAKE_OBJCOPY AND CMAKE_LINKER AND NOT K8S_SD_SANITIZE)
     set(hide_symbols ${PROJECT_SOURCE_DIR}/cmake/hide_symbols.cmake)
     set(archive ${CMAKE_CURRENT_BINARY_DIR}/libk8s_sd_c.a)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/k8s_sd_c.o)
     add_custom_command(OUTPUT ${archive}
-        COMMAND ${K8S_SD_BINUTILS_LD} -r --force-group-allocation -o ${object} ${k8s_sd_c_parts}
-        COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJCOPY=${K8S_SD_OBJCOPY} -DOBJECT=${object}
+        COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} ${k8s_sd_c_parts}
+        COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJCOPY=${CMAKE_OBJCOPY} -DOBJECT=${object}
                 -DKEEP=k8s_sd_[a-z]* -P ${hide_symbols}
         COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
         COMMAND ${CMAKE_AR} qcs ${archive} ${object}

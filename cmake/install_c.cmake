@@ -11,8 +11,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/k8s_sd_c)
 # The CMake package k8s_sd_c has the target k8s_sd::c.
 install(EXPORT k8s_sd_cTargets NAMESPACE k8s_sd:: FILE k8s_sd_cConfig.cmake
         DESTINATION ${package_dir} COMPONENT c)
-write_basic_package_version_file(k8s_sd_cConfigVersion.cmake VERSION 1.${PROJECT_VERSION}
-    COMPATIBILITY SameMajorVersion)
+# The interface stays compatible while the major version of the library's name does.
+write_basic_package_version_file(k8s_sd_cConfigVersion.cmake COMPATIBILITY AnyNewerVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/k8s_sd_cConfigVersion.cmake DESTINATION ${package_dir}
         COMPONENT c)
 configure_file(cmake/k8s_sd_c.pc.in k8s_sd_c.pc @ONLY)

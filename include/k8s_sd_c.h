@@ -293,7 +293,8 @@ typedef enum k8s_sd_event_type {
     K8S_SD_TARGETS = 2, /**< each change is a target to scrape, after relabelling */
     K8S_SD_OBJECTS = 3, /**< each change is an object of k8s_sd_watch() */
     K8S_SD_OBJECT = 4,  /**< one change: the object of k8s_sd_follow() */
-    K8S_SD_STATUS = 5   /**< no change: see k8s_sd_event_synced(), k8s_sd_event_message() */
+    /** No change: see k8s_sd_event_synced(). Only of k8s_sd_discover() and k8s_sd_watch(). */
+    K8S_SD_STATUS = 5
 } k8s_sd_event_type;
 
 /** The kind of a change. */
@@ -367,11 +368,13 @@ K8S_SD_API uint64_t k8s_sd_change_timeout_ms(const k8s_sd_event* event, size_t c
 #ifdef __cplusplus
 }
 
+extern "C++" {
 template <class Options>
 Options k8s_sd_sized() {
     Options options = Options();
     options.struct_size = sizeof(Options);
     return options;
+}
 }
 #endif
 

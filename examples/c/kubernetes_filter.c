@@ -182,11 +182,14 @@ static int measure(k8s_sd_context* context, unsigned long records) {
     double seconds;
     unsigned long done = 0;
     size_t at = 0;
-    while (done < records && table.used > 0) {
+    size_t unknown = 0;
+    while (done < records && unknown <= table.capacity) {
         const struct pod* const pod = &table.slots[at++ & (table.capacity - 1)];
         const char* const slash = pod->json ? strchr(pod->key, '/') : NULL;
         char file[512];
+        ++unknown; /* ends if no pod is left */
         if (!slash) continue;
+        unknown = 0;
         snprintf(file, sizeof file, "%s_%.*s_web-0123456789abcdef.log", slash + 1,
                  (int)(slash - pod->key), pod->key);
         apply_events(context);

@@ -15,21 +15,38 @@ namespace k8s_sd_c {
 constexpr std::size_t max_struct_size = 4096;
 
 /// A copy of a struct of options; members beyond `struct_size` have their defaults.
+/// \param first_size  size of the struct in the first version of the interface
 template <class Options>
-Options read_options(const Options* given, const char* name) {
+Options read_options(const Options* given, const char* name, std::size_t first_size) {
     const auto refuse = [&](const char* problem) {
         throw Failure(K8S_SD_INVALID_ARGUMENT, std::string(name) + ": " + problem);
     };
     if (!given) refuse("must not be NULL");
     const std::size_t size = given->struct_size;
-    if (size < sizeof(Options) || size > max_struct_size) {
+    if (size < first_size || size > max_struct_size) {
         refuse("struct_size is wrong; initialize the struct with K8S_SD_INIT");
     }
     const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
-    if (!std::all_of(bytes + sizeof(Options), bytes + size, [](auto byte) { return byte == 0; })) {
+    const std::size_t known = std::min(size, sizeof(Options));
+    if (!std::all_of(bytes + known, bytes + size, [](auto byte) { return byte == 0; })) {
         refuse("has members unknown to this version of the library; it needs a newer one");
     }
-    return *given;
+    Options options{};
+    std::memcpy(&options, bytes, known);
+    return options;
+}
+
+/// The sizes of the first version: the offset of what a later one has added, if anything.
+inline k8s_sd_options read(const k8s_sd_options* given) {
+    return read_options(given, "options", sizeof(k8s_sd_options));
+}
+inline k8s_sd_config read(const k8s_sd_config* given) {
+    return read_options(given, "config", sizeof(k8s_sd_config));
+}
+inline k8s_sd_query read(const k8s_sd_query* given) {
+    const auto query = read_options(given, "query", sizeof(k8s_sd_query));
+    if (query.reserved != 0) throw Failure(K8S_SD_INVALID_ARGUMENT, "reserved: must be zero");
+    return query;
 }
 
 /// An optional text.

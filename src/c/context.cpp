@@ -4,7 +4,6 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "tables.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -91,7 +90,6 @@ Context::Context(const k8s_sd_options& options)
     k8s_sd::Environment environment;
     environment.logger = make_logger(options);
     install(io_, std::move(environment));
-    make_tables();
     if (has_thread_) start_thread();
 }
 
@@ -109,6 +107,7 @@ void Context::check() const {
 
 void Context::start_thread() {
     const BlockedSignals blocked;
+    const std::lock_guard ending(ending_);  // exit() may close the context already
     thread_ = std::thread([this] { run(); });
 }
 
@@ -188,11 +187,13 @@ void Context::close() noexcept {
 
 bool Context::poll(int timeout_ms) {
     if (!has_thread_) return run_for_host(timeout_ms);
-    std::optional<std::chrono::milliseconds> timeout;
-    if (timeout_ms >= 0) timeout.emplace(timeout_ms);
-    queue_.wait(timeout);
+    std::optional<std::chrono::steady_clock::time_point> end;
+    if (timeout_ms >= 0) {
+        end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+    }
+    const bool ready = queue_.wait(end);
     check();
-    return queue_.ready();
+    return ready;
 }
 
 bool Context::run_for_host(int timeout_ms) {

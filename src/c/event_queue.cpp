@@ -64,14 +64,15 @@ bool EventQueue::ready() const {
     return !waiting_.empty();
 }
 
-void EventQueue::wait(std::optional<std::chrono::milliseconds> timeout) const {
+bool EventQueue::wait(std::optional<std::chrono::steady_clock::time_point> end) const {
     std::unique_lock lock(mutex_);
     const auto ended = [&] { return closed_ || !waiting_.empty(); };
-    if (timeout) {
-        changed_.wait_for(lock, *timeout, ended);
+    if (end) {
+        changed_.wait_until(lock, *end, ended);
     } else {
         changed_.wait(lock, ended);
     }
+    return !waiting_.empty();
 }
 
 void EventQueue::update_fd() {

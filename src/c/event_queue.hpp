@@ -45,8 +45,8 @@ class EventQueue {
     bool closed() const;
     /// Whether take() has an event.
     bool ready() const;
-    /// Waits until ready() or closed(). \param timeout  nullopt: no limit
-    void wait(std::optional<std::chrono::milliseconds> timeout) const;
+    /// Waits until ready() or closed(). \param end  nullopt: no limit \return ready()
+    bool wait(std::optional<std::chrono::steady_clock::time_point> end) const;
     /// Readable while ready() or closed().
     const ReadyFd& fd() const noexcept { return fd_; }
 

@@ -11,6 +11,7 @@
 #include "k8s_sd/version.hpp"
 #include "object_event.hpp"
 #include "read_config.hpp"
+#include "tables.hpp"
 #ifdef K8S_SD_C_SCRAPE
 #include "scrape_watch.hpp"
 #endif
@@ -83,8 +84,9 @@ const char* k8s_sd_version(void) { return K8S_SD_VERSION; }
 k8s_sd_context* k8s_sd_open(const k8s_sd_options* options, k8s_sd_error** error) {
     k8s_sd_context* context = nullptr;
     k8s_sd_c::guarded(error, [&] {
-        context = new k8s_sd_context(options ? k8s_sd_c::read_options(options, "options")
-                                             : k8s_sd_options{});
+        // Before the exit handler of contexts, so exit() frees what the tables use after it.
+        k8s_sd_c::make_tables();
+        context = new k8s_sd_context(options ? k8s_sd_c::read(options) : k8s_sd_options{});
     });
     return context;
 }
@@ -107,7 +109,7 @@ k8s_sd_code k8s_sd_discover(k8s_sd_context* context, const k8s_sd_config* config
                             k8s_sd_error** error) {
     return with(context, error, [&](Context& c) {
         using Discovery = k8s_sd_c::CoalescedWatch<k8s_sd::Discoverer, k8s_sd_c::GroupEvent>;
-        const k8s_sd_config given = k8s_sd_c::read_options(config, "config");
+        const k8s_sd_config given = k8s_sd_c::read(config);
         add(c, given.user, id, [&](const Watch::Host& host, WatchIdentity identity) {
             return std::make_shared<Discovery>(host, identity,
                                                k8s_sd_c::read_discovery(given, host.find_server));
@@ -118,7 +120,7 @@ k8s_sd_code k8s_sd_discover(k8s_sd_context* context, const k8s_sd_config* config
 k8s_sd_code k8s_sd_scrape(k8s_sd_context* context, const k8s_sd_config* config, k8s_sd_id* id,
                           k8s_sd_error** error) {
     return with(context, error, [&](Context& c) {
-        const k8s_sd_config given = k8s_sd_c::read_options(config, "config");
+        const k8s_sd_config given = k8s_sd_c::read(config);
         add(c, given.user, id,
             [&](const Watch::Host& host, WatchIdentity identity) -> std::shared_ptr<Watch> {
 #ifdef K8S_SD_C_SCRAPE
@@ -135,8 +137,7 @@ k8s_sd_code k8s_sd_scrape(k8s_sd_context* context, const k8s_sd_config* config, 
 
 k8s_sd_code k8s_sd_reload(k8s_sd_context* context, k8s_sd_id id, const k8s_sd_config* config,
                           k8s_sd_error** error) {
-    return with(context, error,
-                [&](Context& c) { c.reload(id, k8s_sd_c::read_options(config, "config")); });
+    return with(context, error, [&](Context& c) { c.reload(id, k8s_sd_c::read(config)); });
 }
 
 k8s_sd_code k8s_sd_watch(k8s_sd_context* context, const k8s_sd_query* query, k8s_sd_id* id,
@@ -144,7 +145,7 @@ k8s_sd_code k8s_sd_watch(k8s_sd_context* context, const k8s_sd_query* query, k8s
     return with(context, error, [&](Context& c) {
         using Objects =
             k8s_sd_c::CoalescedWatch<k8s_sd::Watcher<k8s_sd::Generic>, k8s_sd_c::ObjectEvent>;
-        const k8s_sd_query given = k8s_sd_c::read_options(query, "query");
+        const k8s_sd_query given = k8s_sd_c::read(query);
         add(c, given.user, id, [&](const Watch::Host& host, WatchIdentity identity) {
             return std::make_shared<Objects>(host, identity,
                                              k8s_sd_c::read_watcher(given, host.find_server));
@@ -155,7 +156,7 @@ k8s_sd_code k8s_sd_watch(k8s_sd_context* context, const k8s_sd_query* query, k8s
 k8s_sd_code k8s_sd_follow(k8s_sd_context* context, const k8s_sd_query* query, k8s_sd_id* id,
                           k8s_sd_error** error) {
     return with(context, error, [&](Context& c) {
-        const k8s_sd_query given = k8s_sd_c::read_options(query, "query");
+        const k8s_sd_query given = k8s_sd_c::read(query);
         add(c, given.user, id, [&](const Watch::Host& host, WatchIdentity identity) {
             const auto cache = k8s_sd_c::read_cache(given, host.find_server);
             const std::string ns = k8s_sd_c::required(given.name_space, "name_space");

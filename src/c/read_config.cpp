@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "k8s_sd/config_yaml.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <iterator>
@@ -15,15 +16,29 @@ namespace k8s_sd_c {
 
 namespace {
 
+/// The first line with content, behind comments.
+std::string_view first_line(std::string_view yaml) {
+    while (!yaml.empty()) {
+        const std::string_view line = yaml.substr(0, yaml.find('\n'));
+        const std::size_t start = line.find_first_not_of(" \t\r");
+        const bool content = start != line.npos && line[start] != '#' && !line.starts_with("---");
+        if (content) return line;
+        yaml.remove_prefix(std::min(line.size() + 1, yaml.size()));
+    }
+    return {};
+}
+
 /// The text with the key `role`, which an entry of `kubernetes_sd_configs` must have. It adds no
 /// line before those of the host, so errors have their numbers.
 std::string with_role(std::string_view yaml) {
-    const std::size_t start = yaml.find_first_not_of(" \t\r\n");
-    if (start == std::string_view::npos || yaml[start] != '{') {
-        return std::string(yaml) + "\nrole: service\n";
+    const std::string_view line = first_line(yaml);
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    std::string text(yaml);
+    if (!line.substr(indent).starts_with('{')) {
+        return text + "\n" + std::string(indent, ' ') + "role: service\n";
     }
-    return std::string(yaml.substr(0, start)) + "{role: service, " +
-           std::string(yaml.substr(start + 1));
+    const auto brace = static_cast<std::size_t>(line.data() - yaml.data()) + indent;
+    return text.insert(brace + 1, "role: service, ");
 }
 
 /// The server, credentials and namespaces of a query.
@@ -33,6 +48,9 @@ k8s_sd::DiscoveryConfig read_server(const k8s_sd_query& query, bool find_server)
     if (!config.selectors.empty()) {
         throw k8s_sd::ConfigError("server: selectors",
                                   "is not allowed here; use label_selector and field_selector");
+    }
+    if (config.attach_metadata != k8s_sd::AttachMetadata{}) {
+        throw k8s_sd::ConfigError("server: attach_metadata", "is not allowed here");
     }
     if (find_server) find_api_server(config);
     return config;
@@ -97,11 +115,15 @@ k8s_sd::ObjectCacheConfig read_cache(const k8s_sd_query& query, bool find_server
         throw Failure(K8S_SD_INVALID_ARGUMENT,
                       "kind: must be \"Secret\" or \"ConfigMap\"; k8s_sd_watch() watches any kind");
     }
-    if (query.label_selector || query.field_selector || query.fields) {
-        throw Failure(K8S_SD_INVALID_ARGUMENT,
-                      "label_selector, field_selector, fields: are for k8s_sd_watch()");
+    if (query.label_selector || query.field_selector || query.fields || query.min_interval_ms) {
+        throw Failure(
+            K8S_SD_INVALID_ARGUMENT,
+            "label_selector, field_selector, fields, min_interval_ms: are for k8s_sd_watch()");
     }
     const auto server = read_server(query, find_server);
+    if (!server.namespaces.empty() || server.own_namespace) {
+        throw k8s_sd::ConfigError("server: namespaces", "is not allowed here; use name_space");
+    }
     k8s_sd::ObjectCacheConfig config;
     config.kind = kind == "Secret" ? k8s_sd::Kind::secret : k8s_sd::Kind::configmap;
     config.api_server = server.api_server;

@@ -87,7 +87,12 @@ void ScrapeWatch::apply(const std::vector<k8s_sd::ScrapeJob>& jobs) {
                 });
         }
     }
-    manager_->apply_config(discovery_of(jobs));
+    const auto failures = manager_->apply_config(discovery_of(jobs));
+    if (!failures.empty()) {
+        // Rare after check(): a file has changed since. The other jobs have the new configuration.
+        throw Failure(K8S_SD_INVALID_CONFIG,
+                      failures.front().job + ": " + failures.front().message);
+    }
     for (const k8s_sd::ScrapeJob& job : jobs) {
         JobTargets& targets = *jobs_.find(job.discovery.name)->second;
         targets.pool.reload(job.scrape, {}, manager_->providers(job.discovery.name));
@@ -110,11 +115,11 @@ void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff) {
         targets.known = targets.full = true;
     }
     targets.pool.apply(diff);
-    targets.last = diff.last;
+    if (diff.last) targets.known = false;
     released = std::exchange(targets.delivery, diff.delivery);
     if (!flush(diff.job, targets)) {
         released = std::move(targets.delivery);
-        if (targets.last) jobs_.erase(it);
+        if (targets.is_over()) jobs_.erase(it);
     }
 }
 
@@ -126,7 +131,7 @@ void ScrapeWatch::on_taken(const std::string& job) {
     JobTargets& targets = *it->second;
     released = std::move(targets.delivery);
     targets.waiting = false;
-    if (!flush(job, targets) && targets.last) jobs_.erase(it);
+    if (!flush(job, targets) && targets.is_over()) jobs_.erase(it);
 }
 
 bool ScrapeWatch::flush(const std::string& name, JobTargets& targets) {

@@ -34,13 +34,16 @@ class ScrapeWatch final : public Watch {
     struct JobTargets {
         explicit JobTargets(const k8s_sd::ScrapeConfig& config) : pool(config, pending) {}
 
+        /// Whether nothing of the job can come any more.
+        bool is_over() const noexcept { return !wanted && !known; }
+
         PendingTargets pending;
         k8s_sd::TargetPool pool;
         std::shared_ptr<Slot> slot;
-        bool known = false;    ///< had a first diff
+        bool known = false;    ///< had a first diff, and no last one
         bool full = false;     ///< the next event is the complete state
         bool waiting = false;  ///< an event is in the queue
-        bool last = false;     ///< the job is gone
+        bool wanted = true;    ///< in the present configuration
         /// Holds back the next diff until the host has taken the event.
         std::shared_ptr<const void> delivery;
     };

@@ -2,6 +2,7 @@
 
 #include "support.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static void null_everywhere(void) {
@@ -178,6 +179,19 @@ static void closed(void) {
     after_close(K8S_SD_NO_THREAD);
 }
 
+/* The ABI of 64-bit machines: a struct grows at its end only. */
+static void layouts(void) {
+#if UINTPTR_MAX == UINT64_MAX
+    CHECK(sizeof(k8s_sd_string) == 16 && sizeof(k8s_sd_pair) == 32);
+    CHECK(sizeof(k8s_sd_options) >= 40 && offsetof(k8s_sd_options, log) == 16);
+    CHECK(offsetof(k8s_sd_options, log_level) == 32);
+    CHECK(sizeof(k8s_sd_config) >= 48 && offsetof(k8s_sd_config, user) == 32);
+    CHECK(offsetof(k8s_sd_config, min_interval_ms) == 44);
+    CHECK(sizeof(k8s_sd_query) >= 88 && offsetof(k8s_sd_query, name) == 40);
+    CHECK(offsetof(k8s_sd_query, fields) == 64 && offsetof(k8s_sd_query, min_interval_ms) == 80);
+#endif
+}
+
 static void versions(void) {
     CHECK(k8s_sd_abi_version() == K8S_SD_ABI_VERSION);
     CHECK(k8s_sd_version()[0] >= '0' && k8s_sd_version()[0] <= '9');
@@ -192,6 +206,7 @@ int main(int argc, char** argv) {
                                         {"arguments: accessors", wrong_accessors},
                                         {"close: later calls are refused", closed},
                                         {"versions", versions},
+                                        {"versions: layouts of structs", layouts},
                                         {NULL, NULL}};
     return run_tests(argc, argv, tests);
 }

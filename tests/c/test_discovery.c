@@ -135,6 +135,39 @@ static void scrapes(uint64_t flags) {
     stop_server(&server);
 }
 
+/* A job that leaves and comes back while its events wait has its targets in the end. */
+static void returns(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_id id = 0;
+    char yaml[256];
+    int found = 0;
+    apply_pod(&server, "web-0", "10.0.0.1");
+    snprintf(yaml, sizeof yaml,
+             "scrape_configs: [{job_name: web, kubernetes_sd_configs: [{role: pod, api_server: "
+             "'%s'}]}]",
+             server.url);
+    config.yaml = yaml;
+    k8s_sd_scrape(context, &config, &id, &error);
+    expect_ok(error);
+    k8s_sd_event_free(next_event(context));
+    config.yaml = "scrape_configs: []";
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+    CHECK(k8s_sd_poll(context, -1, &error) == 1); /* the removal waits */
+    config.yaml = yaml;
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+    while (!found) {
+        k8s_sd_event* event = next_event(context);
+        found = k8s_sd_event_full(event) && k8s_sd_event_size(event) == 1 &&
+                k8s_sd_change_op(event, 0) == K8S_SD_ADDED;
+        k8s_sd_event_free(event);
+    }
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
 static void on_both_drives(void (*test)(uint64_t)) {
     size_t i;
     for (i = 0; i < sizeof drives / sizeof *drives; ++i) {
@@ -145,6 +178,7 @@ static void on_both_drives(void (*test)(uint64_t)) {
 
 static void discovery(void) { on_both_drives(discovers); }
 static void scraping(void) { on_both_drives(scrapes); }
+static void returning(void) { on_both_drives(returns); }
 
 /* However many changes there are, one event waits; the host gets the latest state. */
 static void coalesces(uint64_t flags) {
@@ -195,6 +229,7 @@ int main(int argc, char** argv) {
     static const struct test tests[] = {
         {"discovery: the complete state, then true changes", discovery},
         {"scrape: targets after relabelling, and reloads", scraping},
+        {"scrape: a job leaves and comes back", returning},
         {"queue: one event of a watch, changes are coalesced behind it", queue_bound},
         {NULL, NULL}};
     return run_tests(argc, argv, tests);

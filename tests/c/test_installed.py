@@ -14,6 +14,7 @@ sys.path += [str(PROJECT / "bindings/python"), str(PROJECT / "bindings/python/te
 import wheel_backend  # noqa: E402
 from server import Server  # noqa: E402
 
+PREFIX = os.environ["K8S_SD_PREFIX"]
 LIBRARIES = os.environ["K8S_SD_LIBRARIES"]
 ENVIRONMENT = {**os.environ, "PKG_CONFIG_PATH": f"{LIBRARIES}/pkgconfig",
                "LD_LIBRARY_PATH": LIBRARIES}
@@ -57,6 +58,25 @@ class Installed(unittest.TestCase):
         program = self.compile("K8S_SD_CC", "pods.c", "-std=c99", "-Wall", "-Wextra", "-Werror",
                                *pkg_config("--cflags", "--libs"))
         self.prints_pods(program)
+
+    def test_the_header_alone(self):
+        for language in (["-xc", "-std=c99"], ["-xc++", "-std=c++98"], ["-xc++", "-std=c++20"]):
+            subprocess.run([os.environ["K8S_SD_CXX"], *language, "-Wall", "-Wextra", "-Wpedantic",
+                            "-Wconversion", "-Werror", "-fsyntax-only", *pkg_config("--cflags"),
+                            "-"], input="#include <k8s_sd_c.h>\n", text=True, check=True)
+
+    def test_cmake(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.23)\nproject(host C)\n"
+            "find_package(k8s_sd_c 0.1 REQUIRED)\n"
+            f"add_executable(host {EXAMPLES}/pods.c)\n"
+            "target_link_libraries(host PRIVATE k8s_sd::c)\n", encoding="utf-8")
+        build = self.folder / "build"
+        for command in (["cmake", "-S", self.folder, "-B", build, f"-DCMAKE_PREFIX_PATH={PREFIX}",
+                         f"-DCMAKE_C_COMPILER={os.environ['K8S_SD_CC']}"],
+                        ["cmake", "--build", build]):
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        self.prints_pods(build / "host")
 
     def test_the_static_library(self):
         static = f"{LIBRARIES}/libk8s_sd_c.a"

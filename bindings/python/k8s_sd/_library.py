@@ -61,6 +61,7 @@ _PROTOTYPES = {
     "k8s_sd_follow": (c_int, [c_void_p, POINTER(Query), POINTER(c_uint64), _ERROR]),
     "k8s_sd_cancel": (c_int, [c_void_p, c_uint64, _ERROR]),
     "k8s_sd_fd": (c_int, [c_void_p]),
+    "k8s_sd_poll": (c_int, [c_void_p, c_int, _ERROR]),
     "k8s_sd_next": (c_void_p, [c_void_p]),
     "k8s_sd_event_free": (None, [c_void_p]),
     "k8s_sd_event_json": (String, [c_void_p]),
@@ -77,13 +78,14 @@ def _load() -> ctypes.CDLL:
     except OSError as error:
         raise ImportError(f"{error}; install libk8s_sd_c, or set K8S_SD_LIBRARY to its path"
                           ) from error
-    for function, (result, arguments) in _PROTOTYPES.items():
-        prototype = getattr(library, function)
-        prototype.restype, prototype.argtypes = result, arguments
+    library.k8s_sd_abi_version.restype = c_uint32
     version = library.k8s_sd_abi_version()
     if version >> 16 != ABI_VERSION >> 16 or version < ABI_VERSION:
         raise ImportError(f"{name} has version {version:#010x} of the interface; this package needs "
                           f"{ABI_VERSION:#010x} or a later minor version")
+    for function, (result, arguments) in _PROTOTYPES.items():
+        prototype = getattr(library, function)
+        prototype.restype, prototype.argtypes = result, arguments
     return library
 
 

@@ -50,7 +50,7 @@ def _raise(error: c_void_p) -> None:
 def _encoded(text: Optional[Yaml]) -> Optional[bytes]:
     if text is None:
         return None
-    return (text if isinstance(text, str) else json.dumps(text)).encode()
+    return (text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)).encode()
 
 
 def _milliseconds(seconds: float) -> int:
@@ -97,16 +97,18 @@ class Context:
         handle = library.k8s_sd_open(byref(options), byref(error))
         if not handle:
             _raise(error)
-        self._handle: Optional[int] = handle
+        self._handle: int = handle
+        self._closed = False
         self._fd: int = library.k8s_sd_fd(handle)
         # Also at the end of the interpreter, before the logger goes.
         self._finalizer = weakref.finalize(self, _free, handle, self._log)
 
     def close(self) -> None:
-        """Ends all watches, and every iteration. Idempotent. Must not be called while another
-        thread iterates."""
-        self._handle = None
-        self._finalizer()
+        """Ends all watches, and every iteration, also of another task or thread. Idempotent."""
+        if not self._closed:
+            self._closed = True
+            # An iteration may wait for the descriptor, so the end of the object closes that.
+            library.k8s_sd_close(self._handle)
 
     def __enter__(self) -> Context:
         return self
@@ -177,6 +179,7 @@ class Context:
             event = self._take()
             if event is not None:
                 return event
+            self._check()
             left = None if end is None else max(end - time.monotonic(), 0)
             waiting = select.poll()
             waiting.register(self._fd, select.POLLIN)
@@ -184,18 +187,24 @@ class Context:
                 return None
 
     def __iter__(self) -> Iterator[Event]:
-        while self._handle:
-            event = self.next()
+        while not self._closed:
+            try:
+                event = self.next()
+            except Closed:
+                if self._closed:
+                    return
+                raise
             if event is not None:
                 yield event
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         loop = asyncio.get_running_loop()
-        while self._handle:
+        while not self._closed:
             event = self._take()
             if event is not None:
                 yield event
                 continue
+            self._check()
             ready = loop.create_future()
             loop.add_reader(self._fd, _set_once, ready)
             try:
@@ -215,13 +224,14 @@ class Context:
 
     # --- calls of the library
 
-    def _open(self) -> int:
-        if self._handle is None:
-            raise Closed("the context is closed")
-        return self._handle
+    def _check(self) -> None:
+        """Raises Closed, also in a child of the process that made the context."""
+        error = c_void_p()
+        if library.k8s_sd_poll(self._handle, 0, byref(error)) < 0:
+            _raise(error)
 
     def _take(self) -> Optional[Event]:
-        event = library.k8s_sd_next(self._open())
+        event = library.k8s_sd_next(self._handle)
         if not event:
             return None
         try:
@@ -231,7 +241,7 @@ class Context:
 
     def _call(self, function: Any, *arguments: Any) -> None:
         error = c_void_p()
-        if function(self._open(), *arguments, byref(error)) < 0:
+        if function(self._handle, *arguments, byref(error)) < 0:
             _raise(error)
 
     def _add(self, function: Any, given: ctypes.Structure) -> int:
@@ -241,7 +251,7 @@ class Context:
 
     def _text(self, function: Any) -> bytes:
         error = c_void_p()
-        text = function(self._open(), byref(error))
+        text = function(self._handle, byref(error))
         if not text:
             _raise(error)
         try:

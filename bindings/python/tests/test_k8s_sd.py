@@ -81,6 +81,21 @@ class Discovery(unittest.TestCase):
             diffs = asyncio.run(cancel_and_go_on(server))
             self.assertEqual([diff.full for diff in diffs], [True, False])
 
+    def test_another_task_closes_the_stream(self):
+        async def close_soon(stream):
+            await asyncio.sleep(0)
+            stream.close()
+
+        async def read_all(server):
+            with k8s_sd.discover(role="pod", api_server=server.url) as stream:
+                task = None
+                async for _ in stream:
+                    task = task or asyncio.create_task(close_soon(stream))
+                await task
+
+        with Server() as server:
+            asyncio.run(asyncio.wait_for(read_all(server), 60))
+
     def test_scrape_and_reload(self):
         with Server() as server, k8s_sd.Context() as context:
             server.pod("web-0", "10.0.0.1")
@@ -174,6 +189,20 @@ class Interface(unittest.TestCase):
         with self.assertRaises(k8s_sd.Closed):
             context.discover(role="pod", api_server="http://127.0.0.1:1")
         self.assertEqual(list(context), [])
+
+    def test_a_child_process_is_refused(self):
+        with Server() as server, k8s_sd.discover(role="pod", api_server=server.url) as stream:
+            self.assertTrue(stream.next().full)
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    stream.next(timeout=30)
+                except k8s_sd.Closed:
+                    status = 0
+                finally:
+                    os._exit(status)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
 
     def test_log_lines_go_to_the_logger(self):
         with Server() as server, self.assertLogs("k8s_sd", logging.WARNING):
