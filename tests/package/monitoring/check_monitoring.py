@@ -23,6 +23,8 @@ FOLDER = ROOT / "examples/monitoring"
 RULES = FOLDER / "rules.yaml"
 ALERTS_PAGE = ROOT / "docs/guide/alerts.md"
 RUNBOOKS = "https://docs.example.com/k8s_sd/docs/guide/alerts.md"
+# Otherwise promtool evaluates the groups in any order.
+GROUPS = ["k8s-sd.records", "k8s-sd.alerts"]
 METRIC = re.compile(r"\b((?:k8s_sd|opentelemetry_allocator)_\w+|\w+:k8s_sd_\w+:\w+)")
 NEEDS_PROMTOOL = unittest.skipUnless(
     shutil.which("promtool"), "promtool is not installed (Debian's package prometheus)")
@@ -281,6 +283,7 @@ class Alerts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "test.json")  # JSON is YAML
             path.write_text(json.dumps({"rule_files": [str(RULES)], "tests": tests,
+                                        "group_eval_order": GROUPS,
                                         "evaluation_interval": interval}), encoding="utf-8")
             result = promtool("test", "rules", path)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)

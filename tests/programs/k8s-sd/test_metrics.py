@@ -131,7 +131,8 @@ def series_of(samples):
 class Alerts(unittest.TestCase):
     def assert_fire(self, samples, names):
         test = {"rule_files": [str(ROOT / "examples/monitoring/rules.yaml")],
-                "evaluation_interval": "1m", "tests": [{
+                "evaluation_interval": "1m",
+                "group_eval_order": ["k8s-sd.records", "k8s-sd.alerts"], "tests": [{
                     "interval": "1m", "input_series": list(series_of(samples)),
                     "promql_expr_test": [{
                         "expr": 'group by (alertname) (ALERTS{alertstate="firing"})',
