@@ -34,6 +34,7 @@ const Statement statements[] = {
     {vmagent, "reads lists of jobs from files", &R::job_files_are_lists},
     {vmagent, "knows the role endpointslices", &R::has_role_endpointslices},
     {prometheus, "has the roles of Gateway API", &R::has_roles_of_gateway_api},
+    {prometheus, "has the monitors of prometheus-operator", &R::has_monitors},
 
     {prometheus, "reads null as an empty text", &R::reads_null_as_empty_text},
     {vmagent, "reads an empty action as replace", &R::empty_action_is_default},
