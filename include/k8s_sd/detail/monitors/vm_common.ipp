@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/monitors/http_client.hpp"
 #include "k8s_sd/detail/monitors/kubernetes_sd.hpp"
 #include "k8s_sd/detail/monitors/names.hpp"
@@ -126,8 +127,8 @@ std::string bounded_interval(std::string_view interval, const VMOwnerSettings& s
 }
 
 const VMOwnerSettings& vm_settings(const JobContext& context) {
-    static const VMOwnerSettings none;
-    return context.owner.vm ? *context.owner.vm : none;
+    static const Immortal<VMOwnerSettings> none;
+    return context.owner.vm ? *context.owner.vm : *none;
 }
 
 /// The first view with the field.
