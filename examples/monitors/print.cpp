@@ -103,7 +103,7 @@ class Reader {
         ++pending_;
         auto watcher = std::make_shared<k8s_sd::Watcher<T>>(io_.get_executor(), config);
         // A kind that the server does not have is as good as empty.
-        watcher->set_status_callback([this, watcher](const k8s_sd::DiscovererStatus& status) {
+        watcher->set_status_callback([watcher](const k8s_sd::DiscovererStatus& status) {
             if (status.error && !status.synced) {
                 std::cerr << "monitors: " << status.message << std::endl;
                 watcher->cancel();

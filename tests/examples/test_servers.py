@@ -29,7 +29,6 @@ SHARED_OPTIONS = ("--api-server", "--kubeconfig", "--context", "--proxy", "--no-
                   "--tls-max-version", "--insecure-skip-tls-verify")
 
 
-
 class Servers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

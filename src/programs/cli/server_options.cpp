@@ -122,7 +122,9 @@ bool names_server(const DiscoveryConfig& config) {
 }
 
 void set_server(DiscoveryConfig& to, const DiscoveryConfig& from) {
+    const k8s_sd::HttpVersion own = to.api_server.http_version;
     to.api_server = from.api_server;
+    if (own != k8s_sd::HttpVersion::automatic) to.api_server.http_version = own;
     to.kubeconfig_file = from.kubeconfig_file;
     to.kubeconfig_context = from.kubeconfig_context;
 }

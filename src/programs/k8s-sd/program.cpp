@@ -233,10 +233,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
     trouble_.clear();
     for (k8s_sd::ScrapeJob& job : file.jobs) {
         for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
-            const bool named = support::names_server(config);
-            if (!named && support::names_server(options_.server)) {
-                support::set_server(config, options_.server);
-            }
+            if (!support::names_server(config)) support::set_server(config, options_.server);
         }
     }
     file_ = std::move(file);

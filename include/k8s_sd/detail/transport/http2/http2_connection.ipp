@@ -7,7 +7,6 @@
 #include <boost/asio/post.hpp>
 #include <algorithm>
 #include <exception>
-#include <random>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -285,7 +284,7 @@ void Http2Connection::on_timer() {
     switch (liveness_.check(now)) {
         case Http2Liveness::Step::wait: break;
         case Http2Liveness::Step::ping:
-            session_->ping(std::random_device()());
+            session_->ping(static_cast<std::uint64_t>(now.time_since_epoch().count()));
             flush_later();
             break;
         case Http2Liveness::Step::dead:

@@ -14,6 +14,8 @@ constexpr Duration http1_memory = std::chrono::minutes(10);
 /// Of a connection until its server reports its limit (RFC 9113 6.5.2).
 constexpr std::size_t presumed_streams = 100;
 
+constexpr auto is_withdrawn = [](const auto& waiter) { return waiter.expired(); };
+
 }  // namespace
 
 struct Http2Pool::Attempt {
@@ -84,7 +86,10 @@ Http2Pool::Wait Http2Pool::async_wait(const Target& target, StreamUse use, Handl
 
 Http2Pool::Wait Http2Pool::async_connection(const Target& target, Handler handler) {
     auto waiter = std::make_shared<Waiter>(std::move(handler));
-    undecided_[target].push_back(waiter);
+    Waiters& waiters = undecided_[target];
+    // During an outage no connection ends the wait of those that gave up.
+    if (waiters.size() == waiters.capacity()) std::erase_if(waiters, is_withdrawn);
+    waiters.push_back(waiter);
     return waiter;
 }
 
@@ -127,6 +132,9 @@ void Http2Pool::clean() {
         std::erase_if(connections, [](const Shared& connection) { return connection->closed(); });
     }
     std::erase_if(connections_, [](const auto& entry) { return entry.second.empty(); });
+    std::erase_if(undecided_, [](const auto& entry) {
+        return std::all_of(entry.second.begin(), entry.second.end(), is_withdrawn);
+    });
     const TimePoint now = clock_->now();
     std::erase_if(http1_until_, [now](const auto& entry) { return entry.second <= now; });
 }
