@@ -4,6 +4,7 @@
 #include "k8s_sd/sim/fixture.hpp"
 #include "k8s_sd/sim/recording.hpp"
 #include "k8s_sd/sim/shop.hpp"
+#include "sim/recording/recording_format.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
@@ -208,6 +209,13 @@ TEST_CASE("Recording: it contains no credentials") {
         CHECK(part.text.find("a secret token") == std::string::npos);
         CHECK(part.text.find("uthorization") == std::string::npos);
     }
+}
+
+TEST_CASE("Recording: it has neither Secrets nor lists of other servers") {
+    CHECK(sim::is_recorded("GET /api/v1/pods HTTP/1.1\r\nHost: a\r\n\r\n"));
+    CHECK_FALSE(sim::is_recorded("GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\n\r\n"));
+    CHECK_FALSE(sim::is_recorded("GET /api/plugins/sd/?token=s HTTP/1.1\r\nHost: a\r\n"
+                                 "x-prometheus-refresh-interval-seconds: 60\r\n\r\n"));
 }
 
 TEST_CASE("Recording: at its limit it ends, and says so once") {

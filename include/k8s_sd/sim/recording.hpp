@@ -61,8 +61,9 @@ struct RecordingOptions {
 /// Environment::connector; docs/guide/bug-reports.md has the format. Thread-safe.
 ///
 /// The file contains requests and responses of GET requests for Kubernetes' APIs, and no others: no
-/// tokens, no headers with credentials, no Secrets. It contains names, labels and annotations of
-/// objects. Writing blocks the calling thread.
+/// token requests, no headers of requests with credentials, no Secrets. Responses are as the server
+/// sent them, cookies of proxies included. Only the owner of the file may read it. Writing blocks
+/// the calling thread.
 class K8S_SD_EXPORT RecordingConnector final : public Connector {
  public:
     /// \param inner  makes the connections \param clock  that of the environment

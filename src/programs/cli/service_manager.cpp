@@ -17,7 +17,7 @@ namespace support {
 
 namespace {
 
-std::string variable(const char* name) {
+std::string environment_variable(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
 }
@@ -40,9 +40,9 @@ std::string monotonic_microseconds() {
 }  // namespace
 
 ServiceManager::Address ServiceManager::address_in_environment() {
-    Address address{.socket = variable("NOTIFY_SOCKET")};
-    const auto watchdog = number_in(variable("WATCHDOG_USEC"));
-    const auto pid = number_in(variable("WATCHDOG_PID"));
+    Address address{.socket = environment_variable("NOTIFY_SOCKET")};
+    const auto watchdog = number_in(environment_variable("WATCHDOG_USEC"));
+    const auto pid = number_in(environment_variable("WATCHDOG_PID"));
     const bool is_ours = !pid || *pid == static_cast<std::uint64_t>(::getpid());
     constexpr std::uint64_t day = 24ULL * 60 * 60 * 1'000'000;
     if (watchdog && *watchdog > 0 && is_ours) {

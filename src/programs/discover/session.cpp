@@ -125,8 +125,10 @@ void Session::set_up_recording(k8s_sd::Environment& environment) {
     if (!options_.record_file.empty()) {
         environment.clock = k8s_sd::system_clock();
         environment.connector = support::recording_connector(
-            environment, options_.record_file, [this](const std::string& why) {
-                note(k8s_sd::LogLevel::warning, "the recording ends early: " + why);
+            environment, options_.record_file,
+            // The connector may outlive this object.
+            [log = log_.at(k8s_sd::LogLevel::warning)](const std::string& why) {
+                log("the recording ends early: " + why);
             });
     }
     if (options_.replay_file.empty()) return;

@@ -355,6 +355,7 @@ void Program::reload_on_signal() {
 // Cancels all work, so that io_context::run() returns by itself. A second signal ends the program
 // at once.
 void Program::stop(const std::string& why) {
+    ended_ = true;
     log_.write(k8s_sd::LogLevel::info, "ends: " + why, {{"event", "end"}, {"signal", why}});
     signals_.cancel();
     guard_.stop();

@@ -44,6 +44,8 @@ class Program {
     const support::HttpRoutes& routes() const noexcept { return routes_; }
     /// Whether the jobs are known: until then the routes have none. On its strand.
     bool is_configured() const noexcept { return configured_; }
+    /// Whether stop() was called, by the host or by a signal.
+    bool is_ended() const noexcept { return ended_; }
     /// Like SIGTERM: cancels everything, so that the context runs out of work. On its strand.
     /// \param why  for the log
     void stop(const std::string& why);
@@ -100,6 +102,7 @@ class Program {
     std::set<std::string> notes_;     ///< notes on the configuration already logged
     std::size_t job_count_ = 0;
     bool configured_ = false;
+    bool ended_ = false;
 };
 
 }  // namespace k8s_sd_program

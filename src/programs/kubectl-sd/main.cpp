@@ -2,6 +2,7 @@
 
 #include "answer.hpp"
 #include "cli/server_options.hpp"
+#include "cli/terminal_text.hpp"
 #include "k8s_sd/environment.hpp"
 #include "plugin_options.hpp"
 #include "program.hpp"
@@ -19,6 +20,7 @@
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,7 +61,11 @@ class Session {
         timer_.expires_after(std::chrono::milliseconds(20));
         timer_.async_wait([this](boost::system::error_code ec) {
             if (ec) return;
-            if (!program_.is_configured()) return wait();
+            if (program_.is_ended()) return;  // by a signal
+            if (!program_.is_configured()) {
+                if (std::chrono::steady_clock::now() < end_) return wait();
+                return stop(support::exit_failed);
+            }
             ask("/readyz", [this](const HttpServer::Reply& reply) { on_ready(reply); });
         });
     }
@@ -68,8 +74,12 @@ class Session {
             return ask(url_, [this](const HttpServer::Reply& answer) { on_reply(answer); });
         }
         if (std::chrono::steady_clock::now() < end_) return wait();
-        std::cerr << "kubectl-sd: not everything has been listed in time:\n"
-                  << (reply.body ? *reply.body : std::string());
+        std::cerr << "kubectl-sd: not everything has been listed in time:\n";
+        // The texts of servers are in it.
+        std::istringstream lines(reply.body ? *reply.body : std::string());
+        for (std::string line; std::getline(lines, line);) {
+            std::cerr << support::printable(line, 2000) << '\n';
+        }
         stop(support::exit_failed);
     }
     void on_reply(const HttpServer::Reply& reply) {
@@ -180,7 +190,9 @@ support::ExitStatus targets(Question question) {
 int run_discover(const std::string& option, const std::vector<std::string>& arguments) {
     std::error_code ignored;
     const auto own = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    const std::filesystem::path beside = own.parent_path() / "discover";
+    // Packages have it by the longer name where another program is called discover.
+    std::filesystem::path beside = own.parent_path() / "k8s-sd-discover";
+    if (!std::filesystem::exists(beside, ignored)) beside = own.parent_path() / "discover";
     const std::string program =
         std::filesystem::exists(beside, ignored) ? beside.string() : std::string("discover");
     std::vector<std::string> words{"discover", option};

@@ -1,5 +1,7 @@
 #include "sim/recording/recording_format.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <array>
 #include <cerrno>
@@ -11,6 +13,19 @@
 
 namespace k8s_sd::inline v0::sim {
 
+namespace {
+
+/// Recordings contain environment variables of pods: only the user may read them. Children of the
+/// process do not inherit the descriptor.
+std::FILE* open_private(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
+    if (descriptor >= 0 && !file) ::close(descriptor);
+    return file;
+}
+
+}  // namespace
+
 /// The file, compressed. Each part is flushed, so a recording of a killed program is readable.
 class RecordingConnector::File {
  public:
@@ -18,8 +33,7 @@ class RecordingConnector::File {
         : clock_(std::move(clock)),
           start_(clock_->now()),
           options_(std::move(options)),
-          // 'e': children of the process do not inherit it.
-          file_(std::fopen(path.c_str(), "wbe")) {
+          file_(open_private(path)) {
         if (!file_) {
             throw std::runtime_error(path + ": " + std::generic_category().message(errno));
         }

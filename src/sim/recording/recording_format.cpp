@@ -21,6 +21,8 @@ namespace {
 using std::chrono::microseconds;
 
 constexpr std::size_t max_line = 100;
+/// Of the text of a recording: a small hostile file can have any decompressed size.
+constexpr std::size_t max_text = std::size_t{2} << 30;
 
 /// The decompressed bytes up to the first error.
 std::string decompressed(std::string_view file) {
@@ -39,7 +41,7 @@ std::string decompressed(std::string_view file) {
         result = ::inflate(&stream, Z_SYNC_FLUSH);
         const std::size_t size = buffer.size() - stream.avail_out;
         text.append(buffer.data(), size);
-        if (size == 0 && stream.avail_in == 0) break;
+        if ((size == 0 && stream.avail_in == 0) || text.size() > max_text) break;
     }
     ::inflateEnd(&stream);
     return text;
@@ -93,6 +95,16 @@ bool equal_names(std::string_view a, std::string_view b) {
                       [&](char x, char y) { return lower(x) == lower(y); });
 }
 
+/// Whether a header of this name, in lower case or not, is among those of the request.
+bool has_header(std::string_view request, std::string_view name) {
+    while (!request.empty()) {
+        const std::string_view line = first_line(request);
+        if (equal_names(line.substr(0, line.find(':')), name)) return true;
+        request.remove_prefix(std::min(line.size() + 2, request.size()));
+    }
+    return false;
+}
+
 /// Method and target.
 std::pair<std::string_view, std::string_view> method_and_target(std::string_view request) {
     std::string_view line = first_line(request);
@@ -117,7 +129,9 @@ bool is_recorded(std::string_view request) {
     // A server may have a prefix before these paths.
     const bool is_api = has("/api/") || has("/apis/") || path.ends_with("/api") ||
                         path.ends_with("/apis") || path.ends_with("/version");
-    return method == "GET" && is_api && !has("/secrets");
+    // Lists of http_sd_configs are of other servers, and their URLs may have tokens.
+    const bool is_list = has_header(request, "X-Prometheus-Refresh-Interval-Seconds");
+    return method == "GET" && is_api && !has("/secrets") && !is_list;
 }
 
 std::string harmless_request(std::string_view request) {

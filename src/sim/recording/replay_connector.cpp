@@ -100,6 +100,7 @@ class ReplayConnector::Stream final : public ByteStream {
         });
     }
     void async_write(asio::const_buffer buffer, IoHandler handler) override {
+        timer_->cancel();  // of the previous response
         response_ = player_->take_response(
             std::string_view(static_cast<const char*>(buffer.data()), buffer.size()));
         next_ = done_ = 0;

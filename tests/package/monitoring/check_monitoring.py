@@ -74,7 +74,7 @@ def known_names():
 
 def promtool(*arguments):
     return subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True,
-                          check=False, timeout=240)
+                          check=False, timeout=1500)
 
 
 class Files(unittest.TestCase):
