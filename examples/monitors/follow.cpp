@@ -151,9 +151,13 @@ decltype(k8s_sd::MonitorSourceConfig::owner) owner_of(const ClusterOptions& opti
         }
         const bool has_kind = first != last;
         const std::size_t begin = has_kind ? first + 1 : 0;
-        return k8s_sd::MonitorOwnerObject{
-            options.owner.substr(begin, last - begin), options.owner.substr(last + 1),
-            has_kind && options.owner.substr(0, first) == "PrometheusAgent"};
+        const std::string kind = has_kind ? options.owner.substr(0, first) : "Prometheus";
+        if (kind != "Prometheus" && kind != "PrometheusAgent") {
+            throw support::UsageError("--owner: KIND must be Prometheus or PrometheusAgent");
+        }
+        return k8s_sd::MonitorOwnerObject{options.owner.substr(begin, last - begin),
+                                          options.owner.substr(last + 1),
+                                          kind == "PrometheusAgent"};
     }
     k8s_sd::MonitorOwner all;
     all.owner_namespace = "default";
@@ -171,6 +175,8 @@ void follow(const ClusterOptions& options) {
     k8s_sd::MonitorSourceConfig config;
     config.api_server = cluster.server();
     config.owner = owner_of(options);
+    // The only output must be complete, on a busy machine, too.
+    if (options.once) config.sync_timeout = config.reference_timeout = std::chrono::minutes(1);
     Scraper scraper(io, config, options.once);
     scraper.on_end = [&] { cluster.stop(); };
     if (!options.once) cluster.start_changes(std::chrono::seconds(1));

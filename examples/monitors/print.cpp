@@ -138,6 +138,14 @@ void mask(json::value& value, const std::set<std::string>& secrets) {
     }
 }
 
+/// These jobs are parsed from a Secret. Their text is no whole value of it, so mask() would print
+/// their credentials.
+void leave_out_additional(json::value& owner) {
+    json::object* const object = owner.if_object();
+    json::value* const spec = object ? object->if_contains("spec") : nullptr;
+    if (spec && spec->is_object()) spec->get_object().erase("additionalScrapeConfigs");
+}
+
 /// An owner that selects all monitors.
 json::object owner_of_all() {
     json::object spec{{"serviceDiscoveryRole", "EndpointSlice"}};
@@ -173,6 +181,7 @@ void print(const ClusterOptions& options, const std::string& object) {
     reader.read_namespaces();
     reader.read_monitors();
     io.run();
+    leave_out_additional(reader.inputs.owner);
     k8s_sd::MonitorConfiguration made = k8s_sd::make_monitor_configuration(reader.inputs);
     if (made.refusal) throw support::Unusable("the owner is refused: " + made.refusal->reason);
     for (const k8s_sd::RefusedMonitor& refused : made.refused) {

@@ -59,8 +59,9 @@ class Recorded(unittest.TestCase):
             self.assertIn(path + ":2: no JSON object", result.stderr)
         result = run("monitors", "--recorded", "/nonexistent/file")
         self.assertEqual(result.returncode, 2)
-        result = run("monitors", "--owner", "main", "--once")
-        self.assertEqual(result.returncode, 2)
+        for owner in ("main", "VMAgent/monitoring/main"):
+            result = run("monitors", "--owner", owner, "--once")
+            self.assertEqual(result.returncode, 2)
 
 
 class Cluster(unittest.TestCase):
@@ -82,6 +83,20 @@ class Cluster(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("serviceMonitor/payments/api/0", result.stdout)
             self.assertIn("<secret>", result.stdout)
+
+    def test_jobs_from_a_secret_of_the_owner_are_not_printed(self):
+        owner = """
+            kind: Prometheus
+            metadata: {namespace: payments, name: main}
+            spec:
+              serviceMonitorSelector: {}
+              additionalScrapeConfigs: {name: metrics-login, key: password}
+        """
+        with file_with(owner) as path:
+            result = run("monitors", "--print", "payments/api", "--owner-file", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        self.assertIn("<secret>", result.stdout)
 
     def test_a_refused_or_absent_monitor_is_an_error(self):
         refused = run("monitors", "--print", "payments/ledger")

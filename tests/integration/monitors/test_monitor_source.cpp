@@ -400,6 +400,10 @@ spec:
 )"));
     monitors.settle();
     CHECK(monitors.take() == Lines{"-serviceMonitor/a/web/0"});
+    monitors.source->set_owner(parse_monitor_owner("{kind: VMAgent, spec: {}}"));
+    monitors.settle();
+    CHECK(monitors.take().empty());
+    CHECK_THAT(monitors.source->status().owner.reason, ContainsSubstring("VMAgent"));
     CHECK_THROWS_AS(parse_monitor_owner("- a"), ConfigError);
     CHECK_THROWS_AS(parse_monitor_owner("a: [", "f.yaml"), ConfigError);
 }
@@ -501,6 +505,12 @@ TEST_CASE("required_access: the rights of a MonitorSource") {
     for (const char* part : {"prometheuses", "servicemonitors", "scrapeconfigs", "secrets",
                              "configmaps", "namespaces"}) {
         CHECK_THAT(manifest, ContainsSubstring(part));
+    }
+    const std::vector<AccessRule> rules = required_access(config);
+    for (const Kind kind : {Kind::secret, Kind::configmap}) {
+        for (const char* ns : {"a", "monitoring"}) {
+            CHECK(std::count(rules.begin(), rules.end(), access_to(kind, ns)) == 1);
+        }
     }
     MonitorOwner owner;
     owner.owner_namespace = "monitoring";

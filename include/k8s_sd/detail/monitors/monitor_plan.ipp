@@ -62,6 +62,11 @@ std::vector<AccessRule> required_access(const MonitorSourceConfig& config) {
     if (const auto* owner = std::get_if<MonitorOwnerObject>(&config.owner)) {
         rules.push_back(monitor_access_to(owner->is_agent ? "prometheusagents" : "prometheuses",
                                           owner->object_namespace));
+        // Of its scrape classes and additionalScrapeConfigs.
+        if (!config.allow_namespaces.empty()) {
+            rules.push_back(access_to(Kind::secret, owner->object_namespace));
+            rules.push_back(access_to(Kind::configmap, owner->object_namespace));
+        }
     }
     if (plan.namespaces) rules.push_back(access_to(Kind::namespace_));
     for (const MonitorKind kind : monitor_kinds) {

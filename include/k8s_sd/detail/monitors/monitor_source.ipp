@@ -115,7 +115,7 @@ class MonitorSource::Impl final : public detail::RunState {
         bool absent = false;  ///< the server has no such resource
         DiscovererStatus status{};
         /// Whether its objects are known, as far as they can be.
-        bool ready() const noexcept { return !watcher || listed || absent; }
+        bool ready() const noexcept { return watcher ? listed || absent : !status.error; }
     };
     struct Followed {
         std::uint64_t number = 0;
@@ -469,7 +469,9 @@ class MonitorSource::Impl final : public detail::RunState {
 
     template <class T>
     static MonitorWatchState state_of(const Watch<T>& watch) {
-        if (!watch.watcher) return MonitorWatchState::off;
+        if (!watch.watcher) {
+            return watch.status.error ? MonitorWatchState::failing : MonitorWatchState::off;
+        }
         if (watch.absent) return MonitorWatchState::absent;
         if (watch.status.error) return MonitorWatchState::failing;
         return watch.listed ? MonitorWatchState::synced : MonitorWatchState::waiting;

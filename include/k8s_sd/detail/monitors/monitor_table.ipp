@@ -276,7 +276,8 @@ void MonitorTable::work(std::size_t max) {
         const auto entry = entries_.find(key);
         if (entry != entries_.end()) update(key, entry->second);
     }
-    if (std::exchange(references_changed_, false)) admit();
+    // It walks over all references, so once after the last of many changes.
+    if (marked_.empty() && std::exchange(references_changed_, false)) admit();
 }
 
 void MonitorTable::update(const Key& key, Entry& entry) {
@@ -303,6 +304,13 @@ void MonitorTable::update_owner(Entry& entry) {
             read_owner(document->object, document->default_namespace, config_.options, source);
     } else {
         reading = check_owner(std::get<MonitorOwner>(*owner_input_), config_.options, source);
+    }
+    if (reading.owner && reading.owner->vm) {
+        set_references(key, entry, {}, {});
+        return set(key, entry, MonitorState::refused,
+                   {"it is a VMAgent or VMSingle, whose kinds of monitors are not followed yet",
+                    "give a Prometheus or PrometheusAgent object"},
+                   {});
     }
     std::set<ReferencedObject> references;
     for (const MonitorReference& reference : reading.references) {

@@ -229,6 +229,7 @@ class ScrapeConfigReader {
     /// Reads one job, independently of all others. \throws ScrapeConfigError
     ScrapeJob read_one(const YamlValue& entry) {
         names_.clear();
+        file_.jobs.clear();  // a refused one may be there
         file_.notes.clear();
         copied_ = 0;
         read_job(entry, {});
