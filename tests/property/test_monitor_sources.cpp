@@ -21,7 +21,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Random changes of a cluster with monitors, their owner, Secrets and namespaces.
+/// Random changes of a cluster with monitors, their owner, Secrets and namespaces. Each expression
+/// draws at most once: compilers order the operands differently, and each seed has one history.
 struct RandomMonitors : Monitors {
     explicit RandomMonitors(unsigned seed) : random(seed) {
         config.owner = MonitorOwnerObject{"a", "main"};
@@ -43,8 +44,8 @@ struct RandomMonitors : Monitors {
     /// Authentication with one of a few Secrets, or none; sometimes at fault.
     std::string client() {
         const std::string secret = one_of<4>({"s", "t", "u", "v"});
-        const std::string key =
-            R"({"name": ")" + secret + R"(", "key": ")" + one_of<3>({"k", "k", "l"}) + R"("})";
+        const std::string key_name = one_of<3>({"k", "k", "l"});
+        const std::string key = R"({"name": ")" + secret + R"(", "key": ")" + key_name + R"("})";
         switch (pick(5)) {
             case 0: return R"(, "authorization": {"credentials": )" + key + "}";
             case 1:
@@ -64,28 +65,33 @@ struct RandomMonitors : Monitors {
     std::string endpoint() {
         std::string of_endpoint = client();
         if (of_endpoint.find("scrapeClass") != of_endpoint.npos) of_endpoint.clear();
-        return R"({"port": ")" + one_of<3>({"web", "metrics", "x"}) + "\"" + of_endpoint + "}";
+        const std::string port = one_of<3>({"web", "metrics", "x"});
+        return R"({"port": ")" + port + "\"" + of_endpoint + "}";
     }
     std::string endpoints() {
         std::string text = "[" + endpoint();
         if (chance(40)) text += "," + endpoint();
         return text + "]";
     }
+    std::string spec_with(const char* endpoints_key) {
+        const std::string selected = selector();
+        const std::string list = endpoints();
+        return R"({"selector": )" + selected + ", \"" + endpoints_key + "\": " + list + "}";
+    }
     std::string spec_of(MonitorKind kind) {
         switch (kind) {
-            case MonitorKind::service_monitor:
-                return R"({"selector": )" + selector() + R"(, "endpoints": )" + endpoints() + "}";
-            case MonitorKind::pod_monitor:
-                return R"({"selector": )" + selector() + R"(, "podMetricsEndpoints": )" +
-                       endpoints() + "}";
+            case MonitorKind::service_monitor: return spec_with("endpoints");
+            case MonitorKind::pod_monitor: return spec_with("podMetricsEndpoints");
             case MonitorKind::probe:
                 return R"({"prober": {"url": "p:1", "path": "/probe"}, "targets": )" +
                        one_of<3>({R"({"staticConfig": {"static": ["t"]}})",
                                   R"({"ingress": {"selector": {}}})", "{}"}) +
                        "}";
-            default:
-                return R"({"staticConfigs": [{"targets": ["h:)" + one_of<2>({"1", "2"}) +
-                       R"("]}])" + (chance(30) ? R"(, "jobName": "j")" : "") + "}";
+            default: {
+                const std::string port = one_of<2>({"1", "2"});
+                const std::string job = chance(30) ? R"(, "jobName": "j")" : "";
+                return R"({"staticConfigs": [{"targets": ["h:)" + port + R"("]}])" + job + "}";
+            }
         }
     }
 
@@ -100,29 +106,34 @@ struct RandomMonitors : Monitors {
             R"("serviceMonitorSelector": {},
                "serviceMonitorNamespaceSelector": {"matchLabels": {"env": "prod"}})",
             R"("serviceMonitorSelector": {}, "scrapeInterval": "1m")"};
-        apply("Prometheus", "a", "main",
-              "{" + one_of(services) + (chance(80) ? "," + all : "") + "}");
+        const std::string service = one_of(services);
+        const std::string others = chance(80) ? "," + all : "";
+        apply("Prometheus", "a", "main", "{" + service + others + "}");
     }
 
     void change() {
         constexpr std::array<const char*, 4> plurals{"servicemonitors", "podmonitors", "probes",
                                                      "scrapeconfigs"};
         const std::size_t what = pick(100);
+        const std::string in = ns();
+        const std::string named = name();
+        const std::string secret_name = one_of<4>({"s", "t", "u", "v"});
         if (what < 55) {
             const MonitorKind kind = monitor_kinds[pick(4)];
             boost::json::object labels;
             if (chance(60)) labels["team"] = one_of<2>({"red", "blue"});
-            apply(to_string(kind), ns(), name(), spec_of(kind), labels);
+            apply(to_string(kind), in, named, spec_of(kind), labels);
         } else if (what < 65) {
-            server.remove(plurals[pick(4)], ns(), name());
+            server.remove(plurals[pick(4)], in, named);
         } else if (what < 80) {
-            auto secret = sim::secret(ns(), one_of<4>({"s", "t", "u", "v"}));
-            secret.data(one_of<3>({"k", "k", "l"}), one_of<3>({"x", "y", " z "}));
+            auto secret = sim::secret(in, secret_name);
+            const std::string key = one_of<3>({"k", "k", "l"});
+            secret.data(key, one_of<3>({"x", "y", " z "}));
             server.apply(secret);
         } else if (what < 88) {
-            server.remove("secrets", ns(), one_of<4>({"s", "t", "u", "v"}));
+            server.remove("secrets", in, secret_name);
         } else if (what < 96) {
-            auto changed = sim::namespace_(ns());
+            auto changed = sim::namespace_(in);
             if (chance(50)) changed.label("env", "prod");
             server.apply(changed);
         } else {

@@ -122,7 +122,7 @@ enum class MonitorState : std::uint8_t {
     accepted,    ///< it has its jobs
     refused,     ///< a fault: no jobs
     unselected,  ///< the owner does not select it
-    waiting,     ///< for a Secret, ConfigMap or the owner; its previous jobs stay
+    waiting,     ///< for a Secret, ConfigMap, namespaces or the owner; its previous jobs stay
 };
 
 /// "accepted" and so on.

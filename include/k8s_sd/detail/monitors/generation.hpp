@@ -35,6 +35,7 @@ struct Generation {
     /// Keys of a scrape class; their values are used only if another valid monitor references
     /// their Secret, too.
     std::set<MonitorReference> class_references{};
+    bool is_too_large = false;  ///< the jobs, with the values in them: one reason for a refusal
 };
 
 /// An owner with its references, or the reason for its refusal.

@@ -50,6 +50,7 @@ bool JobList::add(std::string origin, JobObject config, const ObjectView& at) {
     constexpr std::size_t max_bytes = std::size_t{64} << 20;
     bytes_ += generated_bytes(config);
     if (bytes_ > max_bytes) {
+        is_too_large_ = true;
         at.refuse("the jobs of this object are larger than 64 MiB", "split it");
         return false;
     }
@@ -82,7 +83,8 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
     }
     Generation result{.refusal = faults.first(),
                       .references = references.requested(),
-                      .class_references = references.class_requested()};
+                      .class_references = references.class_requested(),
+                      .is_too_large = references.exhausted() || jobs.is_too_large()};
     if (!result.refusal) result.jobs = jobs.take();
     return result;
 }

@@ -15,10 +15,12 @@ class JobList {
     /// \returns false once the jobs are too large: a fault of the object
     bool add(std::string origin, JobObject config, const ObjectView& at);
     std::vector<GeneratedJob> take() { return std::move(jobs_); }
+    bool is_too_large() const noexcept { return is_too_large_; }
 
  private:
     std::vector<GeneratedJob> jobs_;
     std::size_t bytes_ = 0;
+    bool is_too_large_ = false;
 };
 
 void make_service_monitor_jobs(const ObjectView& spec, const JobContext&, JobList&);

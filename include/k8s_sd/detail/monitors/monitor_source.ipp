@@ -22,6 +22,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -189,14 +190,20 @@ class MonitorSource::Impl final : public detail::RunState {
         } catch (const ConfigError& e) {  // files of the server's configuration are unreadable
             watch.status.error = errc::credentials_unavailable;
             watch.status.message = e.what();
-            retry_timer_->expires_at(detail::due_after(clock().now(), retry_pause),
-                                     detail::if_alive(weak(), &Impl::retry));
+            retry_later();
             return false;
         }
     }
 
+    void retry_later() {
+        retry_timer_->expires_at(detail::due_after(clock().now(), retry_pause),
+                                 detail::if_alive(weak(), &Impl::retry));
+    }
+
     void retry() {
+        if (cancelled() || !timer_) return;
         if (owner_failed_) begin_owner();
+        for (const auto& object : std::exchange(unopened_, {})) begin_object(object);
         work_later();
     }
 
@@ -332,6 +339,8 @@ class MonitorSource::Impl final : public detail::RunState {
     bool follow_namespaces(bool on) {
         if (!on) {
             end_watch(namespaces_);
+            const std::lock_guard lock(mutex_);
+            table_.forget_namespaces();
             return true;
         }
         WatcherConfig config = watcher_config();
@@ -377,7 +386,10 @@ class MonitorSource::Impl final : public detail::RunState {
 
     void follow(const detail::MonitorTable::WatchChanges& changes) {
         // An object may have been released and requested again.
-        for (const auto& object : changes.end) followed_.erase(object);
+        for (const auto& object : changes.end) {
+            followed_.erase(object);
+            unopened_.erase(object);
+        }
         for (const auto& object : changes.begin) begin_object(object);
     }
 
@@ -385,7 +397,9 @@ class MonitorSource::Impl final : public detail::RunState {
         ObjectCache* cache = nullptr;
         try {
             cache = &cache_of(object.kind);
-        } catch (const ConfigError& e) {
+        } catch (const ConfigError& e) {  // as in begin_watch()
+            unopened_.insert(object);
+            retry_later();
             const std::lock_guard lock(mutex_);
             return table_.set_failure(object, e.what());
         }
@@ -529,6 +543,7 @@ class MonitorSource::Impl final : public detail::RunState {
     Watch<Generic> owner_watch_;
     std::array<std::optional<ObjectCache>, 2> caches_;
     std::map<detail::ReferencedObject, Followed> followed_;
+    std::set<detail::ReferencedObject> unopened_;  ///< without a cache: to be retried
     std::uint64_t followed_number_ = 0;
     std::optional<TimePoint> log_minute_;
     std::size_t log_lines_ = 0;

@@ -56,6 +56,8 @@ class MonitorTable {
     /// Drops all monitors of the kind: it is not watched any more.
     void clear(MonitorKind);
     void apply(const ObjectDiff<api::Namespace>&);
+    /// Namespaces are not watched any more.
+    void forget_namespaces();
     /// The state of a watched object. \param value  null: absent
     void set_value(const ReferencedObject&, DataObjectPtr value);
     /// It cannot be read. \param problem  in words
@@ -117,6 +119,9 @@ class MonitorTable {
         std::set<ReferencedObject> references;
         std::set<ReferencedObject> class_references;
         bool is_over_limit = false;  ///< its references are not admitted
+        /// Valid by itself, whatever values of scrape classes do to its jobs. Were it to depend on
+        /// them, a monitor could turn its own class value on and off without end.
+        bool loads = false;
     };
     using Entries = std::map<Key, Entry>;
 
@@ -127,7 +132,7 @@ class MonitorTable {
         DataObjectPtr value;
         std::string problem;
         std::set<Key> users;        ///< monitors that request one of its keys
-        std::set<Key> loaders;      ///< accepted ones of these
+        std::set<Key> loaders;      ///< valid ones of these, see Entry::loads
         std::set<Key> class_users;  ///< monitors with a scrape class that names it
         bool needed() const noexcept { return !users.empty() || !class_users.empty(); }
     };
@@ -170,6 +175,7 @@ class MonitorTable {
     std::optional<ScrapeJobReader> reader_;
     std::string global_text_;  ///< of the owner
     std::map<std::string, MonitorLabels, std::less<>> namespaces_;
+    bool namespaces_known_ = false;
     Entries entries_;
     std::set<Key> marked_;
     std::map<ReferencedObject, Reference> references_;

@@ -134,7 +134,8 @@ class MonitorTable::Source final : public ReferenceSource {
 
     bool is_loaded(const MonitorReference& reference) const override {
         const auto found = table_.references_.find(object_of(reference));
-        return found != table_.references_.end() && !found->second.loaders.empty();
+        return found != table_.references_.end() && !found->second.loaders.empty() &&
+               found->second.state == ValueState::present;
     }
 
     bool waits() const noexcept { return !waits_for_.empty(); }
@@ -235,6 +236,12 @@ void MonitorTable::apply(const ObjectDiff<api::Namespace>& diff) {
             }
         }
     }
+    if (!std::exchange(namespaces_known_, true)) mark_all();
+}
+
+void MonitorTable::forget_namespaces() {
+    namespaces_.clear();
+    namespaces_known_ = false;
 }
 
 void MonitorTable::set_value(const ReferencedObject& object, DataObjectPtr value) {
@@ -283,6 +290,7 @@ void MonitorTable::work(std::size_t max) {
 void MonitorTable::update(const Key& key, Entry& entry) {
     if (key.kind == owner_number) return update_owner(entry);
     if (!owner_) {
+        entry.loads = false;
         set_references(key, entry, {}, {});
         return set(key, entry, MonitorState::waiting, {"there is no owner", ""}, {});
     }
@@ -389,8 +397,16 @@ bool MonitorTable::set_unselected(const Key& key, Entry& entry) {
             selected = Unselected::namespace_labels;
         }
         if (selected == Unselected::selected) return false;
+        // Only the namespace is in doubt: the previous jobs stay.
+        if (selected == Unselected::namespace_labels && !namespaces_known_) {
+            set(key, entry, MonitorState::waiting,
+                {"the namespaces have not been listed yet", "allow to list and watch namespaces"},
+                entry.jobs);
+            return true;
+        }
         why = words_of(selected, kind, printable(ns), *owner_);
     }
+    entry.loads = false;
     set_references(key, entry, {}, {});
     set(key, entry, MonitorState::unselected, std::move(why), {});
     return true;
@@ -426,6 +442,7 @@ void MonitorTable::update_monitor(const Key& key, Entry& entry) {
     const boost::json::object& content = entry.object->content;
     const boost::json::value* const spec = content.if_contains("spec");
     if (auto fault = excess(key, spec)) {
+        entry.loads = false;
         set_references(key, entry, {}, {});
         return set(key, entry, MonitorState::refused, std::move(*fault), {});
     }
@@ -443,6 +460,7 @@ void MonitorTable::update_monitor(const Key& key, Entry& entry) {
 }
 
 void MonitorTable::take(const Key& key, Entry& entry, Generation&& made, const Source& source) {
+    entry.loads = false;
     std::set<ReferencedObject> direct;
     std::set<ReferencedObject> of_classes;
     for (const MonitorReference& r : made.references) direct.insert(object_of(r));
@@ -458,15 +476,20 @@ void MonitorTable::take(const Key& key, Entry& entry, Generation&& made, const S
                     "split the object, or raise MonitorSourceLimits::references_per_monitor"},
                    {});
     }
-    if (source.fault()) return set(key, entry, MonitorState::refused, *source.fault(), {});
     if (entry.is_over_limit) {
         references_changed_ = true;  // admit() decides
         return set(key, entry, MonitorState::refused, entry.why, {});
+    }
+    if (source.fault()) {
+        entry.loads = true;  // the fault may be in the value of a scrape class
+        return set(key, entry, MonitorState::refused, *source.fault(), {});
     }
     if (source.waits()) {
         return set(key, entry, MonitorState::waiting,
                    {source.waits_for() + " has not been read yet", ""}, entry.jobs);
     }
+    // As above: values of scrape classes can make the jobs too large, or unusable.
+    entry.loads = !made.refusal || made.is_too_large;
     std::vector<Job> jobs;
     if (!made.refusal) made.refusal = make_jobs(key, entry, made.jobs, jobs);
     if (made.refusal) return set(key, entry, MonitorState::refused, std::move(*made.refusal), {});
@@ -589,9 +612,9 @@ void MonitorTable::set_references(const Key& key, Entry& entry, std::set<Referen
     replace(entry.class_references, std::move(of_classes), &Reference::class_users);
 }
 
-/// Monitors with a scrape class depend on whether an accepted monitor loads a Secret.
+/// Monitors with a scrape class depend on whether a valid monitor loads a Secret.
 void MonitorTable::set_loader(const Key& key, const Entry& entry) {
-    const bool loads = entry.state == MonitorState::accepted && key.kind != owner_number;
+    const bool loads = entry.loads && key.kind != owner_number;
     for (const ReferencedObject& object : entry.references) {
         set_loaded(key, references_[object], loads);
     }
@@ -646,6 +669,7 @@ void MonitorTable::admit() {
         some_over_limit_ |= !fits;
         if (!fits) {
             entry.is_over_limit = true;
+            entry.loads = false;
             set(key, entry, MonitorState::refused,
                 {"more than " + std::to_string(max) +
                      " Secrets and ConfigMaps are named by monitors, and those of earlier ones "
@@ -663,6 +687,7 @@ void MonitorTable::admit() {
 void MonitorTable::remove(Entries::iterator it) {
     const Key key = it->first;
     Entry& entry = it->second;
+    entry.loads = false;
     set(key, entry, MonitorState::unselected, {}, {});
     set_references(key, entry, {}, {});
     marked_.erase(key);

@@ -1,0 +1,162 @@
+#include "k8s_sd/api/namespace.hpp"
+#include "k8s_sd/detail/monitors/monitor_table.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <boost/json/parse.hpp>
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::test {
+
+namespace {
+
+using detail::MonitorTable;
+using detail::ReferencedObject;
+using Values = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+const ReferencedObject secret_s{MonitorReference::Kind::secret, "a", "S"};
+
+/// A Secret a/S.
+DataObjectPtr secret_with(Values values) {
+    std::vector<std::string_view> texts{"a", "S", "Opaque"};
+    for (const auto& [key, value] : values) texts.insert(texts.end(), {key, value});
+    std::size_t size = 0;
+    for (const auto& text : texts) size += detail::PackedTexts::packed_size(text.size());
+    detail::PackedTexts packed(size);
+    for (const auto& text : texts) packed.append(text);
+    return new DataObject(k8s_sd::Kind::secret, "uid", false, std::move(packed));
+}
+
+MonitorOwner owner_of_services() {
+    MonitorOwner owner;
+    owner.owner_namespace = "a";
+    owner.selections[0].objects.emplace();
+    owner.selections[0].namespaces.emplace();
+    return owner;
+}
+
+/// A table with one ServiceMonitor, a/web.
+struct Table {
+    explicit Table(const MonitorSourceConfig& config = {}) : table(config) {}
+
+    void set_monitor(std::string_view spec) {
+        auto object = std::make_shared<Generic>();
+        object->metadata.namespace_ = "a";
+        object->metadata.name = "web";
+        object->content["spec"] = boost::json::parse(spec);
+        ObjectDiff<Generic> diff;
+        diff.full = true;
+        diff.added.push_back(std::move(object));
+        table.apply(MonitorKind::service_monitor, diff);
+    }
+    void list_namespace(std::string_view label) {
+        auto ns = std::make_shared<api::Namespace>();
+        ns->metadata.name = "a";
+        ns->metadata.labels = {{"env", std::string(label)}};
+        ObjectDiff<api::Namespace> diff;
+        diff.full = true;
+        diff.added.push_back(std::move(ns));
+        table.apply(diff);
+    }
+    /// Whether all work can be done.
+    bool settles() {
+        for (int i = 0; i < 100 && table.has_work(); ++i) table.work(1);
+        return !table.has_work();
+    }
+    MonitorState state() const {
+        return table.object(MonitorKind::service_monitor, "a", "web")->state;
+    }
+    std::string reason() const {
+        return table.object(MonitorKind::service_monitor, "a", "web")->why.reason;
+    }
+
+    MonitorTable table;
+};
+
+}  // namespace
+
+TEST_CASE("MonitorTable: a monitor whose Secret makes the value of its class unusable is refused") {
+    MonitorSourceConfig config;
+    std::string value(600, 'x');
+    SECTION("the value is too large") { config.limits.value_bytes = 500; }
+    SECTION("the jobs are too large") { config.limits.bytes_per_monitor = 1000; }
+    SECTION("no job can have such credentials") { value = "a\nb"; }
+    Table t(config);
+    MonitorOwner owner = owner_of_services();
+    owner.scrape_classes.push_back(
+        {.name = "c",
+         .is_default = true,
+         .spec = boost::json::parse(
+             R"({"name": "c", "authorization": {"credentials": {"name": "S", "key": "big"}}})")});
+    t.table.set_owner(owner);
+    t.set_monitor(R"({"selector": {}, "endpoints": [
+        {"port": "a", "authorization": {"credentials": {"name": "S", "key": "k"}}},
+        {"port": "b"}, {"port": "c"}]})");
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::waiting);
+
+    t.table.set_value(secret_s, secret_with({{"k", "small"}, {"big", value}}));
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::refused);
+    CHECK_FALSE(t.reason().empty());
+    CHECK(t.table.jobs().empty());
+
+    t.table.set_value(secret_s, secret_with({{"k", "small"}, {"big", "fine"}}));
+    REQUIRE(t.settles());
+    CHECK(t.reason().empty());
+    CHECK(t.state() == MonitorState::accepted);
+    CHECK(t.table.jobs().size() == 3);
+}
+
+TEST_CASE("MonitorTable: jobs stay until the namespaces that a selector needs are listed") {
+    Table t;
+    t.table.set_owner(owner_of_services());
+    t.set_monitor(R"({"selector": {}, "endpoints": [{"port": "a"}]})");
+    REQUIRE(t.settles());
+    const std::vector<MonitorJobPtr> jobs = t.table.jobs();
+    REQUIRE(jobs.size() == 1);
+    t.table.take_news();
+
+    MonitorOwner owner = owner_of_services();
+    owner.selections[0].namespaces = LabelSelector::parse("env=prod");
+    t.table.set_owner(owner);
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::waiting);
+    CHECK(t.table.jobs() == jobs);
+    CHECK_FALSE(t.table.has_news());
+
+    t.list_namespace("prod");
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::accepted);
+    CHECK(t.table.jobs() == jobs);
+    t.list_namespace("test");
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::unselected);
+    CHECK(t.table.jobs().empty());
+}
+
+TEST_CASE("MonitorTable: without any namespace in the list, no monitor waits for it") {
+    Table t;
+    MonitorOwner owner = owner_of_services();
+    owner.selections[0].namespaces = LabelSelector::parse("env=prod");
+    t.table.set_owner(owner);
+    t.set_monitor(R"({"selector": {}, "endpoints": [{"port": "a"}]})");
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::waiting);
+    ObjectDiff<api::Namespace> nothing;
+    nothing.full = true;
+    t.table.apply(nothing);
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::unselected);
+    t.table.forget_namespaces();
+    t.list_namespace("prod");
+    REQUIRE(t.settles());
+    CHECK(t.state() == MonitorState::accepted);
+}
+
+}  // namespace k8s_sd::test
