@@ -43,7 +43,8 @@ struct JobContext {
 using JobObject = boost::json::object;
 
 inline void put(JobObject& object, std::string_view key, boost::json::value value) {
-    object.insert_or_assign(key, std::move(value));
+    // Boost.JSON copies keys with memcpy(), which must not get a null pointer.
+    object.insert_or_assign(key.empty() ? std::string_view("") : key, std::move(value));
 }
 inline void put_text(JobObject& object, std::string_view key, std::string_view text) {
     put(object, key, boost::json::string(text));
