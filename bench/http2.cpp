@@ -185,8 +185,8 @@ int main(int argc, char** argv) {
                                                                 {"HTTP/2", HttpVersion::http2}};
     std::printf("%zu Secrets with a watch each, over TLS\n", objects);
     for (const auto& [name, version] : versions) {
-        const CacheResult r = bench::in_process(
-            [&, version = version] { return start_cache(server, version, objects); });
+        const CacheResult r =
+            bench::in_process([&, used = version] { return start_cache(server, used, objects); });
         std::printf("%-9s %5.0f connections, %6.0f bytes an object, %.2f s CPU, %.2f s CPU of the "
                     "server, %.2f s\n",
                     name, r.connections, r.heap, r.cpu, r.server_cpu, r.wall);
@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
         ListResult best{1e9, 1e9};
         for (int i = 0; i < 5; ++i) {
             const ListResult r =
-                bench::in_process([&, version = version] { return list_pods(server, version); });
+                bench::in_process([&, used = version] { return list_pods(server, used); });
             if (r.cpu < best.cpu) best = r;
         }
         std::printf("%-9s %.3f s CPU, %.3f s\n", name, best.cpu, best.wall);
