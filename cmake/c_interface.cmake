@@ -42,8 +42,14 @@ set_target_properties(k8s_sd_c PROPERTIES EXPORT_NAME c VERSION 1.${PROJECT_VERS
     LINKER_LANGUAGE CXX LINK_DEPENDS ${k8s_sd_c_map})
 
 # The static library is one object: the symbols inside are bound, and then made local, so a host may
-# have another Boost. Sanitizers need their symbols.
-if(CMAKE_OBJCOPY AND CMAKE_LINKER AND NOT K8S_SD_SANITIZE)
+# have another Boost. Sanitizers need their symbols. Only GNU's linker can join section groups; with
+# clang, CMake may find another one.
+set(k8s_sd_linker_version "")
+if(CMAKE_LINKER)
+    execute_process(COMMAND ${CMAKE_LINKER} --version OUTPUT_VARIABLE k8s_sd_linker_version
+                    ERROR_QUIET)
+endif()
+if(CMAKE_OBJCOPY AND k8s_sd_linker_version MATCHES "^GNU ld" AND NOT K8S_SD_SANITIZE)
     set(hide_symbols ${PROJECT_SOURCE_DIR}/cmake/hide_symbols.cmake)
     set(archive ${CMAKE_CURRENT_BINARY_DIR}/libk8s_sd_c.a)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/k8s_sd_c.o)
