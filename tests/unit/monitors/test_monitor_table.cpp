@@ -54,10 +54,11 @@ struct Table {
         diff.added.push_back(std::move(object));
         table.apply(MonitorKind::service_monitor, diff);
     }
+    /// \param label  a literal: the object refers to it
     void list_namespace(std::string_view label) {
         auto ns = std::make_shared<api::Namespace>();
         ns->metadata.name = "a";
-        ns->metadata.labels = {{"env", std::string(label)}};
+        ns->metadata.labels = {{"env", label}};
         ObjectDiff<api::Namespace> diff;
         diff.full = true;
         diff.added.push_back(std::move(ns));
