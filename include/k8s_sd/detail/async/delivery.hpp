@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/environment.hpp"
 
@@ -13,7 +14,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// Calls a host on its executor, as if by post, one call at a time. A call takes its state when it
 /// begins. Updates are therefore coalesced: a slow host skips intermediate states.
-class Delivery {
+class K8S_SD_EXPORT Delivery {
  public:
     /// Supplies the state to deliver. Owns the delivery.
     class Source {

@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/async/delivery.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
+#include "k8s_sd/detail/base/abi.hpp"
 
 #include <memory>
 #include <mutex>
@@ -11,7 +12,8 @@ namespace k8s_sd::inline v0::detail {
 
 /// The state behind a handle: the executor of the host, one async_run(), deliveries to the host,
 /// and the end. Objects of the host are neither called nor destroyed under the mutex.
-class RunState : public Delivery::Source, public std::enable_shared_from_this<RunState> {
+class K8S_SD_EXPORT RunState : public Delivery::Source,
+                               public std::enable_shared_from_this<RunState> {
  public:
     virtual ~RunState() = default;
     RunState(const RunState&) = delete;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,7 +20,7 @@ namespace k8s_sd::inline v0::detail {
 
 /// SHA-256.
 using Digest = std::array<unsigned char, 32>;
-Digest digest_of(std::string_view bytes);
+K8S_SD_EXPORT Digest digest_of(std::string_view bytes);
 std::string hex(const Digest&, std::size_t bytes = 32);
 
 /// Identifies the content of a snapshot.
