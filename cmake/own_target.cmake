@@ -9,7 +9,7 @@ option(K8S_SD_QUICK_BUILD
 # In seconds; sanitizers take several times as long, most of all without optimisation.
 set(K8S_SD_TEST_TIMEOUT 300)
 if(K8S_SD_SANITIZE)
-    set(K8S_SD_TEST_TIMEOUT 600)
+    set(K8S_SD_TEST_TIMEOUT 1200)
 endif()
 
 # Each program works around defects of ThreadSanitizer.
