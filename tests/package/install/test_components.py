@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""`cmake --install` of each component, and an archive of CPack: together the components are the
-whole installation, each has its files only, and no file contains a path of the build.
+"""`cmake --install` of each component, and its archive and Debian package by CPack: together the
+components are the whole installation, each has its files only, and no file contains a path of the
+build. Hosts in C and C++ are built with the unpacked archives, and programs run from theirs.
 
-usage: test_components.py CMAKE BUILD
+usage: test_components.py CMAKE BUILD CXX
 """
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import unittest
 
-CMAKE, BUILD = sys.argv[1], pathlib.Path(sys.argv[2])
+CMAKE, BUILD, CXX = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 LICENCE = "share/doc/k8s_sd/LICENSE"
 # The files of a component match one of its patterns.
@@ -28,13 +30,16 @@ CONTENT = {
 TEXT = (".cmake", ".pc", ".hpp", ".ipp", ".h")
 
 
+def files_below(root):
+    return {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
+
+
 def install(folder, *options):
     result = subprocess.run([CMAKE, "--install", BUILD, "--prefix", folder, *options], text=True,
                             capture_output=True, check=False)
     if result.returncode:
         raise AssertionError(result.stdout + result.stderr)
-    root = pathlib.Path(folder)
-    return {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
+    return files_below(pathlib.Path(folder))
 
 
 def components():
@@ -65,21 +70,113 @@ class Components(unittest.TestCase):
                 for folder in (str(BUILD), str(ROOT), str(whole)):
                     self.assertNotIn(folder + os.sep, text, file)
 
-    def test_an_archive_has_the_files_of_its_component(self):
-        if "tools" not in components():
-            self.skipTest("this build has no programs")
+
+HOST = """cmake_minimum_required(VERSION 3.23)
+project(host LANGUAGES CXX)
+find_package(k8s_sd CONFIG REQUIRED)
+add_executable(host host.cpp)
+target_link_libraries(host PRIVATE k8s_sd::k8s_sd)
+"""
+HOST_SOURCE = """#include <iostream>
+#include <k8s_sd/error.hpp>
+int main() { std::cout << make_error_code(k8s_sd::errc::ping_timeout).message() << '\\n'; }
+"""
+C_HOST = """cmake_minimum_required(VERSION 3.23)
+project(host LANGUAGES CXX)
+find_package(k8s_sd_c CONFIG REQUIRED)
+add_executable(host host.cpp)
+target_link_libraries(host PRIVATE k8s_sd::c)
+"""
+C_HOST_SOURCE = """#include <iostream>
+#include <k8s_sd_c.h>
+int main() { std::cout << k8s_sd_version() << '\\n'; }
+"""
+
+
+class Archives(unittest.TestCase):
+    """The archives and packages of all components that have one."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        text = (BUILD / "CPackConfig.cmake").read_text(encoding="utf-8")
+        cls.names = re.search(r'CPACK_COMPONENTS_ALL "([\w;]+)"', text)[1].split(";")
+        cls.pack("TGZ")
+        for name in cls.names:
+            with tarfile.open(next(cls.folder.glob(f"*-{name}.tar.gz"))) as archive:
+                archive.extractall(cls.folder / "unpacked")
+
+    @classmethod
+    def pack(cls, generator):
+        result = subprocess.run(
+            [pathlib.Path(CMAKE).with_name("cpack"), "-G", generator, "-B", cls.folder,
+             "--config", BUILD / "CPackConfig.cmake"],
+            text=True, capture_output=True, check=False, cwd=cls.folder)
+        if result.returncode:
+            raise AssertionError(result.stdout + result.stderr)
+
+    def root(self, name):
+        return next((self.folder / "unpacked").glob(f"*-{name}"))
+
+    def output(self, *command):
+        environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(
+            {str(path.parent) for path in (self.folder / "unpacked").rglob("*.so.*")})}
+        result = subprocess.run([str(word) for word in command], text=True, capture_output=True,
+                                check=False, env=environment)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout
+
+    def build_and_run(self, project, source, *prefixes):
         with tempfile.TemporaryDirectory() as scratch:
-            result = subprocess.run(
-                [pathlib.Path(CMAKE).with_name("cpack"), "-G", "TGZ", "-B", scratch,
-                 "-D", "CPACK_COMPONENTS_ALL=tools", "--config", BUILD / "CPackConfig.cmake"],
-                text=True, capture_output=True, check=False, cwd=scratch)
-            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-            archives = list(pathlib.Path(scratch).glob("*.tar.gz"))
-            self.assertEqual([path.name.endswith("-tools.tar.gz") for path in archives], [True])
-            with tarfile.open(archives[0]) as archive:
-                names = [entry.name for entry in archive.getmembers() if entry.isfile()]
-        self.assertTrue(any(name.endswith("/bin/k8s-sd") for name in names), names)
-        self.assertTrue(any(name.endswith(LICENCE) for name in names), names)
+            folder = pathlib.Path(scratch)
+            (folder / "CMakeLists.txt").write_text(project, encoding="utf-8")
+            (folder / "host.cpp").write_text(source, encoding="utf-8")
+            self.output(CMAKE, "-S", folder, "-B", folder / "build",
+                        f"-DCMAKE_CXX_COMPILER={CXX}",
+                        f"-DCMAKE_PREFIX_PATH={';'.join(map(str, prefixes))}")
+            self.output(CMAKE, "--build", folder / "build")
+            return self.output(folder / "build/host")
+
+    def test_each_has_the_files_of_its_component(self):
+        for name in self.names:
+            with tempfile.TemporaryDirectory() as scratch:
+                self.assertEqual(files_below(self.root(name)),
+                                 install(scratch, "--component", name), name)
+
+    def test_hosts_use_the_unpacked_libraries(self):
+        if "lib" not in self.names:  # the archive of shared libraries is a second prefix
+            text = self.build_and_run(HOST, HOST_SOURCE, self.root("dev"))
+            self.assertIn("PING", text)
+        if "c" in self.names:
+            version = self.build_and_run(C_HOST, C_HOST_SOURCE, self.root("c"))
+            self.assertRegex(version, r"^\d+\.\d+\.\d+$")
+
+    def test_programs_run_where_they_are(self):
+        if "tools" not in self.names:
+            self.skipTest("this build has no programs")
+        programs = sorted((self.root("tools") / "bin").iterdir())
+        self.assertIn("k8s-sd", [path.name for path in programs])
+        for program in programs:
+            self.assertRegex(self.output(program, "--version"), r"\d+\.\d+\.\d+\n$")
+
+    @unittest.skipUnless(shutil.which("dpkg-deb"), "dpkg-deb is not installed")
+    def test_packages_have_the_same_files_and_their_dependencies(self):
+        self.pack("DEB")
+        for name in self.names:
+            package = next(self.folder.glob(f"k8s-sd-local-{name}_*.deb"))
+            target = self.folder / "debian" / name
+            self.output("dpkg-deb", "--extract", package, target)
+            self.assertEqual({re.sub(r"lib/[\w-]+-linux-gnu\w*/", "lib/", file)
+                              for file in files_below(target / "usr")},
+                             {re.sub(r"lib/[\w-]+-linux-gnu\w*/", "lib/", file)
+                              for file in files_below(self.root(name))})
+            depends = self.output("dpkg-deb", "--field", package, "Depends")
+            if name == "dev":
+                self.assertIn("libboost1.81-dev", depends)
+            elif shutil.which("dpkg-shlibdeps"):
+                self.assertIn("libssl3", depends)
 
 
 if __name__ == "__main__":

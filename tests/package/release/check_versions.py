@@ -16,6 +16,8 @@ PLACES = {
     "include/k8s_sd/version.hpp": rf'#define K8S_SD_VERSION "{VERSION}"',
     "debian/changelog": rf"\Ak8s-sd \({VERSION}-\d+\) ",
     "cmake/packaging/vcpkg/k8s-sd/vcpkg.json": rf'"version-semver": "{VERSION}"',
+    "examples/helm/k8s-sd/Chart.yaml": rf'(?m)^(?:version|appVersion): "?{VERSION}"?$',
+    "docs/guide/install.md": rf'(?m)^  version = "{VERSION}";$',
     "include/k8s_sd_c.h": rf'#define K8S_SD_C?_?VERSION "{VERSION}"',
     "bindings/python/pyproject.toml": rf'(?m)^version = "{VERSION}"',
     "bindings/python/k8s_sd/__init__.py": rf'__version__ = "{VERSION}"',

@@ -59,6 +59,18 @@ class Manual(unittest.TestCase):
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("NAME", re.sub("\x1b.*?m|.\b", "", result.stdout))
 
+    def test_the_same_programs_give_the_same_page_under_another_name(self):
+        name, environment = "k8s-sd-discover", {**harness.environment(), "SOURCE_DATE_EPOCH": "0"}
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, str(SCRIPT), "--rename", f"discover={name}",
+                            harness.FOLDER, folder], check=True, env=environment, timeout=TIMEOUT)
+            page = pathlib.Path(folder, f"man/man1/{name}.1").read_text(encoding="utf-8")
+            completion = pathlib.Path(folder, f"bash-completion/completions/{name}")
+            self.assertIn(f" _k8s_sd_discover {name}\n", completion.read_text(encoding="utf-8"))
+        version = run("discover", "--version").stdout.split()[-1]
+        self.assertIn(f'.TH K8S\\-SD\\-DISCOVER 1 "1970-01-01" "k8s_sd {version}" ', page)
+        self.assertRegex(page, r"\.SH SYNOPSIS\n\.nf\nk8s\\-sd\\-discover \[OPTION\]")
+
     def complete(self, *words):
         """The proposals of bash for the last word."""
         program = words[0]

@@ -16,10 +16,9 @@ import tarfile
 import tempfile
 import unittest
 
+from containerfile import FILE, ROOT, stages
 from harness import FOLDER, TIMEOUT, environment
 
-ROOT = pathlib.Path(__file__).parents[3]
-FILE = ROOT / "src/programs/k8s-sd/Containerfile"
 SCRIPT = ROOT / "scripts/image"
 PROGRAM = os.path.join(FOLDER, "k8s-sd")
 USER = 65532
@@ -34,23 +33,15 @@ AS_USER = ["unshare", "--map-root-user", "--mount", "--propagation", "private", 
 ENTER = AS_ROOT if os.geteuid() == 0 else AS_USER
 
 
-def instructions():
-    """Each instruction with its text, on one line."""
-    lines = [line for line in FILE.read_text(encoding="utf-8").splitlines()
-             if not line.lstrip().startswith("#")]
-    text = re.sub(r"\\\n\s*", "", "\n".join(lines))
-    return [tuple(line.split(None, 1)) for line in text.splitlines() if line]
-
-
-def stages():
-    """The instructions of each stage without FROM, and the base image of the stage."""
-    found = []
-    for name, text in instructions():
-        if name == "FROM":
-            found.append((text, []))
+def copy(words, folder):
+    """COPY SOURCE... TARGET, from the project."""
+    *sources, target = words
+    for source in sources:
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, folder / target)
         else:
-            found[-1][1].append((name, text))
-    return found
+            (folder / target).mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / source, folder / target)
 
 
 def output(*command):
@@ -97,15 +88,25 @@ class ContainerFile(unittest.TestCase):
     def test_it_builds_as_the_project_says(self):
         commands = " ".join(text for name, text in stages()[0][1] if name == "RUN")
         self.assertIn("scripts/install-dependencies", commands)
-        self.assertIn("cmake --build --preset release --target k8s-sd", commands)
-        self.assertIn("cmake --install build/release --component tools --prefix /usr/local",
-                      commands)
-        self.assertIn("scripts/image /usr/local/bin/k8s-sd /image", commands)
-        text = (ROOT / "src/programs/CMakeLists.txt").read_text(encoding="utf-8")
-        self.assertIn("install(TARGETS ${name} COMPONENT tools)", text)
-        for name in ("discover", "k8s-sd"):  # a component is installed as a whole
-            self.assertRegex(commands, rf"--target [^&]*\b{name}\b")
-            self.assertRegex(text, rf"(?m)^k8s_sd_installed_program\({name} ")
+        self.assertIn("cmake --build --preset release --target k8s-sd ", commands)
+        self.assertIn("scripts/image --strip build/release/examples/k8s-sd /image", commands)
+
+    def test_it_copies_all_that_its_commands_read(self):
+        """`cmake` configures the copied files alone, as in the first stage."""
+        with tempfile.TemporaryDirectory() as scratch:
+            for name, text in stages()[0][1]:
+                if name == "COPY":
+                    copy(text.split(), pathlib.Path(scratch))
+            for script in re.findall(r"scripts/[\w-]+", FILE.read_text(encoding="utf-8")):
+                self.assertTrue(pathlib.Path(scratch, script).exists(), script)
+            command = next(re.search(r"cmake --preset release[^&]*", text)[0]
+                           for name, text in stages()[0][1] if "cmake --preset" in text)
+            # Neither compilers nor dependencies are those of the image.
+            options = [word for word in command.split() if word.startswith("-D")]
+            result = subprocess.run(["cmake", "--preset", "release", *options], cwd=scratch,
+                                    text=True, capture_output=True, check=False,
+                                    timeout=2 * TIMEOUT)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
 @unittest.skipUnless(shutil.which("ldd"), "ldd is not here")
