@@ -2,13 +2,16 @@
 """The recipe of Conan: version, requirements, options and components are those of the project.
 Conan itself is not here: modules of the same names record the calls of the recipe.
 
-usage: test_conan.py BUILD
+usage: test_conan.py CMAKE BUILD CXX
 """
 import importlib.util
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import types
 import unittest
 from unittest import mock
@@ -16,7 +19,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 RECIPE = ROOT / "cmake/packaging/conan/conanfile.py"
 DEPENDENCIES = json.loads((ROOT / "cmake/packaging/dependencies.json").read_text(encoding="utf-8"))
-BUILD = pathlib.Path(sys.argv[1])
+CMAKE, BUILD, CXX = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 
 
 class Options(types.SimpleNamespace):
@@ -118,14 +121,32 @@ class Recipe(unittest.TestCase):
             self.assertEqual(set(recipe.required), {entry["conan"] for entry in DEPENDENCIES
                                                     if entry.get("option") != option})
 
-    def test_the_build_has_its_cache_variables(self):
+    def cache_variables(self):
         toolchain = self.modules["conan.tools.cmake"].CMakeToolchain.return_value
         toolchain.cache_variables = {}
         self.recipe().generate()
+        return toolchain.cache_variables
+
+    def test_the_exported_sources_are_enough(self):
+        self.recipe().export_sources()
+        options = [f"-D{name}={value}" for name, value in self.cache_variables().items()]
+        with tempfile.TemporaryDirectory() as scratch:
+            for pattern, source in self.copied:
+                for path in pathlib.Path(source).glob(pattern):
+                    target = pathlib.Path(scratch, path.relative_to(source))
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    (shutil.copytree if path.is_dir() else shutil.copy)(path, target)
+            result = subprocess.run(
+                [CMAKE, "-S", scratch, "-B", f"{scratch}/build", f"-DCMAKE_CXX_COMPILER={CXX}",
+                 *options], text=True, capture_output=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_the_build_has_its_cache_variables(self):
+        cache_variables = self.cache_variables()
         cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
-        for name in toolchain.cache_variables:
+        for name in cache_variables:
             self.assertRegex(cache, rf"(?m)^{name}:")
-        self.assertIs(toolchain.cache_variables["K8S_SD_SCRAPE"], True)
+        self.assertIs(cache_variables["K8S_SD_SCRAPE"], True)
 
     def test_the_components_are_the_exported_targets(self):
         recipe = self.recipe()

@@ -9,11 +9,13 @@ import importlib.util
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import unittest
+from unittest import mock
 
 import check_licences as licences
 import check_versions as versions
@@ -52,6 +54,93 @@ class Tarball(unittest.TestCase):
         self.assertIn("k8s_sd-1.2.3/CMakeLists.txt", names)
         self.assertEqual({name.partition("/")[0] for name in names}, {"k8s_sd-1.2.3"})
         self.assertEqual(len({member.mtime for member in members}), 1)
+
+
+def run(*command, cwd):
+    return subprocess.run([str(word) for word in command], cwd=cwd, text=True,
+                          capture_output=True, check=False)
+
+
+@unittest.skipUnless(has_commits(), "the sources are not in a git repository")
+class Release(unittest.TestCase):
+    """A release of a copy of the sources."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        cls.clone = cls.folder / "clone"
+        for file in licences.tracked(ROOT):
+            (cls.clone / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / file, cls.clone / file)
+        cls.git("init", "--quiet")
+        cls.git("config", "user.name", "k8s_sd")
+        cls.git("config", "user.email", "k8s_sd@example.com")
+        if "## Unreleased" in (cls.clone / "CHANGELOG.md").read_text(encoding="utf-8"):
+            prepared = run("scripts/release", "prepare", "2026-01-02", cwd=cls.clone)
+            assert prepared.returncode == 0, prepared.stderr
+        cls.git("add", "--all")
+        cls.git("commit", "--quiet", "--message", "Release")
+
+    @classmethod
+    def git(cls, *arguments):
+        subprocess.run(["git", *arguments], cwd=cls.clone, check=True, capture_output=True)
+
+    def make(self, name, *options):
+        return run("scripts/release", "make", *options, self.folder / name, cwd=self.clone)
+
+    def test_it_is_complete_and_has_the_same_bytes_twice(self):
+        result = self.make("first", "--unverified")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        version = versions.version_of(self.clone)
+        (self.folder / "second").mkdir()
+        script(self.clone / "scripts/release").write_release(self.folder / "second", version)
+        for file in release.files_of_release(version):
+            self.assertEqual((self.folder / "first" / file).read_bytes(),
+                             (self.folder / "second" / file).read_bytes(), file)
+        checked = run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=self.folder / "first")
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertEqual(checked.stdout.count(": OK"), 3)
+        notes = (self.folder / f"first/k8s_sd-{version}.notes.md").read_text(encoding="utf-8")
+        self.assertRegex(notes, rf"^# k8s_sd {version}\n\n## Upgrading\n\n\w")
+
+    def test_it_must_be_verified(self):
+        result = self.make("unverified")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("scripts/release verify", result.stderr)
+        self.assertFalse(list((self.folder / "unverified").iterdir()))
+
+
+class Verification(unittest.TestCase):
+    def test_it_holds_for_the_verified_files_only(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            with mock.patch.object(release, "tree", return_value="a"):
+                self.assertFalse(release.is_verified(folder))
+                with mock.patch.object(release, "TOOLS", ()), \
+                        mock.patch.object(release, "check", return_value=False), \
+                        mock.patch.object(release, "LONG_CHECKS", (["true", "{}"],)):
+                    self.assertEqual(release.verify(folder), 0)
+                self.assertTrue(release.is_verified(folder))
+            with mock.patch.object(release, "tree", return_value="b"):
+                self.assertFalse(release.is_verified(folder))
+
+    def test_a_failure_and_a_missing_tool_leave_it_unverified(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            with mock.patch.object(release, "check", return_value=False), \
+                    mock.patch.object(release, "TOOLS", ()), \
+                    mock.patch.object(release, "LONG_CHECKS", (["false"],)):
+                self.assertEqual(release.verify(folder), 1)
+            with mock.patch.object(release, "TOOLS", (("no-such-tool", "it"),)), \
+                    self.assertRaisesRegex(SystemExit, "no-such-tool"):
+                release.verify(folder)
+            self.assertFalse(list(folder.iterdir()))
+
+    def test_its_commands_exist(self):
+        for command, *_ in release.LONG_CHECKS:
+            self.assertTrue((ROOT / command).is_file(), command)
 
 
 class Components(unittest.TestCase):
