@@ -4,6 +4,7 @@
 #include "cli/server_options.hpp"
 #include "cli/terminal_text.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/version.hpp"
 #include "plugin_options.hpp"
 #include "program.hpp"
 
@@ -241,6 +242,10 @@ int main(int argc, char** argv) {
     if (command == "rbac") return run_discover("--print-rbac", arguments);
     if (command == "--help" || command == "help") {
         std::cout << help;
+        return support::exit_fine;
+    }
+    if (command == "--version") {
+        std::cout << "kubectl-sd (k8s_sd) " K8S_SD_VERSION << std::endl;
         return support::exit_fine;
     }
     std::cerr << "kubectl-sd: "

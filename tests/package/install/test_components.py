@@ -106,7 +106,7 @@ class Archives(unittest.TestCase):
         cls.pack("TGZ")
         for name in cls.names:
             with tarfile.open(next(cls.folder.glob(f"*-{name}.tar.gz"))) as archive:
-                archive.extractall(cls.folder / "unpacked")
+                archive.extractall(cls.folder / "unpacked" / name)
 
     @classmethod
     def pack(cls, generator):
@@ -118,7 +118,9 @@ class Archives(unittest.TestCase):
             raise AssertionError(result.stdout + result.stderr)
 
     def root(self, name):
-        return next((self.folder / "unpacked").glob(f"*-{name}"))
+        """The only folder of the archive, a prefix of its own."""
+        (folder,) = (self.folder / "unpacked" / name).iterdir()
+        return folder
 
     def output(self, *command):
         environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(
@@ -167,6 +169,7 @@ class Archives(unittest.TestCase):
         for name in self.names:
             package = next(self.folder.glob(f"k8s-sd-local-{name}_*.deb"))
             target = self.folder / "debian" / name
+            target.mkdir(parents=True)
             self.output("dpkg-deb", "--extract", package, target)
             self.assertEqual({re.sub(r"lib/[\w-]+-linux-gnu\w*/", "lib/", file)
                               for file in files_below(target / "usr")},

@@ -101,6 +101,8 @@ class Plugin(unittest.TestCase):
             self.assertIn(text, result.stderr)
             self.assertEqual(result.stdout, "")
         self.assertEqual(run("kubectl-sd", "--help").returncode, 0)
+        self.assertRegex(run("kubectl-sd", "--version").stdout,
+                         r"^kubectl-sd \(k8s_sd\) \d+\.\d+\.\d+\n$")
         self.assertIn("Usage: kubectl-sd why", run("kubectl-sd", "why", "--help").stdout)
 
     def test_without_an_api_server_it_says_what_is_missing(self):
