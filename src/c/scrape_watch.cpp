@@ -98,9 +98,9 @@ void ScrapeWatch::apply(const std::vector<k8s_sd::ScrapeJob>& jobs) {
         targets.pool.reload(job.scrape, {}, manager_->providers(job.discovery.name));
         flush(job.discovery.name, targets);
     }
-    // Jobs that the host knows end with a last diff.
-    std::erase_if(
-        jobs_, [&](const auto& job) { return !names.contains(job.first) && !job.second->known; });
+    for (const auto& [name, job] : jobs_) job->wanted = names.contains(name);
+    // Jobs that the host knows end with a last diff, and with its event.
+    std::erase_if(jobs_, [](const auto& job) { return job.second->is_over(); });
 }
 
 void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff) {

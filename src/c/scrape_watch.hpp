@@ -35,7 +35,9 @@ class ScrapeWatch final : public Watch {
         explicit JobTargets(const k8s_sd::ScrapeConfig& config) : pool(config, pending) {}
 
         /// Whether nothing of the job can come any more.
-        bool is_over() const noexcept { return !wanted && !known; }
+        bool is_over() const noexcept {
+            return !wanted && !known && !waiting && !full && pending.empty();
+        }
 
         PendingTargets pending;
         k8s_sd::TargetPool pool;

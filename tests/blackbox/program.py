@@ -42,6 +42,12 @@ class Program:
     def now(self):
         return (time.monotonic() - self.began) * self.factor
 
+    def restart_clock(self):
+        """Waits for the first line of output, from which on the program's time counts."""
+        with self.condition:
+            self.condition.wait_for(lambda: self.lines, 60)
+        self.began = time.monotonic()
+
     # --- its output -----------------------------------------------------------------------------
 
     def _read_output(self):

@@ -4,7 +4,7 @@ and a fast clock. A scenario is a function in scenarios/; its first sentence sta
 behaviour.
 
 usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES] [--seed N]
-              [--seeds N] [--jobs J]
+              [--seeds N] [--jobs J] [--announces]
        run.py --list [--only PATTERN] [--modes MODES]
 
 --only    scenarios with this text in TOPIC/NAME@MODE; several are separated by commas
@@ -12,6 +12,7 @@ usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES]
 --seed    the first seed of random servers (--only random --seed 7 --seeds 1 plays one again)
 --seeds   how many random servers
 --jobs    how many scenarios run at a time; they mostly sleep (default 16)
+--announces  the program starts slowly, and then writes a line {"step": ""}: its time begins there
 
 A failed scenario is played once more, with few others, because half a second of load on the machine
 is half a minute of the program's time. If it fails again, the report has the requests, the output
@@ -48,6 +49,7 @@ class Setup:
     # A sanitizer needs more memory and time.
     memory_factor: float = 1
     slowness: float = 1
+    announces: bool = False
 
 
 @dataclass
@@ -162,6 +164,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=16)
+    parser.add_argument("--announces", action="store_true")
     parser.add_argument("--discover")
     parser.add_argument("--fast-clock")
     options = parser.parse_args()
@@ -179,7 +182,8 @@ def main():
 
 def run(items, options):
     folder = tempfile.mkdtemp(prefix="blackbox-")
-    setup = Setup(os.path.abspath(options.discover), os.path.abspath(options.fast_clock), folder)
+    setup = Setup(os.path.abspath(options.discover), os.path.abspath(options.fast_clock), folder,
+                  announces=options.announces)
     if sanitized(setup.discover):
         setup.memory_factor, setup.slowness = 8, 4
     counts = {"passed": 0, "failed": 0, "skipped": 0}

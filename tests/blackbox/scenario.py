@@ -125,6 +125,10 @@ class World:
         self.program = Program(self.setup.discover, self.setup.fast_clock,
                                [*given, *arguments], self.factor, environment, self.server.began)
         self.programs.append(self.program)
+        if self.setup.announces:
+            self.program.restart_clock()
+            if len(self.programs) == 1:
+                self.server.began = self.program.began
         if synced:
             self.settles(within)
             self.until(lambda: self.server.count("watch"), within, "it watches")

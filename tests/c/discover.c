@@ -1,5 +1,6 @@
 /* The part of the program `discover` that the black-box tests use, as a host of the C interface:
- * discover --output json --role ROLE --api-server URL --token-file FILE */
+ * discover --output json --role ROLE --api-server URL --token-file FILE
+ *          --ca-file FILE --tls-server-name NAME */
 
 #define _GNU_SOURCE
 
@@ -83,22 +84,26 @@ static void print_diff(k8s_sd_event* event) {
 
 /* Writes the configuration; 0: an unknown option. */
 static int read_options(int argc, char** argv, char* yaml, size_t size) {
-    const char *role = "pod", *url = "", *token = NULL;
+    static const struct {
+        const char *option, *format;
+    } lines[] = {{"--output", "# %s\n"},
+                 {"--role", "role: %s\n"},
+                 {"--api-server", "api_server: %s\n"},
+                 {"--token-file", "bearer_token_file: %s\n"},
+                 {"--ca-file", "tls_config:\n  ca_file: %s\n"},
+                 {"--tls-server-name", "  server_name: %s\n"}}; /* behind --ca-file */
+    const size_t count = sizeof lines / sizeof *lines;
+    size_t used = 0, line;
     int i;
     for (i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--role") == 0) {
-            role = argv[i + 1];
-        } else if (strcmp(argv[i], "--api-server") == 0) {
-            url = argv[i + 1];
-        } else if (strcmp(argv[i], "--token-file") == 0) {
-            token = argv[i + 1];
-        } else if (strcmp(argv[i], "--output") != 0) {
+        for (line = 0; line < count && strcmp(argv[i], lines[line].option) != 0;) ++line;
+        if (line == count) {
             fprintf(stderr, "unknown option %s\n", argv[i]);
             return 0;
         }
+        used += (size_t)snprintf(yaml + used, size - used, lines[line].format, argv[i + 1]);
+        if (used >= size) return 0;
     }
-    snprintf(yaml, size, "role: %s\napi_server: %s\n%s%s\n", role, url,
-             token ? "bearer_token_file: " : "", token ? token : "");
     return i == argc;
 }
 

@@ -1,17 +1,21 @@
 // A simulated API server for tests of hosts in other languages. Prints its URL, reads one command a
 // line from standard input and answers each with "ok" and its result, or with "error" and a text.
-// Ends with its input.
+// Ends with its input. With the argument FILE, it uses TLS, and writes the certificate of its
+// authority there.
 //
 // apply JSON | remove RESOURCE NAMESPACE NAME | token TOKEN | compact | end | drop
 // garbage RESOURCE | deny RESOURCE | allow RESOURCE | accept yes|no | requests
 
 #include "k8s_sd/sim/api_server.hpp"
+#include "support/certificates.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -50,12 +54,25 @@ std::string run(k8s_sd::sim::ApiServer& server, const std::string& line) {
     throw std::invalid_argument("unknown command: " + command);
 }
 
+k8s_sd::sim::ApiServerOptions with_certificate(const char* file) {
+    const k8s_sd::test::CertificateAuthority authority;
+    const auto identity = authority.server({"127.0.0.1"});
+    if (!(std::ofstream(file) << authority.certificate() << std::flush)) {
+        throw std::runtime_error("cannot write " + std::string(file));
+    }
+    k8s_sd::sim::ApiServerOptions options;
+    options.tls_certificate = identity.certificate;
+    options.tls_key = identity.key;
+    return options;
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
     boost::asio::io_context io;
     const auto work = boost::asio::make_work_guard(io);
-    k8s_sd::sim::ApiServer server(io.get_executor());
+    k8s_sd::sim::ApiServer server(io.get_executor(), argc > 1 ? with_certificate(argv[1])
+                                                              : k8s_sd::sim::ApiServerOptions());
     server.listen();
     std::jthread thread([&] { io.run(); });
     std::cout << server.url() << std::endl;

@@ -23,18 +23,19 @@ int run_tests(int argc, char** argv, const struct test* tests) {
 
 /* ---- the simulated server */
 
-struct server start_server(void) {
+static struct server start(const char* authority) {
     struct server server;
     int to[2], from[2];
     CHECK(pipe(to) == 0 && pipe(from) == 0);
     memset(&server, 0, sizeof server);
+    if (authority) snprintf(server.authority, sizeof server.authority, "%s", authority);
     server.pid = fork();
     CHECK(server.pid >= 0);
     if (server.pid == 0) {
         dup2(to[0], 0);
         dup2(from[1], 1);
         close(to[0]), close(to[1]), close(from[0]), close(from[1]);
-        execl(getenv("K8S_SD_TEST_SERVER"), "server", (char*)NULL);
+        execl(getenv("K8S_SD_TEST_SERVER"), "server", authority, (char*)NULL);
         _exit(127);
     }
     close(to[0]), close(from[1]);
@@ -46,7 +47,16 @@ struct server start_server(void) {
     return server;
 }
 
+struct server start_server(void) { return start(NULL); }
+
+struct server start_tls_server(void) {
+    char path[64] = "";
+    write_file(path, sizeof path, "");
+    return start(path);
+}
+
 void stop_server(struct server* server) {
+    if (*server->authority) unlink(server->authority);
     fclose(server->commands);
     fclose(server->answers);
     CHECK(waitpid(server->pid, NULL, 0) == server->pid);
@@ -154,8 +164,11 @@ k8s_sd_id discover_pods(k8s_sd_context* context, const struct server* server, co
     k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
     k8s_sd_error* error = NULL;
     k8s_sd_id id = 0;
-    char yaml[512];
-    snprintf(yaml, sizeof yaml, "role: pod\napi_server: %s\n%s", server->url, more);
+    char yaml[512], tls[128] = "";
+    if (*server->authority) {
+        snprintf(tls, sizeof tls, "tls_config: {ca_file: %s}\n", server->authority);
+    }
+    snprintf(yaml, sizeof yaml, "role: pod\napi_server: %s\n%s%s", server->url, tls, more);
     config.yaml = yaml;
     k8s_sd_discover(context, &config, &id, &error);
     expect_ok(error);

@@ -29,12 +29,15 @@ int run_tests(int argc, char** argv, const struct test* tests);
 
 struct server {
     char url[64];
+    char authority[64]; /* the file of its authority; "": no TLS */
     int pid;
     FILE* commands;
     FILE* answers;
 };
 
 struct server start_server(void);
+/* The same with TLS. */
+struct server start_tls_server(void);
 void stop_server(struct server* server);
 /* Sends a command in the form of printf; see server.cpp. */
 void tell(struct server* server, const char* format, ...) __attribute__((format(printf, 2, 3)));
@@ -54,7 +57,7 @@ k8s_sd_context* open_context(uint64_t flags);
 k8s_sd_event* next_event(k8s_sd_context* context);
 /* The same for a status whose message contains a text, or is empty for "". */
 void await_status(k8s_sd_context* context, int synced, const char* text);
-/* Discovers the pods of the server; `more` are further lines of YAML. */
+/* Discovers the pods of the server, whose authority it trusts; `more` are further lines of YAML. */
 k8s_sd_id discover_pods(k8s_sd_context* context, const struct server* server, const char* more);
 
 /* Whether the view is this text. */

@@ -168,6 +168,43 @@ static void returns(uint64_t flags) {
     stop_server(&server);
 }
 
+/* A job is gone, and the text is replaced once more, while its previous event waits: the host still
+ * learns that its targets are gone. */
+static void leaves(void) {
+    static const char format[] =
+        "scrape_configs: [{job_name: %s, kubernetes_sd_configs: [{role: pod, api_server: '%s'}], "
+        "relabel_configs: [{target_label: version, replacement: '%d'}]}]";
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(K8S_SD_NO_THREAD);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_id id = 0;
+    char yaml[512];
+    int version, i, removed = 0;
+    apply_pod(&server, "web-0", "10.0.0.1");
+    config.yaml = yaml;
+    snprintf(yaml, sizeof yaml, format, "web", server.url, 1);
+    k8s_sd_scrape(context, &config, &id, &error);
+    expect_ok(error);
+    k8s_sd_event_free(next_event(context));
+    snprintf(yaml, sizeof yaml, format, "web", server.url, 2);
+    CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+    for (version = 1; version < 3; ++version) {
+        snprintf(yaml, sizeof yaml, format, "other", server.url, version);
+        CHECK(k8s_sd_reload(context, id, &config, &error) == K8S_SD_OK);
+        for (i = 0; i < 10; ++i) CHECK(k8s_sd_poll(context, 0, &error) >= 0);
+    }
+    while (removed < 2) { /* by the second version, and with the job */
+        k8s_sd_event* event = next_event(context);
+        if (is(k8s_sd_event_job(event), "web")) {
+            removed += k8s_sd_change_op(event, 0) == K8S_SD_REMOVED;
+        }
+        k8s_sd_event_free(event);
+    }
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
 static void on_both_drives(void (*test)(uint64_t)) {
     size_t i;
     for (i = 0; i < sizeof drives / sizeof *drives; ++i) {
@@ -230,6 +267,7 @@ int main(int argc, char** argv) {
         {"discovery: the complete state, then true changes", discovery},
         {"scrape: targets after relabelling, and reloads", scraping},
         {"scrape: a job leaves and comes back", returning},
+        {"scrape: a job leaves while its event waits", leaves},
         {"queue: one event of a watch, changes are coalesced behind it", queue_bound},
         {NULL, NULL}};
     return run_tests(argc, argv, tests);

@@ -5,14 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
+typedef struct server (*start_function)(void);
+
 struct cluster {
     struct server server;
     k8s_sd_context* context;
 };
 
-static struct cluster start(uint64_t flags) {
+static struct cluster start(uint64_t flags, start_function start_one) {
     struct cluster cluster;
-    cluster.server = start_server();
+    cluster.server = start_one();
     cluster.context = open_context(flags);
     apply_pod(&cluster.server, "web-0", "10.0.0.1");
     discover_pods(cluster.context, &cluster.server, "");
@@ -33,8 +35,8 @@ static void change(struct cluster* cluster, const char* address) {
 }
 
 /* The server has forgotten the version of the watch: 410. Nothing is removed. */
-static void expired(uint64_t flags) {
-    struct cluster cluster = start(flags);
+static void expired(uint64_t flags, start_function start_one) {
+    struct cluster cluster = start(flags, start_one);
     tell(&cluster.server, "accept no");
     tell(&cluster.server, "drop");
     apply_pod(&cluster.server, "web-1", "10.0.1.1");
@@ -54,8 +56,8 @@ static void expired(uint64_t flags) {
 }
 
 /* The connection is cut, also in the middle of an event. */
-static void cut(uint64_t flags) {
-    struct cluster cluster = start(flags);
+static void cut(uint64_t flags, start_function start_one) {
+    struct cluster cluster = start(flags, start_one);
     tell(&cluster.server, "drop");
     change(&cluster, "10.0.0.2");
     tell(&cluster.server, "garbage pods");
@@ -66,8 +68,8 @@ static void cut(uint64_t flags) {
 }
 
 /* The token expires; the file has another one later. */
-static void token(uint64_t flags) {
-    struct server server = start_server();
+static void token(uint64_t flags, start_function start_one) {
+    struct server server = start_one();
     k8s_sd_context* context = open_context(flags);
     char path[64] = "", more[128];
     write_file(path, sizeof path, "first");
@@ -88,8 +90,8 @@ static void token(uint64_t flags) {
 }
 
 /* A permission is missing, then granted. */
-static void forbidden(uint64_t flags) {
-    struct server server = start_server();
+static void forbidden(uint64_t flags, start_function start_one) {
+    struct server server = start_one();
     k8s_sd_context* context = open_context(flags);
     apply_pod(&server, "web-0", "10.0.0.1");
     tell(&server, "deny pods");
@@ -101,21 +103,46 @@ static void forbidden(uint64_t flags) {
     stop_server(&server);
 }
 
-static void on_both_drives(void (*test)(uint64_t)) {
-    test(0);
-    test(K8S_SD_NO_THREAD);
+/* The certificate of the server is of an authority that the host does not trust. */
+static void untrusted(uint64_t flags) {
+    struct server server = start_tls_server();
+    k8s_sd_context* context = open_context(flags);
+    char authority[sizeof server.authority];
+    memcpy(authority, server.authority, sizeof authority);
+    apply_pod(&server, "web-0", "10.0.0.1");
+    *server.authority = 0;
+    discover_pods(context, &server, "");
+    await_status(context, 0, "certificate");
+    memcpy(server.authority, authority, sizeof authority);
+    discover_pods(context, &server, "");
+    await_address(context, "pod/shop/web-0", "10.0.0.1:80");
+    k8s_sd_free(context);
+    stop_server(&server);
 }
 
-static void test_expired(void) { on_both_drives(expired); }
-static void test_cut(void) { on_both_drives(cut); }
-static void test_token(void) { on_both_drives(token); }
-static void test_forbidden(void) { on_both_drives(forbidden); }
+/* Both drives, without TLS and with it. */
+static void in_all_ways(void (*test)(uint64_t, start_function)) {
+    test(0, start_server);
+    test(K8S_SD_NO_THREAD, start_server);
+    test(0, start_tls_server);
+    test(K8S_SD_NO_THREAD, start_tls_server);
+}
+
+static void test_expired(void) { in_all_ways(expired); }
+static void test_cut(void) { in_all_ways(cut); }
+static void test_token(void) { in_all_ways(token); }
+static void test_forbidden(void) { in_all_ways(forbidden); }
+static void test_untrusted(void) {
+    untrusted(0);
+    untrusted(K8S_SD_NO_THREAD);
+}
 
 int main(int argc, char** argv) {
     static const struct test tests[] = {{"faults: 410", test_expired},
                                         {"faults: cut connections", test_cut},
                                         {"faults: an expired token", test_token},
                                         {"faults: a missing permission", test_forbidden},
+                                        {"faults: an unknown authority", test_untrusted},
                                         {NULL, NULL}};
     return run_tests(argc, argv, tests);
 }

@@ -4,6 +4,8 @@ runs them in a folder of their own against a simulated server."""
 
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,11 +21,24 @@ LIBRARIES = os.environ["K8S_SD_LIBRARIES"]
 ENVIRONMENT = {**os.environ, "PKG_CONFIG_PATH": f"{LIBRARIES}/pkgconfig",
                "LD_LIBRARY_PATH": LIBRARIES}
 EXAMPLES = PROJECT / "examples/c"
+STATIC = f"{LIBRARIES}/libk8s_sd_c.a"
 
 
 def pkg_config(*arguments):
     return subprocess.run(["pkg-config", *arguments, "k8s_sd_c"], env=ENVIRONMENT, text=True,
                           stdout=subprocess.PIPE, check=True).stdout.split()
+
+
+def static_libraries():
+    return [STATIC if flag == "-lk8s_sd_c" else flag
+            for flag in pkg_config("--cflags", "--libs", "--static")]
+
+
+def all_libraries():
+    """The flags for the shared library, and for the static one where it is built."""
+    yield pkg_config("--cflags", "--libs")
+    if os.path.exists(STATIC):
+        yield static_libraries()
 
 
 class Installed(unittest.TestCase):
@@ -79,12 +94,51 @@ class Installed(unittest.TestCase):
         self.prints_pods(build / "host")
 
     def test_the_static_library(self):
-        static = f"{LIBRARIES}/libk8s_sd_c.a"
-        if not os.path.exists(static):
+        if not os.path.exists(STATIC):
             self.skipTest("not built")
-        libraries = [static if flag == "-lk8s_sd_c" else flag
-                     for flag in pkg_config("--cflags", "--libs", "--static")]
-        self.prints_pods(self.compile("K8S_SD_CC", "pods.c", *libraries))
+        self.prints_pods(self.compile("K8S_SD_CC", "pods.c", *static_libraries()))
+
+    def test_a_host_with_the_same_symbols(self):
+        """The host offers all names of Boost and of the library's C++ to the linker and the loader;
+        its functions end the program."""
+        names = self.internal_names()
+        self.assertGreater(len(names), 1000)
+        source = self.folder / "names.c"
+        source.write_text("void trap(void) { __builtin_trap(); }\n" + "".join(
+            f'__asm__(".globl {name}\\n.set {name}, trap");\n' for name in names))
+        for libraries in all_libraries():
+            with self.subTest(libraries[-1]):
+                self.prints_pods(self.compile("K8S_SD_CC", "pods.c", source, "-rdynamic",
+                                              *libraries))
+                self.server.pod("web-0", "10.0.0.1")
+
+    @staticmethod
+    def internal_names():
+        lines = subprocess.run([os.environ["K8S_SD_NM"], "--defined-only",
+                                f"{LIBRARIES}/libk8s_sd_c.so"], text=True, check=True,
+                               stdout=subprocess.PIPE).stdout
+        return sorted(set(re.findall(r" [TtWwVvu] (_Z\w*(?:5boost|6k8s_sd|8k8s_sd_c)\w*)$", lines,
+                                     re.MULTILINE)))
+
+    def test_a_host_with_another_boost(self):
+        """With the newest Boost of scripts/unpack-boost, else with the installed one."""
+        others = [(int(match[1]), header.parent.parent) for header in sorted(
+            PROJECT.glob("build/boost/*/usr/include/boost/version.hpp"))
+            if (match := re.search(r"define BOOST_VERSION (\d+)", header.read_text()))]
+        version, include = max(others, default=(0, None))
+        boost = ["-isystem", include] if include else []
+        program = self.folder / "boost_host.o"
+        subprocess.run([os.environ["K8S_SD_CXX"], "-std=c++17", "-c", PROJECT /
+                        "tests/c/boost_host.cpp", "-o", program, *boost, *pkg_config("--cflags")],
+                       check=True)
+        for libraries in all_libraries():
+            with self.subTest(libraries[-1], boost=version):
+                host = self.compile("K8S_SD_CXX", program, *libraries)
+                process = self.start(host, self.server.url)
+                printed = int(process.stdout.readline())
+                self.assertTrue(version in (0, printed))
+                self.assertEqual(process.stdout.readline(), "pod/shop/web-0 10.0.0.1:80\n")
+                process.kill()
 
     def test_cpp_without_exceptions(self):
         program = self.compile("K8S_SD_CXX", "no_exceptions.cpp", "-std=c++11", "-fno-exceptions",
@@ -94,6 +148,18 @@ class Installed(unittest.TestCase):
                           f"[{{role: pod, api_server: '{self.server.url}'}}]}}]", encoding="utf-8")
         process = self.start(program, config)
         self.assertEqual(process.stdout.readline(), "scrape web http://10.0.0.1:80/metrics\n")
+
+    def test_a_loop_of_libevent(self):
+        if subprocess.run(["pkg-config", "--exists", "libevent_core"], check=False).returncode:
+            self.skipTest("there is no libevent")
+        program = self.compile("K8S_SD_CC", "libevent_loop.c", "-std=c99",
+                               *pkg_config("--cflags", "--libs", "libevent_core"))
+        process = self.start(program, self.server.url)
+        self.assertEqual(process.stdout.readline(), "+ shop/web-0\n")
+        self.server.tell("remove pods shop web-0")
+        self.assertEqual(process.stdout.readline(), "- shop/web-0\n")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), 0)
 
     def test_the_filter_of_container_logs(self):
         program = self.compile("K8S_SD_CC", "kubernetes_filter.c", "-std=c99",

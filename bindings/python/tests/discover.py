@@ -19,11 +19,19 @@ def main():
     parser.add_argument("--role")
     parser.add_argument("--api-server")
     parser.add_argument("--token-file")
-    options = parser.parse_args()
+    parser.add_argument("--ca-file")
+    parser.add_argument("--tls-server-name")
+    options, unknown = parser.parse_known_args()
+    if unknown:
+        sys.exit(77)  # skips the scenario
+    keys = {"role": options.role, "api_server": options.api_server,
+            "bearer_token_file": options.token_file}
+    if options.ca_file:
+        keys["tls_config"] = {"ca_file": options.ca_file, "server_name": options.tls_server_name}
     logging.basicConfig(format="k8s_sd: %(levelname)s: %(message)s")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with k8s_sd.discover(role=options.role, api_server=options.api_server,
-                         bearer_token_file=options.token_file) as stream:
+    print('{"step": ""}', flush=True)  # the start of Python took its time
+    with k8s_sd.discover(**keys) as stream:
         for diff in stream:
             updated = [{"source": group.source, "labels": group.labels, "targets": group.targets}
                        for group in diff.changes if group.op != "removed"]

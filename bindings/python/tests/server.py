@@ -2,14 +2,23 @@
 
 import json
 import os
+import pathlib
 import subprocess
+import tempfile
 
 
 class Server:
-    def __init__(self):
-        self.process = subprocess.Popen([os.environ["K8S_SD_TEST_SERVER"]], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, tls=False):
+        self.folder = tempfile.TemporaryDirectory()
+        authority = pathlib.Path(self.folder.name, "authority.pem")
+        self.process = subprocess.Popen(
+            [os.environ["K8S_SD_TEST_SERVER"], *([authority] if tls else [])], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.url = self.process.stdout.readline().strip()
+        #: Keys of a configuration.
+        self.keys = {"api_server": self.url}
+        if tls:
+            self.keys["tls_config"] = {"ca_file": str(authority)}
 
     def tell(self, *words):
         self.process.stdin.write(" ".join(words) + "\n")
@@ -33,3 +42,4 @@ class Server:
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
+        self.folder.cleanup()

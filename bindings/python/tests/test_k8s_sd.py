@@ -133,10 +133,15 @@ class Discovery(unittest.TestCase):
 
 
 class Faults(unittest.TestCase):
-    """Each is followed by a change that must arrive."""
+    """Each is followed by a change that must arrive, without TLS and with it."""
 
     def check(self, *commands):
-        with Server() as server, k8s_sd.discover(role="pod", api_server=server.url) as stream:
+        for tls in (False, True):
+            with self.subTest(tls=tls):
+                self.check_one(*commands, tls=tls)
+
+    def check_one(self, *commands, tls):
+        with Server(tls) as server, k8s_sd.discover(role="pod", **server.keys) as stream:
             server.pod("web-0", "10.0.0.1")
             while not addresses(stream.next()):
                 pass
@@ -155,11 +160,11 @@ class Faults(unittest.TestCase):
         self.check("garbage pods")
 
     def test_expired_token(self):
-        with Server() as server, tempfile.TemporaryDirectory() as folder:
+        with Server(tls=True) as server, tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "token")
             file.write_text("first", encoding="utf-8")
             server.tell("token first")
-            with k8s_sd.discover(role="pod", api_server=server.url,
+            with k8s_sd.discover(role="pod", **server.keys,
                                  authorization={"credentials_file": str(file)}) as stream:
                 self.assertTrue(stream.next().full)
                 server.tell("token second")
@@ -169,6 +174,12 @@ class Faults(unittest.TestCase):
                     stream.next(timeout=0.05)
                 file.write_text("second", encoding="utf-8")
                 self.assertEqual(addresses(stream.next()), {"pod/shop/web-0": ["10.0.0.1:80"]})
+
+    def test_an_unknown_authority(self):
+        with Server(tls=True) as server, k8s_sd.discover(role="pod",
+                                                         api_server=server.url) as stream:
+            while "certificate" not in stream.status.message:
+                self.assertIsNone(stream.next(timeout=0.05))
 
 
 class Interface(unittest.TestCase):
