@@ -155,6 +155,32 @@ class Squid(Proxy):
             os.chown(path, owner.pw_uid, owner.pw_gid)
 
 
+class Nghttpx(Proxy):
+    """Speaks HTTP/2 over TLS to the program, and HTTP/1.1 to the server of the scenario."""
+
+    scheme = "https"
+
+    def __init__(self, w, authority, streams):
+        super().__init__(w)
+        self.authority, self.streams = authority, streams
+
+    def command(self):
+        self.authority.server()
+        base = os.path.join(self.w.folder, f"{self.authority.name}.server")
+        return [_program("nghttpx"), "--conf=/dev/null", "--workers=1", "--no-ocsp",
+                f"--frontend=127.0.0.1,{self.port}", f"--backend=127.0.0.1,{self.w.server.port}",
+                f"--frontend-http2-max-concurrent-streams={self.streams}",
+                "--backend-read-timeout=10m", "--backend-write-timeout=10m",
+                base + ".key", base + ".pem"]
+
+    def connections(self):
+        """The number of established connections to its port."""
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            rows = [line.split() for line in table.readlines()[1:]]
+        own = f"0100007F:{self.port:04X}"
+        return sum(row[1] == own and row[3] == "01" for row in rows)
+
+
 class Microsocks(Proxy):
     scheme = "socks5"
 

@@ -36,7 +36,7 @@ import scenario
 from scenario import SCENARIOS, Failed, Skipped, World
 
 TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
-          "kubeconfigs", "permissions", "privacy", "proxies", "status", "random_servers")
+          "kubeconfigs", "permissions", "privacy", "proxies", "http2", "status", "random_servers")
 TIMEOUT = 120  # real seconds; only a hanging scenario takes that long
 MAX_AGAIN = 30  # retry at most this many failures
 
