@@ -138,6 +138,16 @@ struct WatchOptions {
     auto operator<=>(const WatchOptions&) const = default;
 };
 
+/// The name of an API server for its targets, in a process with several clusters: a label common to
+/// all targets of the configuration, visible to relabelling rules.
+struct ClusterName {
+    std::string name{};  ///< value of the label; empty: no label
+    /// Name of the label. Neither `job`, `instance` nor a label of the dialects; a name that begins
+    /// with `__meta_` exists during relabelling only.
+    std::string label = "cluster";
+    auto operator<=>(const ClusterName&) const = default;
+};
+
 /// One discovery configuration; one entry of `kubernetes_sd_configs`.
 /// The server is found in exactly one way: `api_server.url`, else `kubeconfig_file`, else the
 /// service account of the program's pod ("in-cluster").
@@ -148,7 +158,10 @@ struct DiscoveryConfig {
     ApiServerConfig api_server{};
     /// A kubeconfig, or several separated by colons, merged as for $KUBECONFIG.
     std::string kubeconfig_file{};
-    std::string kubeconfig_context{};       ///< empty: current-context
+    std::string kubeconfig_context{};  ///< empty: current-context
+    /// A name for the server, as a label of its targets and in status and metrics. Configurations
+    /// with different names share watches, but not target groups.
+    ClusterName cluster{};
     std::vector<std::string> namespaces{};  ///< empty, or with an empty element: all
     /// Adds the namespace of the program's pod. LabelDialect::victoriametrics: used only if
     /// `namespaces` is empty.
@@ -184,6 +197,19 @@ struct DiscoveryConfig {
 /// selectors of one role, selectors of unwatched roles, and own_namespace with an explicit server.
 K8S_SD_EXPORT void validate(const DiscoveryConfig&);
 
+/// The names of the contexts in a kubeconfig, or in several separated by colons, merged as for
+/// $KUBECONFIG; sorted. Blocks on files. Thread-safe.
+/// \throws ConfigError also for unreadable files
+K8S_SD_EXPORT std::vector<std::string> kubeconfig_contexts(const std::string& kubeconfig_file);
+
+/// A configuration for each of these contexts of `config.kubeconfig_file`, with the context as
+/// `cluster.name`. Reads no file. Thread-safe.
+/// \param contexts  without repetitions
+/// \throws ConfigError without a kubeconfig, for a name given twice, and if `config` has a context
+///         or a name of its own
+K8S_SD_EXPORT std::vector<DiscoveryConfig> configs_of_contexts(
+    const DiscoveryConfig& config, const std::vector<std::string>& contexts);
+
 /// The location of in-cluster settings, replaceable for tests.
 struct InClusterFiles {
     /// The directory with the files `token`, `ca.crt` and `namespace`.
@@ -215,6 +241,7 @@ struct GroupView {
     PrometheusVersion prometheus_version = PrometheusVersion::v3_5;
     AttachMetadata attach_metadata{};  ///< see DiscoveryConfig::attach_metadata
     Division division{};               ///< see DiscoveryConfig::division
+    ClusterName cluster{};             ///< see DiscoveryConfig::cluster
     auto operator<=>(const GroupView&) const = default;
 };
 

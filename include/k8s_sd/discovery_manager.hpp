@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/server_status.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -109,6 +110,8 @@ struct JobConfigStatus {
     /// The status of the provider.
     DiscovererStatus status{};
     TargetOrigin origin = TargetOrigin::kubernetes;  ///< the member of Job with this configuration
+    std::size_t groups = 0;                          ///< target groups of the provider
+    std::size_t targets = 0;                         ///< targets in these groups
 };
 
 /// The status of a job.
@@ -126,6 +129,12 @@ struct JobStatus {
     std::size_t superseded = 0;
     bool synced = false;  ///< whether every configuration has been listed
 };
+
+/// The API servers of these jobs, in order: one entry for each pair of cluster name and URL.
+/// Configurations that are unusable count for their name, with an empty URL. Thread-safe.
+/// \param usage  see server_usage()
+K8S_SD_EXPORT std::vector<ServerStatus> servers_of(const std::vector<JobStatus>& jobs,
+                                                   const std::vector<ServerUsage>& usage);
 
 /// The targets of a job, by provider.
 struct JobSnapshot {
@@ -170,8 +179,8 @@ struct JobSnapshot {
 /// callback. It must be destroyed before its execution context.
 ///
 /// \par Thread safety
-/// apply_config(), async_run(), cancel(), status(), providers() and snapshot() may be called from
-/// any thread; moving and destroying must not overlap with other calls.
+/// apply_config(), async_run(), cancel(), status(), servers(), providers() and snapshot() may be
+/// called from any thread; moving and destroying must not overlap with other calls.
 class K8S_SD_EXPORT DiscoveryManager {
  public:
     using executor_type = asio::any_io_executor;
@@ -224,6 +233,10 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// The status of each job, in the order of the configuration. Before async_run() there are no
     /// watches, after cancel() no jobs.
     std::vector<JobStatus> status() const;
+
+    /// The health and the use of each API server, see servers_of(). Servers in the order of the
+    /// jobs.
+    std::vector<ServerStatus> servers() const;
 
     /// The usable configurations a job has now, without superseded ones kept until their
     /// replacements are listed. Empty if there is no such job. The argument for

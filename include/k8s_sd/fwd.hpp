@@ -69,6 +69,8 @@ struct ObjectCacheConfig;
 struct ObjectChange;
 struct RbacOptions;
 struct ResolvedConfig;
+struct ServerStatus;
+struct ServerUsage;
 struct StaticConfig;
 struct TargetGroupDiff;
 struct WatchOptions;

@@ -410,7 +410,8 @@ K8S_SD_EXPORT std::string to_prometheus_text(const Metrics& metrics,
                                              const MetricLabels& labels = {});
 
 /// The metrics of single watches, see visit_watch_metrics(), such as the age of the last event.
-/// Their labels are `resource` and `namespace`, with an empty namespace for all namespaces.
+/// Their labels are `cluster` (if it has a name), `server`, `resource` and `namespace`, with an
+/// empty namespace for all namespaces.
 /// \param watches  of one or several calls of status(); duplicates of a URL are dropped
 /// \param now      on the clock of the watches, see Environment::clock
 K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoint now,

@@ -26,6 +26,7 @@
 #include "k8s_sd/detail/access/access.ipp"
 #include "k8s_sd/detail/discovery/discovery.ipp"
 #include "k8s_sd/detail/hosts/hosts.ipp"
+#include "k8s_sd/detail/inventory/inventory.ipp"
 #include "k8s_sd/detail/fleet/fleet.ipp"
 #include "k8s_sd/detail/cache/cache.ipp"
 // clang-format on

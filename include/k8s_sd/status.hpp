@@ -96,6 +96,8 @@ struct WatchStatus {
     /// statement (shardInfo of a list) or by evidence: an object outside of the share, or a
     /// streamed list with too many objects of the share for chance. nullopt: unknown.
     std::optional<bool> server_sharded;
+    std::string server;   ///< URL of the API server
+    std::string cluster;  ///< DiscoveryConfig::cluster of the view; empty: none
 };
 
 /// The status of a discoverer, or of another provider of a job. Errors never remove targets.
@@ -111,6 +113,8 @@ struct DiscovererStatus {
     bool unconfirmed = false;  ///< the targets come from a snapshot, see WarmStart
     /// The snapshot's age, or the reason it was ignored or not written. Empty: nothing to report.
     std::string snapshot;
+    std::string cluster;  ///< name of DiscoveryConfig::cluster; empty: none
+    std::string server;   ///< URL of the API server; empty: none, or unknown
 };
 
 }  // namespace k8s_sd::inline v0

@@ -86,8 +86,8 @@ inline constexpr MetricDescription watch_waiting_metric{
     "For how long the watch has waited for what it waits for."};
 
 /// Calls `visitor(description, watch, label, label_value, value)` for each value, grouped by metric
-/// as Prometheus' text format demands. The `kind` and `ns` of a watch identify its series; `label`
-/// is empty unless the series has a further label.
+/// as Prometheus' text format demands. The `server`, `kind` and `ns` of a watch identify its
+/// series; `label` is empty unless the series has a further label.
 /// \param now  on the clock of the watches, see Environment::clock
 template <class Visitor>
 void visit_watch_metrics(const std::vector<WatchStatus>& watches, TimePoint now,

@@ -8,7 +8,7 @@ import unittest
 from harness import FOLDER, run
 
 SMALL = ("existing_app", "coroutine", "watch_url", "agent", "balancer", "crd_watch",
-         "object_cache")
+         "object_cache", "clusters")
 LARGE = ("discover", "k8s-sd", "relabel", "scraper")
 PROGRAMS = [name for name in (*SMALL, "many_jobs", *LARGE)
             if os.path.exists(os.path.join(FOLDER, name))]

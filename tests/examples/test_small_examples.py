@@ -46,6 +46,15 @@ class SmallExamples(unittest.TestCase):
             program.line_with("^discovery ended: ")
             self.assertEqual(program.process.wait(), 0)
 
+    def test_clusters_of_an_inventory_come_and_go(self):
+        result = run("clusters")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for pattern in (r"(?m)^cluster green: the green cluster$",
+                        r"(?m)^\+ blue 10\.9\.0\.1:10250$",
+                        r"(?m)^  blue: healthy, \d targets, \d+ requests, \d connections?",
+                        r"(?m)^cluster green is gone$", r"(?m)^- green 10\.0\.0\.3:10250$"):
+            self.assertRegex(result.stdout, pattern)
+
     def test_watch_url(self):
         self.ends_after_changes("watch_url", r"(?m)^\d+ running pods; changes from now on:$",
                                 "(?m)^[-~] shop/|^[-~+] ")

@@ -12,11 +12,15 @@ using k8s_sd::TargetGroup;
 
 class JsonReporter final : public Reporter {
  public:
-    explicit JsonReporter(LineWriter& out) : out_(out) {}
+    JsonReporter(LineWriter& out, const Options& options) : out_(out), options_(options) {}
 
     void diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) override {
-        out_ << "{\"job\":" << std::to_string(job) << ",\"full\":" << (diff.full ? "true" : "false")
-             << ",\"updated\":[";
+        out_ << "{\"job\":" << std::to_string(job);
+        if (!options_.cluster_names.empty()) {
+            out_ << ",\"cluster\":";
+            support::write_json(out_, options_.cluster_names[job]);
+        }
+        out_ << ",\"full\":" << (diff.full ? "true" : "false") << ",\"updated\":[";
         const char* separator = "";
         for (const k8s_sd::GroupChange& change : diff.updated) {
             out_ << separator;
@@ -57,12 +61,13 @@ class JsonReporter final : public Reporter {
     }
 
     LineWriter& out_;
+    const Options& options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Reporter> make_json_reporter(LineWriter& out) {
-    return std::make_unique<JsonReporter>(out);
+std::unique_ptr<Reporter> make_json_reporter(LineWriter& out, const Options& options) {
+    return std::make_unique<JsonReporter>(out, options);
 }
 
 }  // namespace discover

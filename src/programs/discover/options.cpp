@@ -49,8 +49,8 @@ support::Section recording_options(Options& o) {
 }
 
 support::Section server_options(Options& o) {
-    support::Section section =
-        support::server_options(o.config, "$KUBECONFIG, the pod's service account, ~/.kube/config");
+    support::Section section = support::several_server_options(
+        o.config, o.clusters, "$KUBECONFIG, the pod's service account, ~/.kube/config");
     section.options.insert(
         section.options.begin(),
         {"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)});
@@ -241,7 +241,28 @@ void check_recording(const Options& o) {
 
 }  // namespace
 
+namespace {
+
+void check_clusters(const Options& o) {
+    support::check(o.clusters);
+    if (!o.clusters.several()) return;
+    const auto refuse = [](bool given, const char* option) {
+        if (given) throw UsageError(std::string(option) + ": is for one cluster; name one context");
+    };
+    refuse(o.sim, "--sim");
+    refuse(o.check, "--check");
+    refuse(!o.explain.empty(), "--explain");
+    refuse(o.jobs != 1, "--jobs");
+    refuse(o.fleet.is_fleet(), "--fleet-service");
+    refuse(!o.fleet.listen.empty(), "--listen");
+    refuse(!o.record_file.empty(), "--record");
+    refuse(!o.replay_file.empty(), "--replay");
+}
+
+}  // namespace
+
 void check(const Options& options) {
+    check_clusters(options);
     if (!options.record_file.empty() || !options.replay_file.empty()) check_recording(options);
     if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
         throw UsageError("--start-jitter: --once is over before others could start");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/cluster_options.hpp"
 #include "cli/command_line.hpp"
 #include "cli/event_log.hpp"
 #include "cli/fleet_options.hpp"
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace discover {
 
@@ -20,6 +22,9 @@ enum class Output { text, json, targets, quiet };
 /// The values of the options.
 struct Options {
     k8s_sd::DiscoveryConfig config;
+    support::ClusterOptions clusters;
+    /// The names of several clusters, by job; empty: a single cluster. Set by the session.
+    std::vector<std::string> cluster_names;
     std::string sd_config;        ///< the file of the configuration; empty: none
     bool own_kubeconfig = false;  ///< --kubeconfig was given
     bool sim = false;

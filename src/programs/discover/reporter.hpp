@@ -25,7 +25,7 @@ class Reporter {
 /// \param server  URL of the server, for users
 std::unique_ptr<Reporter> make_text_reporter(LineWriter&, const Options&,
                                              const std::string& server);
-std::unique_ptr<Reporter> make_json_reporter(LineWriter&);
+std::unique_ptr<Reporter> make_json_reporter(LineWriter&, const Options&);
 std::unique_ptr<Reporter> make_targets_reporter(LineWriter&, unsigned jobs);
 /// Explains the targets of the object in the options. Its synced() throws support::Unusable if
 /// there is no such object.

@@ -1,5 +1,6 @@
 #include "session.hpp"
 
+#include "cli/cluster_options.hpp"
 #include "cli/recording.hpp"
 #include "cli/server_options.hpp"
 #include "cli/warm_options.hpp"
@@ -49,11 +50,13 @@ bool is_complete(const k8s_sd::TargetGroupDiff& diff) {
 }
 
 /// A line for each watch without a complete list.
-std::string unsynced_watches(const k8s_sd::DiscovererStatus& status) {
+std::string unsynced_watches(const std::vector<k8s_sd::WatchStatus>& watches) {
     std::string lines;
-    for (const k8s_sd::WatchStatus& watch : status.watches) {
+    for (const k8s_sd::WatchStatus& watch : watches) {
         if (watch.synced) continue;
-        lines.append("  ").append(to_string(watch.kind));
+        lines += "  ";
+        if (!watch.cluster.empty()) lines += support::printable(watch.cluster) + ": ";
+        lines.append(to_string(watch.kind));
         if (!watch.ns.empty()) lines += " in namespace " + watch.ns;
         if (watch.error) {
             lines += ": " + support::printable(watch.message, 2000) + "\n";
@@ -109,9 +112,9 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     set_up_recording(environment);
     k8s_sd::install(io_, environment);
     find_server();
-    const std::string server = support::usable_server(options_.config).url;
     support::adapt(options_.config, options_.fleet);
     if (options_.once) options_.config.watch.start_jitter = {};
+    const std::string server = find_clusters();
     make_discoverers();
     join_fleet();
     reporter_ = make_reporter(out, options_, server);
@@ -178,11 +181,29 @@ void Session::find_server() {
     }
 }
 
+std::string Session::find_clusters() {
+    configs_ =
+        support::configs_of(options_.config, options_.clusters, [this](const std::string& why) {
+            note(k8s_sd::LogLevel::warning, why);
+        });
+    std::string servers;
+    for (k8s_sd::DiscoveryConfig& config : configs_) {
+        const std::string url = support::usable_server(config).url;
+        if (!servers.empty()) servers += ", ";
+        if (!config.cluster.name.empty()) servers += support::printable(config.cluster.name) + " ";
+        servers += url;
+        if (options_.clusters.several()) options_.cluster_names.push_back(config.cluster.name);
+    }
+    if (options_.clusters.several()) options_.jobs = static_cast<unsigned>(configs_.size());
+    options_.config = configs_.front();
+    return servers;
+}
+
 void Session::make_discoverers() {
     support::make_snapshot_directory(options_.warm_start);
     for (unsigned job = 0; job < options_.jobs; ++job) {
         discoverers_.emplace_back(
-            io_.get_executor(), options_.config,
+            io_.get_executor(), configs_[std::min<std::size_t>(job, configs_.size() - 1)],
             [this, job](const k8s_sd::TargetGroupDiff& diff) {
                 const bool compares = replay_clock_ || !options_.record_file.empty();
                 compares ? on_diff(job, sorted(diff)) : on_diff(job, diff);
@@ -300,12 +321,22 @@ void Session::on_timeout() {
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }
 
+std::vector<k8s_sd::WatchStatus> Session::watches() const {
+    if (!options_.clusters.several()) return discoverers_.front().status().watches;
+    std::vector<k8s_sd::WatchStatus> all;
+    for (const k8s_sd::Discoverer& discoverer : discoverers_) {
+        for (k8s_sd::WatchStatus& watch : discoverer.status().watches)
+            all.push_back(std::move(watch));
+    }
+    return all;
+}
+
 void Session::end_if_hopeless_later() {
     hopeless_timer_.expires_after(std::chrono::milliseconds(100));
     hopeless_timer_.async_wait([this](boost::system::error_code ec) {
         if (ec || stopped_) return;
-        const auto watches = discoverers_.front().status().watches;
-        if (std::any_of(watches.begin(), watches.end(), is_hopeless)) {
+        const auto all = watches();
+        if (std::any_of(all.begin(), all.end(), is_hopeless)) {
             return stop_unsynced("and waiting does not help");
         }
         end_if_hopeless_later();
@@ -316,7 +347,7 @@ void Session::stop_unsynced(const std::string& why) {
     if (progress_) progress_->stop();
     const std::string fleet = shared_jobs_.empty() ? "" : "  fleet: " + member_->in_words() + "\n";
     const std::string head = "not synced " + why + ":";
-    const std::string details = unsynced_watches(discoverers_.front().status()) + fleet;
+    const std::string details = unsynced_watches(watches()) + fleet;
     if (is_text(options_)) {
         const auto line = support::StyledLine().add("discover: " + head, support::Tone::warning);
         std::cerr << errors_.whole(line) << '\n' << details;
@@ -331,7 +362,7 @@ void Session::print_status_later() {
     status_timer_.async_wait([this](boost::system::error_code ec) {
         if (ec || stopped_) return;
         const k8s_sd::TimePoint now = k8s_sd::system_clock()->now();
-        for (const k8s_sd::WatchStatus& watch : discoverers_.front().status().watches)
+        for (const k8s_sd::WatchStatus& watch : watches())
             note(k8s_sd::LogLevel::info, support::printable(watch_line(watch, now), 4000));
         print_status_later();
     });

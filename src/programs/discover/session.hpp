@@ -45,6 +45,8 @@ class Session {
     void set_up_recording(k8s_sd::Environment&);
     void run_replay();
     void find_server();
+    /// \returns the servers, in words
+    std::string find_clusters();
     void join_fleet();
     void wait_for_signals();
     void make_discoverers();
@@ -58,12 +60,15 @@ class Session {
     void on_synced();
     void on_timeout();
     void end_if_hopeless_later();
+    /// The watches of all discoverers, without repetitions by jobs of one cluster.
+    std::vector<k8s_sd::WatchStatus> watches() const;
     void stop_unsynced(const std::string& why);
     void print_status_later();
     void stop(support::ExitStatus);
 
     boost::asio::io_context& io_;
     Options options_;
+    std::vector<k8s_sd::DiscoveryConfig> configs_;  ///< of several clusters, or a single one
     std::shared_ptr<k8s_sd::sim::ManualClock> replay_clock_;  ///< null: no replay
     std::shared_ptr<k8s_sd::sim::ReplayConnector> replay_;
     k8s_sd::Duration replay_end_{};

@@ -51,7 +51,8 @@ std::string heading(const Options& options, const std::string& server) {
     for (const std::string& name : config.namespaces) (names += names.empty() ? "" : ", ") += name;
     if (config.own_namespace) (names += names.empty() ? "" : ", ") += "own";
     text += names.empty() ? "all namespaces" : "namespaces: " + names;
-    if (options.jobs > 1) text += ", " + counted(options.jobs, "job");
+    if (options.cluster_names.empty() && options.jobs > 1)
+        text += ", " + counted(options.jobs, "job");
     return text + ".";
 }
 
@@ -66,7 +67,11 @@ class TextReporter final : public Reporter {
 
     void diff(unsigned job, const TargetGroupDiff& diff) override {
         start_ = time_of_day(options_) + "  ";
-        if (options_.jobs > 1) start_ += "[job " + std::to_string(job) + "] ";
+        if (!options_.cluster_names.empty()) {
+            start_ += "[" + printable(options_.cluster_names[job]) + "] ";
+        } else if (options_.jobs > 1) {
+            start_ += "[job " + std::to_string(job) + "] ";
+        }
         lines_left_ = max_lines;
         lines_left_out_ = 0;
         if (diff.full) {

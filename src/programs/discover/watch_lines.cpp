@@ -36,7 +36,8 @@ std::string lists(const k8s_sd::WatchStatus& watch) {
 }  // namespace
 
 std::string watch_line(const k8s_sd::WatchStatus& watch, TimePoint now) {
-    std::string line(to_string(watch.kind));
+    std::string line = watch.cluster.empty() ? "" : watch.cluster + ": ";
+    line += to_string(watch.kind);
     if (!watch.ns.empty()) line += " in namespace " + watch.ns;
     (line += ": waits for ") += to_string(watch.waiting);
     line += " for " + seconds(now - watch.waiting_since);

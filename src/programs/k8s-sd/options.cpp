@@ -217,8 +217,9 @@ support::Section push_options(Options& o) {
 }
 
 support::Section server_options(Options& o) {
-    support::Section section = support::server_options(
-        o.server, "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
+    support::Section section = support::several_server_options(
+        o.server, o.clusters,
+        "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
     section.options.insert(section.options.begin(),
                            {"--sim", "",
                             "start a simulated cluster in this process, which changes every "
@@ -233,6 +234,19 @@ void check_single_job(const k8s_sd::DiscoveryConfig& discovery) {
     } catch (const k8s_sd::ConfigError& e) {
         throw UsageError(e.what());
     }
+}
+
+void check_clusters(const Options& o) {
+    support::check(o.clusters);
+    if (!o.clusters.several()) return;
+    const auto refuse = [](bool given, const char* option, const char* what) {
+        if (given)
+            throw UsageError(std::string(option) + ": " + what +
+                             " one cluster; name one context, or start a second k8s-sd");
+    };
+    refuse(o.sim, "--sim", "is");
+    refuse(o.monitors.enabled, "--monitors", "reads the monitors of");
+    refuse(!o.allocator.selector.empty(), "--collector-selector", "selects the pods of");
 }
 
 }  // namespace
@@ -292,6 +306,7 @@ void check(const Options& o) {
     if (o.sim && support::names_server(o.server)) {
         throw UsageError("--sim: is a server of its own; name no other one");
     }
+    check_clusters(o);
     if (o.single_job && !o.config_file.empty()) {
         throw UsageError("--config: the file says which jobs there are; give no options of a "
                          "single job");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "access/access.hpp"
+#include "cli/cluster_options.hpp"
 #include "cli/command_line.hpp"
 #include "cli/event_log.hpp"
 #include "cli/service_manager.hpp"
@@ -23,6 +24,7 @@ namespace k8s_sd_program {
 struct Options {
     bool sim = false;
     k8s_sd::DiscoveryConfig server;  ///< the server of configurations without one
+    support::ClusterOptions clusters;
     std::string config_file;
     bool strict = false;
     bool check = false;  ///< check the file instead of serving it

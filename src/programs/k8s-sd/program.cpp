@@ -1,10 +1,12 @@
 #include "program.hpp"
 
+#include "cli/cluster_options.hpp"
 #include "cli/server_options.hpp"
 #include "cli/warm_options.hpp"
 #include "jobs/job_notes.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
+#include "k8s_sd/server_status.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
@@ -137,10 +139,30 @@ void Program::find_cluster() {
     if (options_.sim) {
         cluster_.emplace(executor_);
         options_.server.api_server.url = cluster_->server().url;
-    } else if (options_.single_job || !options_.allocator.selector.empty() || monitors_.enabled() ||
-               support::names_server(options_.server)) {
+    } else if (!options_.clusters.several() &&
+               (options_.single_job || !options_.allocator.selector.empty() ||
+                monitors_.enabled() || support::names_server(options_.server))) {
         support::usable_server(options_.server);
     }
+    servers_ = support::configs_of(options_.server, options_.clusters, warn_);
+}
+
+void Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs) const {
+    std::vector<k8s_sd::DiscoveryConfig> all;
+    for (k8s_sd::DiscoveryConfig& config : configs) {
+        if (support::names_server(config)) {
+            all.push_back(std::move(config));
+            continue;
+        }
+        for (const k8s_sd::DiscoveryConfig& server : servers_) {
+            k8s_sd::DiscoveryConfig& own = all.emplace_back(config);
+            support::set_server(own, server);
+            // The file may name its server itself, unless there are several.
+            if (own.cluster.name.empty() || options_.clusters.several())
+                own.cluster = server.cluster;
+        }
+    }
+    configs = std::move(all);
 }
 
 void Program::start() {
@@ -232,9 +254,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
     report_notes(file);
     trouble_.clear();
     for (k8s_sd::ScrapeJob& job : file.jobs) {
-        for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
-            if (!support::names_server(config)) support::set_server(config, options_.server);
-        }
+        add_servers(job.discovery.configs);
     }
     file_ = std::move(file);
     apply();
@@ -306,6 +326,7 @@ RouteEvents Program::route_events() {
                 [this] {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
+                           k8s_sd::to_prometheus_text(jobs_.servers()) +
                            to_text(guard_.metrics(*server_)) + monitors_.metrics() +
                            to_text(ConfigMetrics{.last_reload_successful = trouble_.empty()}) +
                            (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");

@@ -12,6 +12,7 @@
 #include "http/http_server.hpp"
 #include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "monitors/monitor_jobs.hpp"
 #include "options.hpp"
@@ -53,6 +54,8 @@ class Program {
  private:
     void start();
     void find_cluster();
+    /// Adds the servers of the options to configurations without one: a configuration for each.
+    void add_servers(std::vector<k8s_sd::DiscoveryConfig>&) const;
     k8s_sd::ScrapeConfigFile fixed_config() const;
     void follow_config();
     void on_update(const k8s_sd::ScrapeConfigUpdate&);
@@ -73,6 +76,7 @@ class Program {
     std::string status_line() const;
 
     Options options_;
+    std::vector<k8s_sd::DiscoveryConfig> servers_;  ///< of configurations without one
     boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor strand_;
     const support::EventLog log_;

@@ -54,6 +54,7 @@ struct Warm : Simulation {
         DiscoveryConfig config;
         config.role = role;
         config.api_server.url = server.url();
+        config.cluster.name = cluster;
         return config;
     }
     WarmStart options() { return {.directory = directory, .annotations = {""}}; }
@@ -68,6 +69,7 @@ struct Warm : Simulation {
         return {};
     }
 
+    std::string cluster;  ///< name of the server
     TemporaryDirectory parent;
     std::string directory = parent.path("snapshots");
 };
@@ -261,6 +263,24 @@ TEST_CASE("WarmStart: another configuration has another file") {
     w.advance(1min);
     CHECK(received.empty());
     CHECK_THAT(discoverer.status().snapshot, ContainsSubstring("does not exist yet"));
+}
+
+TEST_CASE("WarmStart: targets with another name of their cluster are not used") {
+    Warm w;
+    w.cluster = "blue";
+    w.server.apply(w.pod("a", "10.0.0.1"));
+    write_snapshot(w);
+    w.down();
+    w.cluster = "green";
+    {
+        WarmHost renamed(w);
+        w.advance(1min);
+        CHECK(renamed.take().empty());
+    }
+    w.cluster = "blue";
+    WarmHost host(w);
+    w.advance(1min);
+    CHECK(host.take() == Received{"full unconfirmed +pod/shop/a"});
 }
 
 TEST_CASE("WarmStart: a directory that cannot be written is a warning, and nothing else") {

@@ -53,9 +53,13 @@ def library_tables(root):
         context.append((name, kind, "le", joined(help_text)))
     watches = []
     for name, kind, help_text in CONSTANT.findall(read(root, "include/k8s_sd/watch_metrics.hpp")):
-        labels = ", ".join(filter(None, ["resource, namespace", WATCH_LABELS.get(name, "")]))
+        labels = ", ".join(filter(None, ["server, resource, namespace",
+                                         WATCH_LABELS.get(name, "")]))
         watches.append((name, kind, labels, joined(help_text)))
-    return {"of each kind": kinds, "of the context": context, "of each watch": watches}
+    servers = [(name, kind, "cluster, server", joined(help_text)) for name, kind, help_text
+               in CONSTANT.findall(read(root, "include/k8s_sd/server_status.hpp"))]
+    return {"of each kind": kinds, "of the context": context, "of each server": servers,
+            "of each watch": watches}
 
 
 def program_tables(root):

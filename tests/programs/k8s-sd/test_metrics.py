@@ -61,9 +61,11 @@ class Page(unittest.TestCase):
                 for name, kind, labels, text in lists[table]}
 
     def test_it_lists_the_metrics_of_the_program(self):
-        known = self.rows("of each kind", "of the context", "of the program", "of the allocator")
-        with running("k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--collector-selector",
-                     "app=collector", "--collector-namespace", "shop") as program:
+        known = self.rows("of each kind", "of the context", "of each server", "of the program",
+                          "of the allocator")
+        with running("k8s-sd", "--sim", "--cluster", "shop", "--listen", "127.0.0.1:0",
+                     "--collector-selector", "app=collector", "--collector-namespace",
+                     "shop") as program:
             metrics = Metrics(program)
             metrics.wait_for("k8s_sd_bridge_job_complete", 1)
             samples = metrics.wait_for("opentelemetry_allocator_collectors_discovered", 0)

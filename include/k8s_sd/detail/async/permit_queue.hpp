@@ -58,6 +58,9 @@ class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
     /// A permit if one is available and no earlier request waits; else an empty one.
     Permit try_permit(Urgency = Urgency::normal);
 
+    std::size_t granted() const;
+    std::size_t waiting() const { return urgent_->size() + normal_->size(); }
+
  private:
     bool has_permit(Urgency) const noexcept;
     Queue* next_queue() const;
@@ -70,7 +73,7 @@ class PermitQueue final : public std::enable_shared_from_this<PermitQueue> {
     const std::shared_ptr<Queue> urgent_;
     const std::shared_ptr<Queue> normal_;
 
-    std::mutex mutex_;  ///< never held during the destruction of permits
+    mutable std::mutex mutex_;  ///< never held during the destruction of permits
     std::size_t granted_ = 0;
     bool handing_out_ = false;
 };

@@ -22,6 +22,11 @@ PermitQueue::Permit PermitQueue::try_permit(Urgency urgency) {
     return first && has_permit(urgency) ? grant() : Permit();
 }
 
+std::size_t PermitQueue::granted() const {
+    const std::lock_guard lock(mutex_);
+    return granted_;
+}
+
 /// Requires the mutex.
 bool PermitQueue::has_permit(Urgency urgency) const noexcept {
     const std::size_t reserved = urgency == Urgency::urgent ? 0 : limit_.reserved;

@@ -4,6 +4,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
+#include <cstddef>
 #include <functional>
 #include <list>
 #include <memory>
@@ -74,6 +75,10 @@ class WaitQueue final : public std::enable_shared_from_this<WaitQueue<Grant...>>
     bool empty() const {
         const std::lock_guard lock(mutex_);
         return requests_.empty();
+    }
+    std::size_t size() const {
+        const std::lock_guard lock(mutex_);
+        return requests_.size();
     }
     /// Grants the first request; without one, destroys the grant.
     void grant_first(Grant... grant) {

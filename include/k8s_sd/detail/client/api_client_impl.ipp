@@ -208,6 +208,8 @@ HttpRequest ApiClientImpl::assemble(std::string_view method, std::string_view pa
                                     std::string_view body) const {
     HttpRequest request;
     request.connect_permits = traffic->connect_permits;
+    request.connections = {traffic->counts, &traffic->counts->connections};
+    ++traffic->counts->requests;
     std::string& text = request.text;
     // Reserve everything: a reallocation would leave copies of secrets behind.
     text.reserve(32 + method.size() + url_.prefix.size() + path.size() + header_.size() +

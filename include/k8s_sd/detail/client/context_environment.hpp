@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/client/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
+#include "k8s_sd/server_status.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -29,6 +31,8 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
     Environment with_new_seed();
     /// The ServerTraffic shared by all clients of the server.
     std::shared_ptr<ServerTraffic> traffic_of(const ApiServerConfig&);
+    /// The use of each server with a client, by URL.
+    std::vector<ServerUsage> usage() const;
     std::shared_ptr<Metrics> metrics() const { return environment_.metrics; }
     const Logger& logger() const { return environment_.logger; }
     std::shared_ptr<Clock> clock() const { return environment_.clock; }
@@ -39,7 +43,7 @@ class K8S_SD_EXPORT ContextEnvironment final : public asio::execution_context::s
     /// Clock and connector may own I/O objects, so they are released before the services they use.
     void shutdown() override;
 
-    std::mutex mutex_;  // guards the seed and the map
+    mutable std::mutex mutex_;  // guards the seed and the map
     Environment environment_;
     std::map<std::string, std::weak_ptr<ServerTraffic>> traffic_;  ///< by canonical URL
 };

@@ -58,6 +58,22 @@ std::shared_ptr<ServerTraffic> ContextEnvironment::traffic_of(const ApiServerCon
     return traffic;
 }
 
+std::vector<ServerUsage> ContextEnvironment::usage() const {
+    std::vector<std::pair<std::string, std::shared_ptr<ServerTraffic>>> alive;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [url, weak] : traffic_) {
+            if (auto traffic = weak.lock()) alive.emplace_back(url, std::move(traffic));
+        }
+    }
+    std::vector<ServerUsage> all;
+    for (const auto& [url, traffic] : alive) {
+        ServerUsage& usage = all.emplace_back(traffic->usage());
+        usage.server = url;
+    }
+    return all;
+}
+
 void ContextEnvironment::shutdown() {
     const std::lock_guard lock(mutex_);
     environment_ = {};
@@ -75,6 +91,10 @@ void install(asio::execution_context& context, Environment environment) {
 
 std::shared_ptr<Metrics> metrics_of(asio::execution_context& context) {
     return asio::use_service<detail::ContextEnvironment>(context).metrics();
+}
+
+std::vector<ServerUsage> server_usage(asio::execution_context& context) {
+    return asio::use_service<detail::ContextEnvironment>(context).usage();
 }
 
 }  // namespace k8s_sd::inline v0

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/client/server_memory.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
+#include "k8s_sd/server_status.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
@@ -46,6 +47,14 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     using Handler = Notices::Handler;
     using RequestHandle = Notices::Handle;
 
+    /// Counts of all users of the server.
+    struct Counts {
+        Metrics::Counter requests{0};
+        Metrics::Counter failures{0};
+        Metrics::Counter received_bytes{0};
+        Metrics::Gauge connections{0};
+    };
+
     ServerTraffic(const ServerLimits&, const std::shared_ptr<Metrics>&);
 
     /// The server has answered a request properly.
@@ -56,6 +65,8 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     [[nodiscard]] RequestHandle async_recovery(asio::any_io_executor, Handler);
     /// The number of successes after a failure.
     std::uint64_t recoveries() const;
+    /// The present use of the server, without its URL.
+    ServerUsage usage() const;
 
     /// \returns an empty one while another watch tests the same
     StreamTrial try_stream_trial(Kind);
@@ -72,6 +83,7 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     TransferRate lists;
     ListMemory list_forms;
     ServerShards shards;
+    const std::shared_ptr<Counts> counts = std::make_shared<Counts>();
 
  private:
     void end_trial(std::string_view family) noexcept;

@@ -35,6 +35,7 @@ ServerTraffic::ServerTraffic(const ServerLimits& limits, const std::shared_ptr<M
 
 void ServerTraffic::on_failure() {
     list_forms.on_outage();
+    ++counts->failures;
     const std::lock_guard lock(mutex_);
     failed_ = true;
 }
@@ -51,6 +52,22 @@ void ServerTraffic::on_success() {
 std::uint64_t ServerTraffic::recoveries() const {
     const std::lock_guard lock(mutex_);
     return recoveries_;
+}
+
+ServerUsage ServerTraffic::usage() const {
+    ServerUsage usage;
+    usage.requests = counts->requests;
+    usage.failures = counts->failures;
+    usage.received_bytes = counts->received_bytes;
+    usage.lists_running = list_permits->granted();
+    usage.lists_waiting = list_permits->waiting();
+    usage.open_watches = watch_permits->granted();
+    usage.connects_running = connect_permits->granted();
+    usage.connects_waiting = connect_permits->waiting();
+    usage.connections = static_cast<std::size_t>(counts->connections.load());
+    const std::lock_guard lock(mutex_);
+    usage.failing = failed_;
+    return usage;
 }
 
 ServerTraffic::RequestHandle ServerTraffic::async_recovery(asio::any_io_executor executor,

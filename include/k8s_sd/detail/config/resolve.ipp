@@ -140,6 +140,9 @@ ResolvedConfig resolve(const DiscoveryConfig& config, const InClusterFiles& file
     resolved.view.prometheus_version = config.prometheus_version;
     resolved.view.attach_metadata = config.attach_metadata;
     resolved.view.division = config.division;
+    resolved.view.cluster = config.cluster;
+    // Without a name the label is of no effect.
+    if (config.cluster.name.empty()) resolved.view.cluster = {};
     return resolved;
 }
 

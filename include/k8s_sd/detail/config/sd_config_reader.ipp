@@ -48,6 +48,7 @@ class SdConfigReader {
         mistakes_.attempt(
             [&] { detail::read_http_client(entry, "api_server", config_.api_server, places_); });
         mistakes_.attempt([&] { read_server(entry); });
+        mistakes_.attempt([&] { read_cluster(entry); });
         mistakes_.attempt([&] { read_namespaces(entry["namespaces"]); });
         mistakes_.attempt([&] { read_selectors(entry["selectors"]); });
         mistakes_.attempt([&] { read_attach_metadata(entry["attach_metadata"]); });
@@ -76,8 +77,9 @@ class SdConfigReader {
     }
 
     void allow_known_keys(const YamlValue& entry) {
-        std::vector<std::string_view> keys{"role",       "api_server", "kubeconfig_file",
-                                           "namespaces", "selectors",  "attach_metadata"};
+        std::vector<std::string_view> keys{
+            "role",          "api_server", "kubeconfig_file", "kubeconfig_context", "cluster",
+            "cluster_label", "namespaces", "selectors",       "attach_metadata"};
         keys.insert(keys.end(), detail::http_client_keys.begin(), detail::http_client_keys.end());
         detail::refuse_proxy_credentials(entry);
         mistakes_.allow_only(entry, keys);
@@ -105,6 +107,13 @@ class SdConfigReader {
             config_.api_server.url.insert(0, "https://");
         }
         places_.path(entry["kubeconfig_file"], "kubeconfig_file", config_.kubeconfig_file);
+    }
+
+    /// Keys of k8s_sd only.
+    void read_cluster(const YamlValue& entry) {
+        places_.text(entry["kubeconfig_context"], "kubeconfig_context", config_.kubeconfig_context);
+        places_.text(entry["cluster"], "cluster.name", config_.cluster.name);
+        places_.text(entry["cluster_label"], "cluster.label", config_.cluster.label);
     }
 
     /// Redirects are never followed, regardless of the option.

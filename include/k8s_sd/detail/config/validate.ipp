@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/text/kubernetes_names.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/text.hpp"
+#include "k8s_sd/detail/text/utf8.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/selector.hpp"
 
@@ -127,6 +128,40 @@ void check_server(const DiscoveryConfig& config) {
                                         "how to talk to the server"
                                       : "needs the URL of api_server; in-cluster access uses the "
                                         "service account");
+    }
+}
+
+bool is_label_name(std::string_view name) {
+    return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
+           std::all_of(name.begin(), name.end(), [](char c) { return detail::is_word(c); });
+}
+
+/// Other names with two underscores have a meaning for agents, or may have one.
+bool is_reserved_label(std::string_view name) {
+    if (name == "job" || name == "instance") return true;
+    return name.starts_with("__") &&
+           (!name.starts_with("__meta_") || name.starts_with("__meta_kubernetes_"));
+}
+
+void check_cluster(const ClusterName& cluster) {
+    constexpr std::size_t max_bytes = 1024;
+    if (!is_label_name(cluster.label)) {
+        throw ConfigError("cluster.label",
+                          detail::in_quotes(detail::printable(cluster.label)) +
+                              " is not a name of a label: it has a-z, A-Z, 0-9 and '_', and does "
+                              "not start with a digit");
+    }
+    if (is_reserved_label(cluster.label)) {
+        throw ConfigError("cluster.label",
+                          detail::in_quotes(cluster.label) +
+                              " has a meaning of its own; use a name such as cluster, or "
+                              "__meta_cluster for a label for relabelling only");
+    }
+    if (cluster.name.size() > max_bytes || !detail::is_utf8(cluster.name)) {
+        throw ConfigError("cluster.name", "must be UTF-8 of at most 1024 bytes");
+    }
+    if (cluster.name.empty() && cluster.label != ClusterName().label) {
+        throw ConfigError("cluster.label", "needs cluster.name, the value of the label");
     }
 }
 
@@ -281,6 +316,7 @@ void validate(const DiscoveryConfig& config) {
     detail::check_version(config.dialect, config.prometheus_version);
     check_url(config.api_server);
     check_server(config);
+    check_cluster(config.cluster);
     check_namespaces(config);
     check_selectors(config);
     check_share(config);

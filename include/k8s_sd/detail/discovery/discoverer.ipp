@@ -49,6 +49,8 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     DiscovererStatus status() const override {
         const std::lock_guard lock(mutex_);
         DiscovererStatus status = detail::discoverer_status(subscription_.status());
+        status.cluster = resolved_.view.cluster.name;
+        if (status.server.empty()) status.server = resolved_.scope.api_server.url;
         if (warm_ && !cancelled()) warm_->add_status(status);
         return status;
     }

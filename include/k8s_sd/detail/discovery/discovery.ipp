@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/discovery/discoverer.ipp"
 #include "k8s_sd/detail/discovery/discovery_manager.ipp"
 #include "k8s_sd/detail/discovery/job_state.ipp"
+#include "k8s_sd/detail/discovery/server_health.ipp"
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.ipp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.ipp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_files.ipp"

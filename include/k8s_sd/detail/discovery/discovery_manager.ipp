@@ -92,6 +92,10 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         return all;
     }
 
+    std::vector<ServerStatus> servers() const {
+        return servers_of(status(), detail::ContextEnvironment::of(executor()).usage());
+    }
+
     std::optional<JobSnapshot> snapshot(std::string_view job) const {
         const std::lock_guard lock(mutex_);
         const JobState* state = find(job);
@@ -381,6 +385,8 @@ void DiscoveryManager::cancel() noexcept {
 }
 
 std::vector<JobStatus> DiscoveryManager::status() const { return impl_->status(); }
+
+std::vector<ServerStatus> DiscoveryManager::servers() const { return impl_->servers(); }
 
 std::vector<ProviderId> DiscoveryManager::providers(std::string_view job) const {
     return impl_->providers(job);

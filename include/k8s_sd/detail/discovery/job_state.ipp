@@ -191,9 +191,13 @@ JobStatus JobState::status() const {
         if (entry.provider) {
             config.provider = entry.provider->id();
             config.status = entry.provider->status();
+            config.groups = entry.provider->targets().group_count();
+            config.targets = entry.provider->targets().target_count();
         } else {
             config.status.error = errc::invalid_config;
             config.status.message = entry.problem;
+            if (const auto* discovery = std::get_if<DiscoveryConfig>(&entry.config))
+                config.status.cluster = discovery->cluster.name;
         }
     }
     for (const auto& subscription : subscriptions_) {

@@ -43,6 +43,8 @@ class KubernetesFeed final : public TargetFeed {
     }
     DiscovererStatus status() const override {
         DiscovererStatus status = discoverer_status(subscription_.status());
+        status.cluster = targets_.config.view.cluster.name;
+        if (status.server.empty()) status.server = targets_.config.scope.api_server.url;
         if (warm_) warm_->add_status(status);
         return status;
     }

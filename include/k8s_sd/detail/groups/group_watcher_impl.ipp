@@ -3,8 +3,11 @@
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/detail/kinds/generate.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
@@ -14,6 +17,15 @@ namespace {
 // Groups generated per invocation, so other handlers on the strand can run.
 constexpr std::size_t groups_per_handler = 1024;
 
+/// Null for a server without a name.
+LabelBlockPtr cluster_block(const ClusterName& cluster) {
+    if (cluster.name.empty()) return nullptr;
+    const std::string_view names[] = {cluster.label};
+    std::string packed;
+    pack_value(packed, cluster.name);
+    return LabelBlock::make(LabelShapePtr(new LabelShape(LabelShape::OwnNames{names})), packed);
+}
+
 std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     auto maker = std::make_shared<ObjectMaker>();
     maker->options.rules = &rules_of(config.view.dialect);
@@ -22,6 +34,7 @@ std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
     maker->options.division = config.view.division;
     maker->options.by_namespace = !config.scope.namespaces.empty();
     maker->options.max_targets = config.scope.watch.max_targets_per_object;
+    maker->options.cluster = cluster_block(config.view.cluster);
     return maker;
 }
 
@@ -161,6 +174,7 @@ std::vector<WatchStatus> GroupWatcherImpl::status(Role role) const {
     std::vector<WatchStatus> status = watches_.status(needed_kinds(role, view_.attach_metadata));
     overfull_[static_cast<std::size_t>(role)].add_to(status, main_kind(role),
                                                      maker_->options.max_targets);
+    for (WatchStatus& watch : status) watch.cluster = view_.cluster.name;
     return status;
 }
 

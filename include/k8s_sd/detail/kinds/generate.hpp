@@ -30,6 +30,7 @@ inline TargetGroupPtr generate(Role role, const Object& object, GeneratorContext
                                const TargetGroupPtr& earlier = nullptr) {
     g.group.begin(source_prefix(role), object.ns(), object.name(), g.options.max_targets, earlier,
                   share_key_of(g.options.division, object.ns(), object.uid_hash()));
+    g.group.add(g.options.cluster);
     with_role(role, [&](auto traits) {
         using MainObject = typename decltype(traits)::MainObject;
         traits.generate(static_cast<const MainObject&>(object), g);

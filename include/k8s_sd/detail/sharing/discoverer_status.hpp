@@ -12,6 +12,7 @@ inline DiscovererStatus discoverer_status(std::vector<WatchStatus> watches) {
     DiscovererStatus status;
     status.watches = std::move(watches);
     status.synced = !status.watches.empty();
+    if (status.synced) status.server = status.watches.front().server;
     for (const WatchStatus& watch : status.watches) {
         status.synced = status.synced && watch.synced;
         if (!watch.error || status.error) continue;

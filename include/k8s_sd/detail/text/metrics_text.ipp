@@ -1,4 +1,5 @@
 #include "k8s_sd/metrics.hpp"
+#include "k8s_sd/server_status.hpp"
 #include "k8s_sd/watch_metrics.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -117,20 +119,38 @@ std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoin
                                const MetricLabels& labels) {
     // Views of a shared watch report the same status; emit it once.
     std::vector<WatchStatus> single;
-    std::set<std::pair<std::string_view, std::string_view>> seen;
-    std::copy_if(
-        watches.begin(), watches.end(), std::back_inserter(single),
-        [&](const WatchStatus& w) { return seen.emplace(to_string(w.kind), w.ns).second; });
+    std::set<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>>
+        seen;
+    std::copy_if(watches.begin(), watches.end(), std::back_inserter(single),
+                 [&](const WatchStatus& w) {
+                     return seen.emplace(w.cluster, w.server, to_string(w.kind), w.ns).second;
+                 });
     TextWriter writer(labels);
     visit_watch_metrics(single, now,
                         [&](const MetricDescription& metric, const WatchStatus& watch,
                             std::string_view label, std::string_view text, double value) {
                             writer.sample(metric,
-                                          {{"resource", to_string(watch.kind)},
+                                          {{watch.cluster.empty() ? "" : "cluster", watch.cluster},
+                                           {watch.server.empty() ? "" : "server", watch.server},
+                                           {"resource", to_string(watch.kind)},
                                            {"namespace", watch.ns},
                                            {label, text}},
                                           value);
                         });
+    return std::move(writer).text();
+}
+
+std::string to_prometheus_text(const std::vector<ServerStatus>& servers,
+                               const MetricLabels& labels) {
+    TextWriter writer(labels);
+    for (const ServerMetric& metric : server_metrics) {
+        for (const ServerStatus& server : servers) {
+            writer.sample(metric.description,
+                          {{server.cluster.empty() ? "" : "cluster", server.cluster},
+                           {server.server.empty() ? "" : "server", server.server}},
+                          metric.value(server));
+        }
+    }
     return std::move(writer).text();
 }
 

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/transport/response_head.hpp"
 #include "k8s_sd/detail/transport/stream_use.hpp"
 #include "k8s_sd/environment.hpp"
+#include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
@@ -35,6 +36,8 @@ struct HttpRequest {
     std::string text;  ///< request line and headers; wiped once answered: credentials
     /// A new connection takes a permit while it is being established; null: it needs none.
     std::shared_ptr<PermitQueue> connect_permits;
+    /// Counts a new connection for as long as it exists; null: it is not counted.
+    std::shared_ptr<Metrics::Gauge> connections{};
     PermitQueue::Urgency urgency = PermitQueue::Urgency::normal;
     Duration connect_timeout{};  ///< does not include the wait for the permit
     /// Timeout for the response head, then for each further part of the body. White space does not

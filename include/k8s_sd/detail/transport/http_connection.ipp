@@ -177,6 +177,36 @@ std::size_t SinkBody::reader::put(const Buffers& buffers, error_code& ec) {
     return total;
 }
 
+/// Counts a connection while it exists.
+class CountedStream final : public ByteStream {
+ public:
+    CountedStream(std::unique_ptr<ByteStream> stream, std::shared_ptr<Metrics::Gauge> count)
+        : stream_(std::move(stream)), count_(std::move(count)) {
+        ++*count_;
+    }
+    ~CountedStream() override { --*count_; }
+    CountedStream(const CountedStream&) = delete;
+    CountedStream& operator=(const CountedStream&) = delete;
+
+    void async_connect(ConnectHandler handler) override {
+        stream_->async_connect(std::move(handler));
+    }
+    void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
+        stream_->async_read_some(buffer, std::move(handler));
+    }
+    void async_write(asio::const_buffer buffer, IoHandler handler) override {
+        stream_->async_write(buffer, std::move(handler));
+    }
+    void close() noexcept override { stream_->close(); }
+    std::string waits_for() const override { return stream_->waits_for(); }
+    void offer_http2() override { stream_->offer_http2(); }
+    bool uses_http2() const override { return stream_->uses_http2(); }
+
+ private:
+    const std::unique_ptr<ByteStream> stream_;
+    const std::shared_ptr<Metrics::Gauge> count_;
+};
+
 class HttpConnection::State final : public std::enable_shared_from_this<State>,
                                     private Http2Stream {
  public:
@@ -297,6 +327,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         attempt([this] {
             stream_ = connector_->make_stream(executor_, *target_);
             if (!stream_) throw std::runtime_error("the connector made no stream");
+            if (const auto& connections = exchange_->request.connections)
+                stream_ = std::make_unique<CountedStream>(std::move(stream_), connections);
             if (lead_) stream_->offer_http2();
             stream_->async_connect(guarded(&State::on_connected));
         });

@@ -61,6 +61,7 @@ void URLWatcherImpl::on_watching() {
 
 error_code URLWatcherImpl::on_body(std::string_view bytes) {
     exchange_.begin_read(bytes.size());
+    server_.traffic()->counts->received_bytes += bytes.size();
     report_.on_bytes(bytes.size(), exchange_.meter().arrived());
     if (state().plain_stream && state().streams_list()) return asio::error::operation_aborted;
     if (!exchange_.may_be_readable()) return state().add_error_text(bytes);

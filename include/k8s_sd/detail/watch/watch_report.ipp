@@ -94,6 +94,7 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
 
 WatchStatus WatchReport::whole_status() const {
     WatchStatus status = status_;
+    status.server = server_;
     if (status.error || unread_.empty()) return status;
     status.error = unread_.error();
     status.message = redact_(url() + ": " + status.error.message() + ": " + unread_.text() +

@@ -67,6 +67,7 @@ void write(JsonWriter& json, const k8s_sd::WatchStatus& watch) {
 /// Distinguishes the configuration from others of its job.
 struct Source {
     std::string role, server;
+    std::string cluster{};
 };
 
 /// \param config  index among the configurations of the job
@@ -75,13 +76,14 @@ Source source_of(const k8s_sd::Job* job, const k8s_sd::JobConfigStatus& status,
     if (status.origin != k8s_sd::TargetOrigin::kubernetes) {
         return {std::string(to_string(status.origin)), {}};
     }
-    if (!job || config >= job->configs.size()) return {"kubernetes", {}};
+    if (!job || config >= job->configs.size()) return {"kubernetes", {}, status.status.cluster};
     const k8s_sd::DiscoveryConfig& known = job->configs[config];
     const std::string& url = known.api_server.url;
-    return {std::string(to_string(known.role)), !url.empty() ? url
-                                                : known.kubeconfig_file.empty()
-                                                    ? "in-cluster"
-                                                    : "kubeconfig " + known.kubeconfig_file};
+    return {std::string(to_string(known.role)),
+            !url.empty()                    ? url
+            : known.kubeconfig_file.empty() ? "in-cluster"
+                                            : "kubeconfig " + known.kubeconfig_file,
+            known.cluster.name};
 }
 
 void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source& source) {
@@ -98,6 +100,7 @@ void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source
     }
     const bool fails = static_cast<bool>(status.error) || !config.provider;
     json.begin('{').member("role", source.role).member("server", source.server);
+    json.member("cluster", source.cluster);
     json.member("state", config.provider ? state_of(status.synced, fails) : "unusable");
     const k8s_sd::error_code error =
         config.provider ? status.error : make_error_code(k8s_sd::errc::invalid_config);
@@ -110,6 +113,25 @@ void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source
     json.member("unconfirmed", status.unconfirmed).name("watches").begin('[');
     for (const k8s_sd::WatchStatus& watch : status.watches) write(json, watch);
     json.end(']').end('}');
+}
+
+void write(JsonWriter& json, const k8s_sd::ServerStatus& server) {
+    const k8s_sd::ServerUsage& usage = server.usage;
+    json.begin('{').member("cluster", server.cluster).member("server", server.server);
+    const bool usable = server.unusable < server.configs;
+    json.member("state", usable ? state_of(server.synced, static_cast<bool>(server.error))
+                                : std::string_view("unusable"));
+    json.member("message", server.message);
+    json.member("remedy", remedy_for(server.error, server.message));
+    write_time(json, "since", server.since);
+    json.member("configs", server.configs).member("unusable", server.unusable);
+    json.member("watches", server.watches).member("failing_watches", server.failing_watches);
+    json.member("objects", server.objects).member("targets", server.targets);
+    json.member("requests", usage.requests).member("failures", usage.failures);
+    json.member("received_bytes", usage.received_bytes);
+    json.member("lists_running", usage.lists_running).member("lists_waiting", usage.lists_waiting);
+    json.member("open_watches", usage.open_watches).member("connections", usage.connections);
+    json.end('}');
 }
 
 void write_lines(JsonWriter& json, std::string_view lines) {
@@ -128,7 +150,9 @@ std::string health_json(const ServedJobs& jobs, const std::string& notes) {
     JsonWriter json(text);
     json.begin('{').name("notes");
     write_lines(json, notes);
-    json.name("jobs").begin('[');
+    json.name("servers").begin('[');
+    for (const k8s_sd::ServerStatus& server : jobs.servers()) write(json, server);
+    json.end(']').name("jobs").begin('[');
     for (const k8s_sd::JobStatus& job : jobs.status()) {
         const auto config = jobs.config(job.name);
         json.begin('{').member("job", job.name).member("synced", job.synced);

@@ -1446,6 +1446,7 @@ function healthCard(job) {
     job.configs.slice(0, maxWatches).map((config) => [
       el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "],
         inline(config.role ?? "", 60),
+        config.cluster ? [" of ", inline(config.cluster, 80)] : null,
         config.server ? [" at ", inline(config.server, 120)] : null,
         config.unconfirmed ? el("strong", { class: "bad" }, " with targets of before a restart")
           : null),
@@ -1455,6 +1456,26 @@ function healthCard(job) {
           "Waits for"]),
         el("tbody", {}, config.watches.slice(0, maxWatches).map((watch) =>
           watchRow(watch, config))))) : null]));
+}
+
+/** The API servers, if there are several: health, and what they are used for. */
+function serversCard(servers) {
+  if ((servers ?? []).length < 2) return null;
+  return el("section", { class: "card", "data-key": "servers" },
+    el("h3", {}, "Clusters"),
+    el("div", { class: "scroll" }, el("table", {},
+      th(["Cluster", "State", "#Targets", "#Objects", "#Watches", "#Connections", "#Requests",
+        "#Failures"]),
+      el("tbody", {}, servers.slice(0, maxWatches).map((server) => el("tr", {},
+        el("td", {}, server.cluster ? cut(server.cluster, 80) : null,
+          server.server ? el("div", { class: "soft foreign" }, cut(server.server, 120)) : null),
+        el("td", {}, healthOf(server.state), server.message ? troubleCard(server) : null),
+        [server.targets, server.objects, server.watches, server.connections, server.requests]
+          .map((count) => el("td", { class: "number" }, number(count))),
+        el("td", { class: "number" + (server.failures ? " bad" : "") },
+          number(server.failures))))))),
+    servers.length > maxWatches ? el("p", { class: "soft" },
+      `and ${number(servers.length - maxWatches)} more`) : null);
 }
 
 /** Jobs with trouble first, with all details up to the limit; then one line each. */
@@ -1472,6 +1493,7 @@ async function showHealth(signal) {
   const lines = wanted.filter((job) => !detailed.includes(job));
   draw(el("div", { class: "bar" }, jobSelect(get("job"), (job) => go({ job }))),
     notesCard(answer.notes),
+    get("job") ? null : serversCard(answer.servers),
     detailed.map(healthCard),
     lines.length ? el("section", { class: "card" },
       el("h3", {}, `${plural(lines.length, "other job")}`),

@@ -30,6 +30,15 @@ struct KubeconfigFile {
 ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile>, const std::string& context,
                                 const ApiServerConfig& own = {});
 
+/// The text of one kubeconfig.
+struct KubeconfigText {
+    std::string path;
+    std::string content;
+};
+
+/// Reads the files of load_kubeconfig().
+std::vector<KubeconfigText> read_kubeconfig_files(const std::string& path);
+
 /// Reads the files first. Missing files are skipped unless there is only one.
 /// \param path  one file, or several separated by colons; an existing file of this whole name wins
 ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,

@@ -6,7 +6,9 @@
 #include "k8s_sd/detail/text/printable.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -113,25 +115,66 @@ ApiServerConfig read_kubeconfig(std::span<const KubeconfigFile> files, const std
     return server;
 }
 
-ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,
-                                const ApiServerConfig& own) {
+std::vector<KubeconfigText> read_kubeconfig_files(const std::string& path) {
     // A path may contain a colon itself.
     const std::vector<std::string> paths =
         is_file(path) ? std::vector<std::string>{path} : split_path_list(path);
-    std::vector<std::string> contents;
-    std::vector<KubeconfigFile> files;
-    contents.reserve(paths.size());
+    std::vector<KubeconfigText> files;
     for (const std::string& file : paths) {
         // As in kubectl, an existing but unreadable file is an error.
         if (paths.size() > 1 && is_missing(file)) continue;
-        contents.push_back(read_config_file(file, "kubeconfig_file"));
-        files.push_back({file, contents.back()});
+        files.push_back({file, read_config_file(file, "kubeconfig_file")});
     }
     if (files.empty()) {
         throw ConfigError("kubeconfig_file",
                           "none of these files exists: " + printable(join(paths)));
     }
+    return files;
+}
+
+ApiServerConfig load_kubeconfig(const std::string& path, const std::string& context,
+                                const ApiServerConfig& own) {
+    const std::vector<KubeconfigText> texts = read_kubeconfig_files(path);
+    std::vector<KubeconfigFile> files;
+    files.reserve(texts.size());
+    for (const KubeconfigText& text : texts) files.push_back({text.path, text.content});
     return read_kubeconfig(files, context, own);
 }
 
 }  // namespace k8s_sd::inline v0::detail
+
+namespace k8s_sd::inline v0 {
+
+std::vector<std::string> kubeconfig_contexts(const std::string& kubeconfig_file) {
+    detail::MergedKubeconfig config;
+    const auto texts = detail::read_kubeconfig_files(kubeconfig_file);
+    for (const auto& text : texts) config.merge({text.path, text.content});
+    std::vector<std::string> names;
+    for (const auto& [name, context] : config.contexts) names.push_back(name);
+    return names;
+}
+
+std::vector<DiscoveryConfig> configs_of_contexts(const DiscoveryConfig& config,
+                                                 const std::vector<std::string>& contexts) {
+    if (config.kubeconfig_file.empty()) {
+        throw ConfigError("kubeconfig_context",
+                          "needs kubeconfig_file; contexts are those of a kubeconfig");
+    }
+    if (!config.kubeconfig_context.empty() || !config.cluster.name.empty()) {
+        throw ConfigError(config.cluster.name.empty() ? "kubeconfig_context" : "cluster.name",
+                          "must not be set: each context is the name of its own cluster");
+    }
+    std::vector<DiscoveryConfig> configs;
+    for (const std::string& context : contexts) {
+        if (std::count(contexts.begin(), contexts.end(), context) > 1) {
+            throw ConfigError("kubeconfig_context", detail::in_quotes(detail::printable(context)) +
+                                                        " is given twice; give each context once");
+        }
+        DiscoveryConfig& one = configs.emplace_back(config);
+        one.kubeconfig_context = context;
+        one.cluster.name = context;
+    }
+    return configs;
+}
+
+}  // namespace k8s_sd::inline v0

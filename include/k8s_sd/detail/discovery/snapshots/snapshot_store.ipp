@@ -126,6 +126,10 @@ Digest digest_of_config(const ResolvedConfig& config, Role role, const WarmStart
     }
     add(to_string(config.view.dialect));
     add(to_string(config.view.prometheus_version));
+    if (!config.view.cluster.name.empty()) {
+        add(config.view.cluster.label);
+        add(config.view.cluster.name);
+    }
     for (const std::string& annotation : options.annotations) add(annotation);
     return digest_of(text);
 }

@@ -42,6 +42,7 @@ struct RoleOptions {
     Division division{};
     std::size_t max_targets = 100'000;  ///< of one object
     const VersionRules* version_rules = &no_version_rules;
+    LabelBlockPtr cluster{};  ///< the label of DiscoveryConfig::cluster; null: none
 };
 
 /// The inputs and outputs of a generator.

@@ -1,0 +1,1 @@
+#include "k8s_sd/detail/inventory/inventory.ipp"

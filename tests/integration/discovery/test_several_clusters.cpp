@@ -1,0 +1,329 @@
+#include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/server_status.hpp"
+#include "support/contains.hpp"
+#include "support/job_host.hpp"
+#include "support/objects.hpp"
+#include "support/plain_lists.hpp"
+#include "support/router.hpp"
+#include "support/simulation.hpp"
+#include "support/slow_connector.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A cluster by the name of its host, and other clusters with a fault each.
+struct Clusters : WithRouter, Simulation {
+    Clusters()
+        : Simulation({}, {}, {},
+                     [this](const Environment& environment) {
+                         router->servers["good"] = environment.connector;
+                         return router;
+                     }),
+          other(context.get_executor(), {.clock = clock}),
+          secured(context.get_executor(), {.token = "secret", .clock = clock}) {
+        router->servers["other"] = other.connector();
+        router->servers["secured"] = secured.connector();
+        // A handshake that never ends looks the same to the client.
+        router->servers["stalled"] = std::make_shared<SlowConnector>(
+            nullptr, clock, [](const ConnectTarget&) { return SlowConnector::Attempt{}; });
+        for (sim::ApiServer* each : {&server, &other}) {
+            each->apply(pod({.name = "p1"}));
+            each->apply(pod({.name = "p2"}));
+        }
+    }
+    ~Clusters() { router->servers.clear(); }
+
+    static DiscoveryConfig pods_of(const std::string& host, const std::string& name = {}) {
+        DiscoveryConfig config{.watch = plain_lists({.max_objects = 100})};
+        config.api_server.url = "https://" + host;
+        config.cluster.name = name.empty() ? host : name;
+        return config;
+    }
+    ServerStatus server_at(const DiscoveryManager& manager, const std::string& name) const {
+        for (ServerStatus& status : manager.servers()) {
+            if (status.cluster == name) return status;
+        }
+        return {};
+    }
+
+    sim::ApiServer other;
+    sim::ApiServer secured;
+};
+
+std::vector<std::string> values_of(const JobLedger& host, const std::string& job,
+                                   const std::string& label) {
+    std::vector<std::string> values;
+    for (const auto& [source, targets] : host.state(job)) {
+        for (const LabelMap& target : targets) {
+            const auto found = target.find(label);
+            values.push_back(found == target.end() ? "none" : found->second);
+        }
+    }
+    std::sort(values.begin(), values.end());
+    return values;
+}
+
+sim::Response answer(const std::string& body) {
+    sim::Response response;
+    response.body = body;
+    return response;
+}
+
+/// A list of so many pods.
+std::string long_list(std::size_t count) {
+    std::string body = R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},)"
+                       R"("items":[)";
+    for (std::size_t i = 0; i < count; ++i) {
+        body += std::string(i == 0 ? "" : ",") + R"({"metadata":{"namespace":"default","name":"p)" +
+                std::to_string(i) + R"("},"status":{"podIP":"10.0.0.1"}})";
+    }
+    return body + "]}";
+}
+
+}  // namespace
+
+TEST_CASE("Several clusters: targets of each server have its name as a label of the group") {
+    Clusters c;
+    JobHost host(c.context.get_executor());
+    host.run();
+    DiscoveryConfig second = Clusters::pods_of("other");
+    second.cluster.label = "__meta_cluster";
+    CHECK(host.manager->apply_config({{"a", {Clusters::pods_of("good"), second}}}).empty());
+    c.settle();
+    CHECK(values_of(host, "a", "cluster") ==
+          std::vector<std::string>{"good", "good", "none", "none"});
+    CHECK(values_of(host, "a", "__meta_cluster") ==
+          std::vector<std::string>{"none", "none", "other", "other"});
+    const auto snapshot = host.manager->snapshot("a");
+    REQUIRE(snapshot->providers.size() == 2);
+    for (const auto& group : snapshot->providers.front().groups)
+        CHECK(group->labels().get("cluster") == "good");
+    CHECK(host.problems() == "");
+}
+
+TEST_CASE("Several clusters: names do not stop the sharing of groups and watches") {
+    Clusters c;
+    JobHost host(c.context.get_executor());
+    host.run();
+    const DiscoveryConfig one = Clusters::pods_of("good", "one");
+    host.manager->apply_config({{"a", {one}}, {"b", {one}}});
+    c.settle();
+    CHECK(c.metrics->providers == 1);
+    const auto group_of = [&](const char* job) {
+        return host.manager->snapshot(job)->providers.front().groups.front();
+    };
+    CHECK(group_of("a") == group_of("b"));
+
+    c.take_requests();
+    host.manager->apply_config({{"a", {one}}, {"b", {Clusters::pods_of("good", "two")}}});
+    c.settle();
+    CHECK(c.take_requests().empty());  // the watches serve both names
+    CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"one", "one"});
+    CHECK(values_of(host, "b", "cluster") == std::vector<std::string>{"two", "two"});
+    CHECK(host.problems() == "");
+}
+
+TEST_CASE("Several clusters: health and use of each server are known by its name") {
+    Clusters c;
+    JobHost host(c.context.get_executor());
+    host.run();
+    DiscoveryConfig unusable;
+    unusable.kubeconfig_file = "/nonexistent/kubeconfig";
+    unusable.cluster.name = "gone";
+    DiscoveryConfig services = Clusters::pods_of("good");
+    services.role = Role::service;
+    host.manager->apply_config({{"a", {Clusters::pods_of("good"), Clusters::pods_of("secured")}},
+                                {"b", {Clusters::pods_of("good"), services, unusable}}});
+    c.settle();
+    const std::vector<ServerStatus> servers = host.manager->servers();
+    REQUIRE(servers.size() == 3);
+    const ServerStatus& good = servers[0];
+    CHECK(good.cluster == "good");
+    CHECK(good.server == "https://good");
+    CHECK(good.synced);
+    CHECK_FALSE(good.error);
+    CHECK(good.configs == 2);
+    CHECK(good.watches == 2);
+    CHECK(good.objects == 2);
+    CHECK(good.targets == 2);
+    CHECK(good.usage.requests == 4);
+    CHECK(good.usage.failures == 0);
+    CHECK(good.usage.received_bytes > 0);
+    CHECK(good.usage.open_watches == 2);
+    CHECK(good.usage.lists_running == 0);
+    CHECK(good.usage.connections >= 1);
+    CHECK(good.usage.connections == c.server.open_connections());
+
+    CHECK(servers[1].cluster == "secured");
+    CHECK_FALSE(servers[1].synced);
+    CHECK(servers[1].error == errc::unauthorized);
+    CHECK(contains(servers[1].message, "401"));
+    CHECK(servers[1].failing_watches == 1);
+
+    CHECK(servers[2].cluster == "gone");
+    CHECK(servers[2].server.empty());
+    CHECK(servers[2].unusable == 1);
+    CHECK(contains(servers[2].message, "/nonexistent/kubeconfig"));
+
+    const std::string text = to_prometheus_text(servers);
+    CHECK(contains(text, "k8s_sd_server_synced{cluster=\"good\",server=\"https://good\"} 1\n"));
+    CHECK(
+        contains(text, "k8s_sd_server_failing{cluster=\"secured\",server=\"https://secured\"} 1"));
+    CHECK(contains(text, "k8s_sd_server_configs{cluster=\"gone\"} 1\n"));
+
+    host.manager->apply_config({});
+    c.settle();
+    CHECK(host.manager->servers().empty());
+    CHECK(server_usage(c.context).empty());
+}
+
+TEST_CASE("Several clusters: watches of equal kinds have series of their own") {
+    Clusters c;
+    JobHost host(c.context.get_executor());
+    host.run();
+    host.manager->apply_config({{"a", {Clusters::pods_of("good"), Clusters::pods_of("other")}}});
+    c.settle();
+    std::vector<WatchStatus> watches;
+    const std::vector<JobStatus> jobs = host.manager->status();
+    for (const JobConfigStatus& config : jobs.front().configs) {
+        watches.insert(watches.end(), config.status.watches.begin(), config.status.watches.end());
+    }
+    const std::string text = to_prometheus_text(watches, c.clock->now());
+    for (const std::string name : {"good", "other"}) {
+        CHECK(contains(text, "k8s_sd_watch_synced{cluster=\"" + name + "\",server=\"https://" +
+                                 name + "\",resource=\"pods\",namespace=\"\"} 1\n"));
+    }
+}
+
+namespace {
+
+/// What the good cluster sees and what the host gets from it, with the times.
+struct Course {
+    std::vector<std::pair<Duration, std::string>> requests;
+    std::vector<std::pair<Duration, std::string>> diffs;
+    bool operator==(const Course&) const = default;
+};
+
+/// The course of two hours with changes, beside the given clusters.
+Course course(const std::vector<DiscoveryConfig>& others,
+              const std::function<void(Clusters&)>& set_up,
+              const std::function<void(Clusters&, const DiscoveryManager&)>& check) {
+    Clusters c;
+    set_up(c);
+    Course course;
+    const TimePoint start = c.clock->now();
+    c.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
+        course.requests.emplace_back(c.clock->now() - start, request.target);
+        return std::nullopt;
+    });
+    JobHost host(c.context.get_executor());
+    host.after_diff = [&](const JobDiff& diff) {
+        if (diff.job == "good")
+            course.diffs.emplace_back(c.clock->now() - start, host.take_diffs());
+    };
+    host.run();
+    std::vector<Job> jobs{{"good", {Clusters::pods_of("good")}}};
+    if (!others.empty()) jobs.push_back({"others", others});
+    host.manager->apply_config(jobs);
+    c.settle();
+    for (int i = 0; i < 24; ++i) {
+        c.advance(5min);
+        c.server.apply(pod({.name = "p1", .labels = {{"v", std::to_string(i)}}}));
+        if (i == 11) c.server.disconnect_all();
+        c.settle();
+        check(c, *host.manager);
+    }
+    CHECK(host.sources("good") == "p1 p2");
+    const auto good = c.server_at(*host.manager, "good");
+    CHECK(good.synced);
+    CHECK(good.usage.connects_waiting == 0);
+    CHECK(host.problems() == "");
+    return course;
+}
+
+}  // namespace
+
+TEST_CASE("Several clusters: one that is away or lies does not disturb the others") {
+    const Course alone = course(
+        {}, [](Clusters&) {}, [](Clusters&, const DiscoveryManager&) {});
+    CHECK(alone.diffs.size() == 25);  // the first state, and each change at once
+    const auto undisturbed = [&](const std::string& host, const auto& set_up, const auto& check) {
+        DiscoveryConfig services = Clusters::pods_of(host);
+        services.role = Role::service;
+        const Course now = course({Clusters::pods_of(host), services}, set_up,
+                                  [&](Clusters& c, const DiscoveryManager& manager) {
+                                      const ServerStatus bad = c.server_at(manager, host);
+                                      CHECK(bad.error);
+                                      check(c, bad);
+                                  });
+        // The diffs of the others are in the log of the host, too.
+        CHECK(now.requests == alone.requests);
+        REQUIRE(now.diffs.size() == alone.diffs.size());
+        for (std::size_t i = 0; i < now.diffs.size(); ++i)
+            CHECK(now.diffs[i].first == alone.diffs[i].first);
+    };
+    const auto ok = [](Clusters&, const ServerStatus&) {};
+
+    SECTION("refuses connections") {
+        undisturbed(
+            "other", [](Clusters& c) { c.other.accept_connections(false); },
+            [](Clusters&, const ServerStatus& bad) { CHECK(bad.usage.connections <= 2); });
+    }
+    SECTION("stalls in the handshake") {
+        undisturbed(
+            "stalled", [](Clusters&) {},
+            [](Clusters&, const ServerStatus& bad) {
+                CHECK(bad.usage.connects_running <= 2);
+                CHECK(bad.usage.connections <= 2);
+            });
+    }
+    SECTION("accepts requests and never answers") {
+        undisturbed(
+            "other",
+            [](Clusters& c) {
+                c.other.set_intercept([](const sim::Request&) { return sim::Response::never(); });
+            },
+            ok);
+    }
+    SECTION("does not know us") {
+        undisturbed(
+            "secured", [](Clusters&) {}, ok);
+    }
+    SECTION("sends garbage") {
+        undisturbed(
+            "other",
+            [](Clusters& c) {
+                c.other.set_intercept([](const sim::Request&) -> std::optional<sim::Response> {
+                    return answer("\x01{[garbage");
+                });
+            },
+            [](Clusters&, const ServerStatus& bad) { CHECK(bad.objects == 0); });
+    }
+    SECTION("sends lists without an end") {
+        const std::string body = long_list(2'000);
+        undisturbed(
+            "other",
+            [&](Clusters& c) {
+                c.other.set_intercept([&](const sim::Request&) -> std::optional<sim::Response> {
+                    return answer(body);
+                });
+            },
+            // Bounded by WatchOptions::max_objects of each watch.
+            [](Clusters& c, const ServerStatus& bad) {
+                CHECK(bad.objects <= 200);
+                CHECK(c.metrics->of(Kind::pod).objects <= 100 + 2);
+                CHECK(bad.targets == 0);
+            });
+    }
+}
