@@ -5,19 +5,14 @@
 
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/sim/api_server.hpp"
 #include "measure.hpp"
+#include "secret_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <malloc.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -27,44 +22,7 @@ namespace asio = boost::asio;
 // The figure in a comment of the kubelet's object cache about its own store.
 constexpr double kubelet_bytes = 600;
 
-struct Server {
-    std::string url;
-    pid_t process = -1;
-};
-
-std::string name_of(std::size_t i) { return "credentials-" + std::to_string(100'000 + i); }
-
-Server serve(std::size_t objects) {
-    int pipe[2];
-    if (::pipe(pipe) != 0) std::abort();
-    const pid_t child = ::fork();
-    if (child == 0) {
-        asio::io_context context;
-        k8s_sd::sim::ApiServer server(context.get_executor());
-        for (std::size_t i = 0; i < objects; ++i) {
-            server.apply(
-                R"({"kind":"Secret","apiVersion":"v1","type":"Opaque","metadata":{"name":")" +
-                name_of(i) +
-                R"(","namespace":"shop"},"data":{"username":"c2NyYXBlcg==",)"
-                R"("password":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}})");
-        }
-        const unsigned short port = server.listen();
-        if (::write(pipe[1], &port, sizeof port) != sizeof port) std::abort();
-        context.run();
-        std::_Exit(0);
-    }
-    unsigned short port = 0;
-    if (::read(pipe[0], &port, sizeof port) != sizeof port) std::abort();
-    return {"http://127.0.0.1:" + std::to_string(port), child};
-}
-
 double resident_bytes() { return bench::memory_mb("VmRSS") * 1024 * 1024; }
-
-// Allocated bytes, without the allocator's reserve.
-double heap_bytes() {
-    const struct mallinfo2 info = ::mallinfo2();
-    return static_cast<double>(info.uordblks + info.hblkhd);
-}
 
 struct Result {
     double heap, resident, connections;
@@ -82,7 +40,7 @@ Result measure(const std::string& url, std::size_t objects, std::size_t threshol
     const auto metrics = k8s_sd::metrics_of(context);
     {
         // The first object pays for shared data.
-        const auto first = cache.add_reference("shop", name_of(0));
+        const auto first = cache.add_reference("shop", bench::secret_name(0));
         bool done = false;
         cache.async_get(first, [&](k8s_sd::error_code, const k8s_sd::ObjectPtr&) { done = true; });
         while (!done) context.run_one();
@@ -90,12 +48,12 @@ Result measure(const std::string& url, std::size_t objects, std::size_t threshol
     context.run();  // until no handler is left
     context.restart();
     ::malloc_trim(0);
-    const double heap = heap_bytes();
+    const double heap = bench::heap_bytes();
     const double resident = resident_bytes();
     std::vector<k8s_sd::ObjectCache::Reference> references;
     references.reserve(objects);
     for (std::size_t i = 0; i < objects; ++i) {
-        references.push_back(cache.add_reference("shop", name_of(i)));
+        references.push_back(cache.add_reference("shop", bench::secret_name(i)));
     }
     const auto& watchers = metrics->of(k8s_sd::Kind::secret);
     const auto before = static_cast<std::int64_t>(watchers.watches);
@@ -109,7 +67,7 @@ Result measure(const std::string& url, std::size_t objects, std::size_t threshol
     context.poll();
     Result result{};
     result.connections = static_cast<double>(metrics->cache_watches);
-    result.heap = (heap_bytes() - heap) / static_cast<double>(objects);
+    result.heap = (bench::heap_bytes() - heap) / static_cast<double>(objects);
     ::malloc_trim(0);
     result.resident = (resident_bytes() - resident) / static_cast<double>(objects);
     return result;
@@ -129,12 +87,11 @@ int main(int argc, char** argv) {
         return 0;
     }
     const std::size_t objects = bench::argument(argc, argv, 1, 1000);
-    const Server server = serve(objects);
+    const bench::SecretServer server = bench::serve_secrets({}, objects);
     std::printf("%zu Secrets, referred to once each; their names, types and data take 83 bytes\n",
                 objects);
     print("single watches", bench::in_process([&] { return measure(server.url, objects, 0); }));
     print("one collection", bench::in_process([&] { return measure(server.url, objects, 50); }));
-    ::kill(server.process, SIGTERM);
-    ::waitpid(server.process, nullptr, 0);
+    bench::stop(server);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "support/contains.hpp"
 #include "support/gzip.hpp"
 #include "support/host.hpp"
+#include "support/http2_frames.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -176,6 +178,44 @@ class NastyServer {
     std::vector<unsigned> lists_, pages_, probes_, watches_, streams_;
 };
 
+/// Frames of a nasty server by HTTP/2.
+class NastyFrames {
+ public:
+    NastyFrames(Random& random, sim::ApiServer& server) : random_(random), server_(server) {}
+
+    void disturb() {
+        using GoAway = sim::ApiServer::GoAway;
+        namespace h2 = test::http2;
+        std::string frames;
+        switch (random_.below(12)) {
+            case 0: return server_.set_http2({.max_streams = random_.below(4)});
+            case 1: return server_.set_http2({.refuse_streams = true});
+            case 2: return server_.set_http2({.omit_end_stream = true});
+            case 3: return server_.set_http2({.answer_pings = false});
+            case 4: return server_.set_http2({.require_http1 = true});
+            case 5:
+                return server_.send_goaway(random_.pick<GoAway>(
+                    {GoAway::announced, GoAway::graceful, GoAway::unprocessed, GoAway::calm}));
+            case 6: frames = h2::rst_frame(stream(), random_.below(14)); break;
+            case 7: frames = h2::data_frame(stream(), "garbage"); break;
+            case 8: frames = std::string(1 + random_.below(100), 'x'); break;
+            case 9:
+                for (int i = 0; i < 20'000; ++i) frames += h2::settings_frame();
+                break;
+            default: return calm_down();
+        }
+        server_.send_http2_frames(frames);
+    }
+    void calm_down() { server_.set_http2({}); }
+
+ private:
+    /// One of the first streams of a connection.
+    std::int32_t stream() { return static_cast<std::int32_t>(1 + 2 * random_.below(8)); }
+
+    Random& random_;
+    sim::ApiServer& server_;
+};
+
 /// Pods that come and go, a nasty server, one host; finally the server behaves.
 class Scenario {
  public:
@@ -183,6 +223,7 @@ class Scenario {
         : random_(seed),
           sim_(random_server(random_), random_transport(random_)),
           nasty_(random_, sim_.server),
+          frames_(random_, sim_.server),
           host_(sim_.context.get_executor(), config()) {
         sim_.server.set_token(token);
         for (int i = 0; i < 8; ++i) change();
@@ -198,10 +239,12 @@ class Scenario {
             for (int i = 0; i < 6; ++i) {
                 if (random_.one_in(4)) change();
                 if (random_.one_in(12)) sim_.server.disconnect_all();
+                if (is_by_http2() && random_.one_in(4)) frames_.disturb();
                 sim_.advance(10s);
             }
             // Retries, probes and lists; pages with objects are few here.
             CHECK(sim_.server.requests().size() - before <= 250);
+            CHECK(sim_.server.open_connections() <= 10);
             check_reported(minute);
             sim_.server.clear_requests();
         }
@@ -209,6 +252,7 @@ class Scenario {
 
     void check_end() {
         nasty_.end();
+        frames_.calm_down();
         sim_.advance(12min);
         std::set<std::string> expected;
         for (const auto& name : names_) {
@@ -232,6 +276,7 @@ class Scenario {
         DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = sim_.server.url();
         config.api_server.auth.bearer_token = token;
+        if (is_by_http2()) config.api_server.http_version = HttpVersion::http2;
         config.watch.page_size = random_.pick<unsigned>({0, 2, 500});
         config.watch.watch_list = random_.one_in(2);
         if (random_.one_in(3)) config.watch.gzip = Compression::always;
@@ -264,6 +309,7 @@ class Scenario {
     Random random_;
     Simulation sim_;
     NastyServer nasty_;
+    NastyFrames frames_;
     Host host_;
     std::set<std::string> names_;
 };
@@ -277,12 +323,15 @@ constexpr std::uint64_t usual_runs = 200;
 constexpr std::uint64_t usual_runs = 2000;
 #endif
 
+/// Floods of frames take their time.
+std::uint64_t default_runs() { return is_by_http2() ? usual_runs / 8 : usual_runs; }
+
 }  // namespace
 
 // K8S_SD_NASTY_RUNS=20000 for a long run, K8S_SD_NASTY_SEED=n for another seed.
 TEST_CASE("Nasty servers: whatever they do, requests are bounded, and in the end all is right") {
     const std::uint64_t first = number_from("K8S_SD_NASTY_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", usual_runs);
+    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", default_runs());
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {
         INFO("K8S_SD_NASTY_SEED=" << seed << " K8S_SD_NASTY_RUNS=1");
         Scenario scenario(seed);
@@ -440,7 +489,7 @@ class FormServer {
 // K8S_SD_NASTY_RUNS and K8S_SD_NASTY_SEED as above.
 TEST_CASE("Nasty servers: where one form of a list gets through, a list takes a minute at most") {
     const std::uint64_t first = number_from("K8S_SD_NASTY_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", usual_runs);
+    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", default_runs());
     for (std::uint64_t seed = first; seed < first + runs; ++seed) {
         INFO("K8S_SD_NASTY_SEED=" << seed << " K8S_SD_NASTY_RUNS=1");
         Random random(seed);

@@ -99,7 +99,7 @@ TEST_CASE("ObjectCache by HTTP/2: at the limit of the server another connection 
 }
 
 TEST_CASE("ObjectCache by HTTP/2: a GOAWAY each second costs neither a list nor an event") {
-    SharingCluster c(200);
+    SharingCluster c(440);
     c.refer_to_all();
     c.take_requests();
     std::size_t lists = 0;
@@ -115,9 +115,9 @@ TEST_CASE("ObjectCache by HTTP/2: a GOAWAY each second costs neither a list nor 
         lists += c.take_counts().lists;
     }
     CHECK(lists == 60);  // of the late objects
-    CHECK(c.server.open_watches() == 260);
+    CHECK(c.server.open_watches() == 500);
     CHECK(c.server.http2_connections() > 30);
-    CHECK(c.count_values("token=1") == 140);
+    CHECK(c.count_values("token=1") == 380);
     CHECK(c.take_log().empty());
 }
 

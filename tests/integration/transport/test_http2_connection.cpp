@@ -530,6 +530,39 @@ TEST_CASE("HTTP/2: GOAWAY with an error ends all streams and names it") {
     CHECK(c.peer(0).closed);
 }
 
+TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM no request follows for 30 s, then one after the other") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    const auto sent = [&] {
+        std::size_t count = 0;
+        for (const auto& peer : c.connector->peers) count += peer->streams().size();
+        return count;
+    };
+    SECTION("for the connection") {
+        c.send(0, h2::settings_frame() + h2::goaway_frame(1, h2::enhance_your_calm));
+    }
+    SECTION("for a stream") {
+        c.send(0, h2::settings_frame() + h2::rst_frame(1, h2::enhance_your_calm));
+    }
+    CHECK(watch.ec == asio::error::connection_reset);
+    MultiplexedRequest& first = c.get();
+    MultiplexedRequest& second = c.get();
+    MultiplexedRequest& closed = c.get();
+    closed.connection->close();
+    c.advance(29'999ms);
+    CHECK(sent() == 1);
+    CHECK(first.notified == "waits;");
+    c.advance(1ms);
+    CHECK(sent() == 2);
+    CHECK(first.notified == "waits;connects;");
+    CHECK(second.notified == "waits;");
+    c.advance(10ms);
+    CHECK(sent() == 3);
+    CHECK_FALSE(second.ec);
+    c.get();
+    CHECK(sent() == 4);
+}
+
 TEST_CASE("HTTP/2: a stream without END_STREAM is a cut; the others go on") {
     MultiplexedClient c;
     MultiplexedRequest& cut = c.get();

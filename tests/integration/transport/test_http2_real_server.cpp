@@ -1,68 +1,21 @@
 #include "k8s_sd/detail/transport/http2/http2_pool.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "support/certificates.hpp"
+#include "support/real_server.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <unistd.h>
 #include <chrono>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace k8s_sd::detail {
 namespace {
 
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
-
-/// A folder for the files of a server, deleted in the end.
-class ServerFolder {
- public:
-    ServerFolder() {
-        std::string name = (fs::temp_directory_path() / "k8s_sd-h2-XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~ServerFolder() { fs::remove_all(path_); }
-    ServerFolder(const ServerFolder&) = delete;
-    ServerFolder& operator=(const ServerFolder&) = delete;
-    std::string write(const std::string& name, const std::string& content) const {
-        std::ofstream(path_ / name, std::ios::binary) << content;
-        return path_ / name;
-    }
-    std::string path() const { return path_; }
-
- private:
-    fs::path path_;
-};
-
-bool is_installed(const std::string& program) {
-    for (const char* folder : {"/usr/bin/", "/usr/local/bin/", "/usr/sbin/"}) {
-        if (fs::exists(folder + program)) return true;
-    }
-    return false;
-}
-
-unsigned short free_port() {
-    asio::io_context io;
-    asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
-    return acceptor.local_endpoint().port();
-}
-
-bool accepts_connections(unsigned short port) {
-    asio::io_context io;
-    asio::ip::tcp::socket socket(io);
-    error_code ec;
-    socket.connect({asio::ip::address_v4::loopback(), port}, ec);
-    return !ec;
-}
 
 /// The collected response of a real server.
 struct RealAnswer final : ResponseSink {
@@ -79,32 +32,25 @@ struct RealAnswer final : ResponseSink {
 };
 
 /// nghttpd with some files, over TLS, and a client of it.
-struct RealServer {
+struct FileServer {
     static constexpr std::size_t large = 100 << 20;
 
-    explicit RealServer(std::vector<std::string> options = {}) {
+    explicit FileServer(std::vector<std::string> options = {}) {
         if (!has_http2()) SKIP("built without nghttp2");
-        if (!is_installed("nghttpd")) SKIP("nghttpd is not installed");
         const test::CertificateAuthority authority;
         const test::Identity identity = authority.server({"127.0.0.1"});
         folder.write("small", "hello");
         folder.write("large", std::string(large, 'x'));
-        options.insert(options.end(), {"--address=127.0.0.1", "--htdocs=" + folder.path(),
-                                       std::to_string(port), folder.write("key", identity.key),
-                                       folder.write("certificate", identity.certificate)});
-        ProgramRunner::Program program;
-        program.command = "nghttpd";
-        program.args = std::move(options);
-        program.timeout = 2min;
-        program.max_output = 1 << 20;
-        running = system_program_runner()->async_run(program, [](const auto&) {});
-        for (int i = 0; i < 300 && !accepts_connections(port); ++i) {
-            std::this_thread::sleep_for(20ms);
-        }
-        REQUIRE(accepts_connections(port));
+        options.insert(options.end(), {"--address=127.0.0.1", "--htdocs=" + folder.path()});
+        server.emplace("nghttpd", [&](unsigned short port) {
+            std::vector<std::string> all = options;
+            all.insert(all.end(), {std::to_string(port), folder.write("key", identity.key),
+                                   folder.write("certificate", identity.certificate)});
+            return all;
+        });
         const auto to = std::make_shared<ConnectTarget>();
         to->host = "127.0.0.1";
-        to->port = std::to_string(port);
+        to->port = std::to_string(server->port());
         to->tls.emplace();
         to->tls->ca = authority.certificate();
         target = to;
@@ -139,9 +85,8 @@ struct RealServer {
         }
     }
 
-    ServerFolder folder;
-    unsigned short port = free_port();
-    std::shared_ptr<void> running;
+    test::ServerFolder folder;
+    std::optional<test::RealServer> server;
     asio::io_context io;
     std::shared_ptr<Http2Pool> pool =
         std::make_shared<Http2Pool>(io.get_executor(), system_clock(), 0);
@@ -151,18 +96,18 @@ struct RealServer {
 };
 
 TEST_CASE("HTTP/2 and nghttpd: many requests and a large body over one connection") {
-    RealServer server;
+    FileServer server;
     const RealAnswer& body = server.get("/large");
     for (int i = 0; i < 50; ++i) server.get("/small");
     server.run();
-    CHECK(body.size == RealServer::large);
+    CHECK(body.size == FileServer::large);
     for (std::size_t i = 1; i < server.answers.size(); ++i) CHECK(server.answers[i].size == 5);
     CHECK(server.pool->find(server.target, StreamUse::brief));
     CHECK_FALSE(server.pool->is_http1(server.target));
 }
 
 TEST_CASE("HTTP/2 and nghttpd: more requests than streams of a connection") {
-    RealServer server({"--max-concurrent-streams=5"});
+    FileServer server({"--max-concurrent-streams=5"});
     for (int i = 0; i < 60; ++i) server.get("/small");
     server.run();
     for (const RealAnswer& answer : server.answers) CHECK(answer.size == 5);

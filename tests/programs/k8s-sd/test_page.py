@@ -810,7 +810,8 @@ class PageWithTrouble(WithPage):
     def test_health_says_since_when_and_what_to_do(self):
         watch = {"kind": "pods", "namespace": "", "state": "failing", "synced": False,
                  "message": "403", "remedy": "allow it", "failures": 4, "objects": 0, "relists": 0,
-                 "since": 1e12, "waiting": "retry", "last_event": None, "last_list": None}
+                 "http_version": 2, "since": 1e12, "waiting": "retry", "last_event": None,
+                 "last_list": None}
         config = {"role": "pod", "server": "in-cluster", "state": "stale", "message": "cannot list",
                   "remedy": "grant list", "failures": 3, "since": 1e12, "stale_since": 1e12 - 60000,
                   "watches": [watch]}
@@ -821,7 +822,8 @@ class PageWithTrouble(WithPage):
             page.press("7")
             page.wait("byId('main').innerText.includes('What to do: grant list')")
             text = page.js("byId('main').innerText")
-            for part in ("for 2 min, 3 failures, the targets are of 3 min ago", "allow it"):
+            for part in ("for 2 min, 3 failures, the targets are of 3 min ago", "allow it",
+                         "by HTTP/2"):
                 self.assertIn(part, text)
             self.assertLess(text.index("cannot list"), text.index("fine"))
             page.wait("byId('strip').innerText.includes('Job bad is out of date')")

@@ -252,7 +252,8 @@ TEST_CASE("WatchIntake: adopted and forgotten objects are not reported, but coun
     IntakeFixture f;
     IntakeFixture other;
     other.add("a");
-    f.intake.adopt(*other.intake.store().objects().begin());
+    other.intake.store().objects().for_each(
+        [&](const ObjectPtr& object) { f.intake.adopt(object); });
     CHECK(f.report.status().objects == 1);
     f.intake.begin_list();
     CHECK(f.intake.has_lost_much());  // though not synced

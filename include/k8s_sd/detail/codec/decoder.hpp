@@ -59,6 +59,9 @@ class Decoder {
     virtual error_code finish() = 0;
     /// Wipes and frees the memory for decoding. A document in progress is lost.
     virtual void release() = 0;
+    /// Whether it waits for the next event of a watch and knows nothing about the body: another
+    /// decoder could go on.
+    virtual bool is_idle() const noexcept { return false; }
     /// The list head, complete once finish() has succeeded. While an item is reported, it contains
     /// the version if that precedes the items.
     virtual const ListHead& list() const noexcept = 0;

@@ -22,7 +22,8 @@ using MakeDecoder = decltype(&make_decoder);
 
 /// Interprets lists and events independently of their encoding: types of events, bookmarks, errors,
 /// versions, and unusable objects. Reads one response body after the other; each object goes to the
-/// sink once it is complete, and is not stored here.
+/// sink once it is complete, and is not stored here. Between events there is no decoder, because
+/// there may be a watch for each object.
 class ListWatchReader final : private DocumentSink {
  public:
     ListWatchReader(const KindSchema& schema, std::size_t max_object_bytes, EventSink& sink,
@@ -45,16 +46,20 @@ class ListWatchReader final : private DocumentSink {
 
     /// Of the list, once finish() has succeeded.
     const std::string& resource_version() const noexcept { return list_.resource_version; }
-    /// The version of the list during the report of an item; empty if it is not known yet.
+    /// The version of the list, only during the report of an item; empty if it is not known yet.
     const std::string& early_version() const noexcept { return decoder_->list().resource_version; }
     const std::string& continue_token() const noexcept { return list_.continue_token; }
     const std::string& shard_selector() const noexcept { return list_.shard_selector; }
-    /// Whether an object so far had managedFields. Requires a decoder.
-    bool has_managed_fields() const noexcept { return decoder_->has_managed_fields(); }
+    /// Whether an object of the body so far had managedFields.
+    bool has_managed_fields() const noexcept {
+        return managed_fields_ || (decoder_ && decoder_->has_managed_fields());
+    }
     /// The last error code in words.
     const std::string& problem() const noexcept { return problem_; }
 
  private:
+    void make_decoder_again();
+    void drop_idle_decoder();
     error_code on_item(std::string_view list_kind, const ObjectProblem&) override;
     error_code on_event(std::string_view type, const ObjectProblem&) override;
     void report(EventType type, const ObjectProblem& problem);
@@ -74,11 +79,11 @@ class ListWatchReader final : private DocumentSink {
     const KindSchema& schema_;
     std::size_t max_object_bytes_;
     EventSink& sink_;
-    std::string list_kind_;  // "PodList"
     MakeDecoder make_;
-    std::unique_ptr<Scratch> scratch_;
-    std::unique_ptr<Decoder> decoder_;
-    std::string content_type_;  // of the decoder
+    std::unique_ptr<Scratch> scratch_;  // null without a decoder
+    std::unique_ptr<Decoder> decoder_;  // null: not chosen, or between events
+    std::string content_type_;          // of the decoder
+    bool managed_fields_ = false;       // found by a previous decoder of this body
     Document document_ = Document::list;
     bool kind_is_certain_ = true;
     bool kind_is_owed_ = false;  // the list must still declare it: items came without a kind

@@ -26,28 +26,37 @@ bool ends_list(const api::ObjectMeta& bookmark) noexcept {
 
 ListWatchReader::ListWatchReader(const KindSchema& schema, std::size_t max_object_bytes,
                                  EventSink& sink, MakeDecoder make)
-    : schema_(schema),
-      max_object_bytes_(max_object_bytes),
-      sink_(sink),
-      list_kind_(std::string(resource_of(schema.kind).kind) + "List"),
-      make_(make),
-      scratch_(schema.make_scratch()) {}
+    : schema_(schema), max_object_bytes_(max_object_bytes), sink_(sink), make_(make) {}
 
 void ListWatchReader::expect(Document document) {
     document_ = document;
     kind_is_certain_ = true;
-    kind_is_owed_ = false;
+    kind_is_owed_ = managed_fields_ = false;
     list_ = {};
     problem_.clear();
 }
 
 bool ListWatchReader::choose_decoder(std::string_view content_type) {
     if (!decoder_ || content_type != content_type_) {
-        decoder_ = make_(content_type, schema_, *scratch_, max_object_bytes_, *this);
         content_type_ = content_type;
+        make_decoder_again();
+    } else {
+        decoder_->begin(document_);
     }
-    if (decoder_) decoder_->begin(document_);
     return decoder_ != nullptr;
+}
+
+void ListWatchReader::make_decoder_again() {
+    if (!scratch_) scratch_ = schema_.make_scratch();
+    decoder_ = make_(content_type_, schema_, *scratch_, max_object_bytes_, *this);
+    if (decoder_) decoder_->begin(document_);
+}
+
+void ListWatchReader::drop_idle_decoder() {
+    if (!decoder_->is_idle()) return;
+    managed_fields_ = has_managed_fields();
+    decoder_ = nullptr;
+    scratch_ = nullptr;
 }
 
 error_code ListWatchReader::fail(error_code what, std::string why) {
@@ -56,11 +65,14 @@ error_code ListWatchReader::fail(error_code what, std::string why) {
 }
 
 error_code ListWatchReader::feed(std::string_view bytes) {
-    const error_code ec = decoder_->feed(bytes);
-    return ec ? fail(ec, decoder_->problem()) : ec;
+    if (!decoder_) make_decoder_again();
+    if (const error_code ec = decoder_->feed(bytes)) return fail(ec, decoder_->problem());
+    drop_idle_decoder();
+    return {};
 }
 
 error_code ListWatchReader::finish() {
+    if (!decoder_) return {};  // between events
     if (const error_code ec = decoder_->finish()) return fail(ec, decoder_->problem());
     if (document_ == Document::watch) return {};
     list_ = decoder_->list();
@@ -84,7 +96,10 @@ error_code ListWatchReader::check_list() {
 }
 
 bool ListWatchReader::is_list_kind(std::string_view kind) const noexcept {
-    return kind == list_kind_ || (schema_.metadata_only && kind == metadata_list_kind);
+    constexpr std::string_view suffix = "List";
+    const bool matches = kind.ends_with(suffix) && kind.substr(0, kind.size() - suffix.size()) ==
+                                                       resource_of(schema_.kind).kind;
+    return matches || (schema_.metadata_only && kind == metadata_list_kind);
 }
 
 bool ListWatchReader::is_object_kind(std::string_view kind) const noexcept {
@@ -97,8 +112,9 @@ error_code ListWatchReader::check_kind(std::string_view list_kind) {
     if (list_kind.empty() || is_list_kind(list_kind) || list_kind == "List") return {};
     return fail(errc::malformed_response, "the server answered with the kind " +
                                               std::string(list_kind.substr(0, max_kind_size)) +
-                                              " instead of " + list_kind_ +
-                                              "; is the path in the server's URL right?");
+                                              " instead of " +
+                                              std::string(resource_of(schema_.kind).kind) +
+                                              "List; is the path in the server's URL right?");
 }
 
 // Typed lists declare their kind first. In other lists it follows the items; these declare it.

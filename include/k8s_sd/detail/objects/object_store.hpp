@@ -71,34 +71,90 @@ struct KeyEqual {
     }
 };
 
+/// The objects of a store. A few are in a vector, because the smallest table takes 512 bytes and
+/// there may be a watch for each object.
+class ObjectSet {
+    using Element = Keyed<ObjectPtr>;
+
+ public:
+    /// Null: no such object.
+    const Element* find(const NameView& key) const {
+        if (!table_.empty()) {
+            const auto it = table_.find(key);
+            return it == table_.end() ? nullptr : &*it;
+        }
+        for (const Element& element : few_) {
+            if (KeyEqual{}(key, element)) return &element;
+        }
+        return nullptr;
+    }
+    /// The set must not contain the key.
+    void add(ObjectPtr object) {
+        if (table_.empty() && few_.size() < max_few) {
+            few_.emplace_back(std::move(object));
+            return;
+        }
+        for (Element& element : few_) table_.insert(std::move(element));
+        few_ = {};
+        table_.insert(std::move(object));
+    }
+    void erase(const NameView& key) {
+        table_.erase(key);
+        std::erase_if(few_, [&](const Element& element) { return KeyEqual{}(key, element); });
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const ObjectPtr& object : few_) visit(object);
+        for (const ObjectPtr& object : table_) visit(object);
+    }
+    template <class Predicate>
+    void erase_if(Predicate predicate) {
+        std::erase_if(few_, predicate);
+        for (auto it = table_.begin(); it != table_.end();) {
+            const auto here = it++;
+            if (predicate(*here)) table_.erase(here);
+        }
+    }
+    bool empty() const noexcept { return size() == 0; }
+    std::size_t size() const noexcept { return few_.size() + table_.size(); }
+
+ private:
+    static constexpr std::size_t max_few = 8;
+
+    // One of them is empty.
+    std::vector<Element> few_;
+    boost::unordered_flat_set<Element, KeyHash, KeyEqual> table_;
+};
+
 /// The objects of one collection. An update with equal content and equal matching views is no
 /// change. A list replaces the objects one by one; its end removes the objects not listed. An
 /// object present on the server is never missing in between.
 class ObjectStore {
  public:
-    using Objects = boost::unordered_flat_set<Keyed<ObjectPtr>, KeyHash, KeyEqual>;
-
     const Object* find(std::string_view ns, std::string_view name) const {
-        const auto it = objects_.find(NameView{ns, name});
-        return it == objects_.end() ? nullptr : it->get();
+        const auto* const known = objects_.find({ns, name});
+        return known ? known->get() : nullptr;
     }
-    const Objects& objects() const noexcept { return objects_; }
+    const ObjectSet& objects() const noexcept { return objects_; }
     std::size_t size() const noexcept { return objects_.size(); }
 
     /// \returns two null pointers if the content is equal
     ObjectChange put(ObjectPtr object) {
-        const auto [it, added] = objects_.insert(object);
-        if (added) return {nullptr, std::move(object)};
-        if (is_equal(**it, *object)) return {};
+        const auto* const known = objects_.find({object->ns(), object->name()});
+        if (!known) {
+            objects_.add(object);
+            return {nullptr, std::move(object)};
+        }
+        if (is_equal(**known, *object)) return {};
         // Erase and insert would cause occasional rehashes.
-        ObjectPtr before = it->exchange(object);
+        ObjectPtr before = known->exchange(object);
         return {std::move(before), std::move(object)};
     }
     ObjectChange remove(std::string_view ns, std::string_view name) {
-        const auto it = objects_.find(NameView{ns, name});
-        if (it == objects_.end()) return {};
-        ObjectPtr before = *it;
-        objects_.erase(it);
+        const auto* const known = objects_.find({ns, name});
+        if (!known) return {};
+        ObjectPtr before = *known;
+        objects_.erase({before->ns(), before->name()});
         listed_.erase(before.get());
         return {std::move(before), nullptr};
     }
@@ -140,12 +196,11 @@ class ObjectStore {
     std::vector<ObjectChange> finish_list() {
         std::vector<ObjectChange> removals;
         if (tracking_ && !nameless_ && listed_.size() != objects_.size()) {
-            for (auto it = objects_.begin(); it != objects_.end();) {
-                const auto here = it++;
-                if (listed_.contains(here->get())) continue;
-                removals.push_back({*here, nullptr});
-                objects_.erase(here);
-            }
+            objects_.erase_if([&](const ObjectPtr& object) {
+                if (listed_.contains(object.get())) return false;
+                removals.push_back({object, nullptr});
+                return true;
+            });
         }
         listed_ = {};
         tracking_ = nameless_ = false;
@@ -159,7 +214,7 @@ class ObjectStore {
                a.same_content(b) && ObjectTag::of(a) != ObjectTag::apart;
     }
 
-    Objects objects_;
+    ObjectSet objects_;
     boost::unordered_flat_set<const Object*> listed_;  // objects of objects_ listed so far
     std::size_t known_ = 0;                            // when the list began
     bool tracking_ = false;

@@ -149,6 +149,8 @@ class ByteOrderMarkFilter {
         }
         return next(bytes);
     }
+    /// No text has been forwarded yet.
+    bool at_start() const noexcept { return at_start_; }
     /// At the end of the text: forwards an incomplete mark, which is no mark.
     template <class Next>
     error_code finish(const Next& next) {

@@ -215,8 +215,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         : executor_(std::move(executor)),
           connector_(std::move(connector)),
           clock_(std::move(clock)),
-          pool_(std::move(pool)),
-          timer_(clock_->make_timer(executor_)) {}
+          pool_(std::move(pool)) {}
 
     void get(Target target, HttpRequest request, ResponseSink& sink, Handler handler) {
         // The open connection may use another client certificate.
@@ -237,8 +236,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     }
 
     void close() noexcept {
-        timer_->cancel();
         drop_stream();
+        timer_.reset();
         exchange_.reset();
     }
 
@@ -275,6 +274,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     /// establishing, or its own attempt, once it has a permit.
     void find_connection() {
         if (may_share()) {
+            if (const auto end = pool_->next_after_pause(target_)) return wait_until(*end);
             const StreamUse use = *exchange_->request.http2;
             if (const auto connection = pool_->find(target_, use)) return send_on(connection);
             wait_ = pool_->async_wait(target_, use, guarded(&State::on_other_connected));
@@ -286,7 +286,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         connect_permit_ ? dial() : ask_permit();
     }
     void ask_permit() {
-        timer_->cancel();
+        timer_.reset();
         const std::shared_ptr<PermitQueue>& permits = exchange_->request.connect_permits;
         const PermitQueue::Urgency urgency = exchange_->request.urgency;
         // Without a timeout an attempt that hangs would keep its permit.
@@ -316,9 +316,18 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         permit_request_.reset();
         wait_ = nullptr;
         connect_permit_ = std::move(permit);
+        on_wait_end();
+    }
+    void on_wait_end() {
         const auto exchange = exchange_;
         exchange->sink->on_connect_wait(false);
         if (exchange_ == exchange) find_connection();  // else closed by the sink
+    }
+    void wait_until(TimePoint end) {
+        connect_permit_.reset();
+        if (!timer_) timer_ = clock_->make_timer(executor_);
+        timer_->expires_at(end, guarded(&State::on_wait_end));
+        exchange_->sink->on_connect_wait(true);
     }
     void dial() {
         exchange_->reused = false;
@@ -485,11 +494,12 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     void send_on(const std::shared_ptr<Http2Connection>& connection) {
         connect_permit_.reset();
         const HttpRequest& request = exchange_->request;
-        limit(request.idle_timeout, request.idle_error);
         exchange_->reused = connection->has_answered();
         stream_id_ = connection->open(request.text, *request.http2, request.secret_body, *this);
         if (stream_id_ == 0) return find_connection();
         shared_ = connection;
+        timer_.reset();
+        limit(request.idle_timeout, request.idle_error);
     }
     void on_stream_head(const ResponseHead& head) override {
         const auto self = shared_from_this();
@@ -509,9 +519,14 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         if (ec) return finish(ec, "the response is not valid: " + ec.message());
         if (exchange->alive) touch();
     }
+    void on_stream_due() override {
+        const auto self = shared_from_this();
+        on_timer();
+    }
     void on_stream_end(const StreamEnd& end) override {
         const auto self = shared_from_this();
         shared_ = nullptr;
+        if (end.calm) pool_->pause(target_);
         if (end.kind == Http2End::Kind::complete) return finish({}, {});
         if (end.kind == Http2End::Kind::head_too_large) {
             return finish(errc::header_too_large, {});
@@ -544,7 +559,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     void finish(error_code ec, std::string why) {
         if (ec && lead_) std::exchange(lead_, {}).on_failure(ec, why);
         const auto exchange = std::exchange(exchange_, nullptr);
-        timer_->cancel();
+        timer_.reset();
         if (ec) drop_stream();
         const Handler handler = std::move(exchange->handler);
         handler(ec, std::move(why));
@@ -557,8 +572,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         connect_permit_.reset();
     }
 
-    // One timer serves the whole exchange; received bytes only update the time of the last
-    // activity.
+    // One timer serves the whole exchange, that of the connection if it is shared; received bytes
+    // only update the time of the last activity.
     void limit(Duration timeout, error_code error) {
         touch();
         limit_ = timeout;
@@ -570,11 +585,14 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         return limit_error_ == errc::connect_timeout ? limit_ : exchange_->request.idle_timeout;
     }
     void watch_silence() {
-        if (allowed() <= Duration{}) return timer_->cancel();
-        check_again_at(last_activity_ + allowed());
+        if (allowed() > Duration{}) return check_again_at(last_activity_ + allowed());
+        timer_.reset();
+        if (shared_) shared_->call_at(stream_id_, TimePoint::max());
     }
     void check_again_at(TimePoint at) {
         due_ = at;
+        if (shared_) return shared_->call_at(stream_id_, at);
+        if (!timer_) timer_ = clock_->make_timer(executor_);
         timer_->expires_at(due_, guarded(&State::on_timer));
     }
     void on_timer() {
@@ -596,7 +614,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     std::shared_ptr<Connector> connector_;
     std::shared_ptr<Clock> clock_;
     const std::shared_ptr<Http2Pool> pool_;  ///< null: HTTP/1.1 only
-    std::unique_ptr<Timer> timer_;
+    std::unique_ptr<Timer> timer_;           ///< null: no time limit, or the connection is shared
     Target target_;
     std::unique_ptr<ByteStream> stream_;
     PermitQueue::RequestHandle permit_request_;

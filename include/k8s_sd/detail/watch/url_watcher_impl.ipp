@@ -172,7 +172,7 @@ std::size_t URLWatcher::size() const noexcept { return impl_->store().size(); }
 void URLWatcher::forget(std::string_view ns, std::string_view name) { impl_->forget(ns, name); }
 void URLWatcher::adopt(ObjectPtr object) { impl_->adopt(std::move(object)); }
 void URLWatcher::for_each(const std::function<void(const ObjectPtr&)>& visit) const {
-    for (const ObjectPtr& object : impl_->store().objects()) visit(object);
+    impl_->store().objects().for_each(visit);
 }
 void URLWatcher::for_each_pending(const std::function<void(const ObjectPtr&)>& visit) const {
     for (const ObjectPtr& object : impl_->held()) visit(object);

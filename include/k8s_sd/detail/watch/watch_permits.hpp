@@ -75,7 +75,7 @@ class WatchPermits {
     /// Sets the timer, which each other wait uses as well: it replaces that wait. The handler is
     /// responsible for its owner.
     void call_after(Duration, Handler);
-    void cancel_timer() noexcept { timer_->cancel(); }
+    void cancel_timer() noexcept { timer_.reset(); }
 
     Random& random() noexcept { return random_; }
 
@@ -90,7 +90,7 @@ class WatchPermits {
     const std::shared_ptr<Clock> clock_;
     std::shared_ptr<ServerTraffic> traffic_;
     Random random_;
-    std::unique_ptr<Timer> timer_;
+    std::unique_ptr<Timer> timer_;    ///< null: no wait, as in an open watch
     std::unique_ptr<Timer> leaving_;  ///< null: not used so far
     ServerTraffic::RequestHandle wake_up_;
     PermitQueue::RequestHandle list_request_;

@@ -24,8 +24,7 @@ WatchPermits::WatchPermits(asio::any_io_executor executor, std::shared_ptr<Clock
     : executor_(std::move(executor)),
       clock_(std::move(clock)),
       traffic_(std::move(traffic)),
-      random_(seed),
-      timer_(clock_->make_timer(executor_)) {}
+      random_(seed) {}
 
 void WatchPermits::stop() noexcept {
     stopped_ = true;
@@ -34,7 +33,7 @@ void WatchPermits::stop() noexcept {
 }
 
 void WatchPermits::cancel() noexcept {
-    timer_->cancel();
+    cancel_timer();
     wake_up_.reset();
     list_request_.reset();
     return_permits();
@@ -66,11 +65,12 @@ void WatchPermits::async_list_permit(const Owner& owner, const Handler& handler)
         executor_, [this, owner, handler](PermitQueue::Permit permit) {
             const auto alive = owner.lock();
             if (!alive || stopped_) return;
-            timer_->cancel();
+            cancel_timer();
+            list_request_.reset();
             list_permit_ = std::move(permit);
             handler();
         });
-    timer_->expires_at(now() + max_permit_wait, [this, owner, handler] {
+    call_after(max_permit_wait, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
         list_request_.reset();
@@ -88,7 +88,7 @@ void WatchPermits::async_stream_trial_end(const Owner& owner, const Handler& han
     wake_up_ = traffic_->async_stream_trial_end(executor_, [this, owner, handler] {
         const auto alive = owner.lock();
         if (!alive || stopped_) return;
-        timer_->cancel();
+        cancel_timer();
         handler();
     });
 }
@@ -137,6 +137,7 @@ void WatchPermits::leave_later(Owner owner, Handler handler) {
 }
 
 void WatchPermits::call_after(Duration wait, Handler handler) {
+    if (!timer_) timer_ = clock_->make_timer(executor_);
     timer_->expires_at(now() + wait, std::move(handler));
 }
 

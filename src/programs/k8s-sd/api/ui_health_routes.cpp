@@ -55,7 +55,7 @@ void write(JsonWriter& json, const k8s_sd::WatchStatus& watch) {
     json.member("remedy", remedy_for(watch.error, watch.message));
     json.member("failures", watch.failures);
     json.member("waiting", to_string(watch.waiting)).member("objects", watch.objects);
-    json.member("relists", relists(watch));
+    json.member("relists", relists(watch)).member("http_version", watch.http_version);
     write_time(json, "since", watch.since);
     write_time(json, "stale_since", stale_since(watch.synced, watch.error, watch.since));
     write_time(json, "waiting_since", watch.waiting_since);

@@ -1418,7 +1418,8 @@ function watchRow(watch, config) {
   return el("tr", {}, el("td", {}, cut(watch.kind, 60),
     watch.namespace ? ` in ${cut(watch.namespace, 80)}` : ""),
     el("td", {}, healthOf(watch.state), watch.message && watch.message !== config.message
-      ? troubleCard(watch) : null),
+      ? troubleCard(watch) : null,
+      watch.http_version === 2 ? el("span", { class: "soft" }, " by HTTP/2") : null),
     el("td", { class: "number" }, number(watch.objects)),
     el("td", { class: "nowrap", title: iso(watch.last_event) }, ago(watch.last_event)),
     el("td", { class: "nowrap", title: iso(watch.last_list) }, ago(watch.last_list)),

@@ -26,6 +26,10 @@ class JsonDecoder final : public Decoder, private RecordSink {
     error_code feed(std::string_view bytes) override;
     error_code finish() override;
     void release() override;
+    bool is_idle() const noexcept override {
+        return document_ == Document::watch && !in_event_ && !mark_.at_start() &&
+               !filters_surrogates_;
+    }
     const ListHead& list() const noexcept override { return head_; }
     bool has_managed_fields() const noexcept override { return has_managed_fields_; }
     const std::string& problem() const noexcept override { return problem_; }

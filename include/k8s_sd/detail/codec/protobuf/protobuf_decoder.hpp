@@ -95,6 +95,7 @@ class ProtobufDecoder final : public Decoder {
     error_code feed(std::string_view bytes) override;
     error_code finish() override;
     void release() override;
+    bool is_idle() const noexcept override { return step_ == Step::frame && payload_.untouched(); }
     const ListHead& list() const noexcept override { return head_; }
     bool has_managed_fields() const noexcept override { return projector_.has_presence(); }
     const std::string& problem() const noexcept override { return problem_; }

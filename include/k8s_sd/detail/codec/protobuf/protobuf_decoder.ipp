@@ -67,12 +67,12 @@ error_code ProtobufDecoder::feed(std::string_view bytes) {
         if (const error_code ec = read(bytes)) return ec;
     }
     // Free the memory between events: a watch is idle most of the time.
-    if (step_ == Step::frame && payload_.untouched()) release();
+    if (is_idle()) release();
     return {};
 }
 
 error_code ProtobufDecoder::finish() {
-    const bool between_events = step_ == Step::frame && payload_.untouched();
+    const bool between_events = is_idle();
     release();
     if (document_ == Document::list) return finish_list();
     if (between_events) return {};

@@ -25,6 +25,8 @@ struct StreamEnd {
     std::string why{};  ///< "the server reset the stream (INTERNAL_ERROR)"
     /// The connection broke, without a statement of the server.
     bool broken = false;
+    /// ENHANCE_YOUR_CALM: the server demands a pause.
+    bool calm = false;
 };
 
 /// A request on an Http2Connection. The functions may call anything.
@@ -33,6 +35,8 @@ class Http2Stream {
     virtual void on_stream_head(const ResponseHead&) = 0;
     virtual void on_stream_body(std::string_view bytes) = 0;
     virtual void on_stream_end(const StreamEnd&) = 0;
+    /// The time of call_at() has come.
+    virtual void on_stream_due() = 0;
 
  protected:
     ~Http2Stream() = default;
@@ -85,13 +89,19 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     /// \returns the identifier of the stream; 0: the connection takes no further one
     std::int32_t open(std::string_view text, StreamUse, bool secret, Http2Stream& caller);
     void cancel(std::int32_t stream) noexcept;
+    /// Calls on_stream_due() at this time, once, instead of at an earlier set time. All streams use
+    /// the timer of the connection: timers of their own would take much of the memory of a watch.
+    void call_at(std::int32_t stream, TimePoint due);
     /// Ends all streams.
     void close() noexcept;
 
  private:
+    static constexpr TimePoint never = TimePoint::max();
+
     struct Open {
         Http2Stream* stream = nullptr;
         StreamUse use = StreamUse::watch;
+        TimePoint due = never;  ///< see call_at()
     };
 
     /// The number of streams the server has refused to exceed.
@@ -115,6 +125,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void on_written(error_code);
     void call_at(TimePoint);
     void watch_silence();
+    void notify_due_streams(TimePoint now);
     void on_timer();
     void forget(std::unordered_map<std::int32_t, Open>::iterator);
     void on_broken(error_code, const std::string& why);

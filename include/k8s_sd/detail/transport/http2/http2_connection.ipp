@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -30,7 +31,7 @@ std::string explain_goaway(std::uint32_t code) {
 /// The end of all streams after a GOAWAY with an error, of unprocessed ones too.
 StreamEnd end_by_goaway(std::uint32_t code) {
     const auto kind = code == http1_code ? Http2End::Kind::http1_required : Http2End::Kind::cut;
-    return {kind, asio::error::connection_reset, explain_goaway(code)};
+    return {kind, asio::error::connection_reset, explain_goaway(code), false, code == calm_code};
 }
 
 std::string explain_end_of_stream(const Http2End& end) {
@@ -114,7 +115,7 @@ std::int32_t Http2Connection::open(std::string_view text, StreamUse use, bool se
     const std::int32_t id = closed_ ? 0 : session_->open(text);
     if (id == 0) return 0;
     secret_ = secret_ || secret;
-    open_[id] = {&caller, use};
+    open_[id] = {&caller, use, never};
     if (use == StreamUse::watch) ++watches_;
     flush_later();
     return id;
@@ -159,7 +160,8 @@ void Http2Connection::deliver(const Http2Event& event) {
     const bool is_error = state.goaway && *state.goaway != no_error_code;
     if (event.end.kind == Http2End::Kind::refused && is_error)
         return stream.on_stream_end(end_by_goaway(*state.goaway));
-    stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end)});
+    const bool calm = event.end.kind == Http2End::Kind::cut && event.end.code == calm_code;
+    stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end), false, calm});
 }
 
 // --- input and output ----------------------------------------------------------------------------
@@ -271,13 +273,40 @@ void Http2Connection::call_at(TimePoint due) {
     });
 }
 
-void Http2Connection::watch_silence() { call_at(liveness_.next_check()); }
+void Http2Connection::call_at(std::int32_t stream, TimePoint due) {
+    const auto position = open_.find(stream);
+    if (position == open_.end()) return;
+    position->second.due = due;
+    // After a failed write, the end of all streams is near.
+    if (due < due_ && !write_error_) call_at(due);
+}
+
+void Http2Connection::watch_silence() {
+    TimePoint due = liveness_.next_check();
+    for (const auto& [id, open] : open_) due = std::min(due, open.due);
+    call_at(due);
+}
+
+void Http2Connection::notify_due_streams(TimePoint now) {
+    std::vector<std::int32_t> due;
+    for (const auto& [id, open] : open_) {
+        if (open.due <= now) due.push_back(id);
+    }
+    for (const std::int32_t id : due) {
+        const auto position = open_.find(id);  // a call may end others
+        if (position == open_.end()) continue;
+        position->second.due = never;
+        position->second.stream->on_stream_due();
+    }
+}
 
 void Http2Connection::on_timer() {
     if (closed_) return;
     if (write_error_)
         return on_broken(write_error_, "the connection broke: " + in_words(write_error_));
     const TimePoint now = clock_->now();
+    notify_due_streams(now);
+    if (closed_) return;
     if (now - due_ > busy_delay && liveness_.next_check() <= now) return call_at(now + busy_delay);
     // No request needs the connection.
     if (open_.empty() && liveness_.next_check() <= now) return close();

@@ -2,10 +2,12 @@
 
 #include "k8s_sd/detail/transport/http2/http2_connection.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +76,11 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     bool is_http1(const Target&) const;
     /// The server has refused a request by HTTP/2.
     void require_http1(const Target&);
+    /// The server has demanded a pause: it gets no request by HTTP/2 for 30 s.
+    void pause(const Target&);
+    /// The time for a request to a paused server, later for each call: all at once would provoke
+    /// the server again. Empty: not paused.
+    std::optional<TimePoint> next_after_pause(const Target&);
     /// Waits for another request that connects, if there is one with room. The handler is posted.
     /// \returns null if there is none
     [[nodiscard]] Wait async_wait(const Target&, StreamUse, Handler);
@@ -84,6 +91,10 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
 
  private:
     using Waiters = std::vector<std::weak_ptr<Waiter>>;
+    struct Pause {
+        TimePoint end{};
+        std::int64_t requests = 0;  ///< that wait for the end
+    };
 
     std::size_t known_limit(const Target&) const;
     void post(const Waiters&, const Result&);
@@ -98,6 +109,7 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     std::list<std::shared_ptr<Attempt>> attempts_;
     std::map<Target, Waiters> undecided_;  ///< of async_connection()
     std::map<Target, TimePoint> http1_until_;
+    std::map<Target, Pause> pauses_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

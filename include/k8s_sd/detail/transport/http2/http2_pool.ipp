@@ -11,6 +11,9 @@ namespace {
 
 /// Afterwards HTTP/2 is offered again: the server may have been upgraded.
 constexpr Duration http1_memory = std::chrono::minutes(10);
+/// After ENHANCE_YOUR_CALM; then requests follow at this interval.
+constexpr Duration calm_pause = std::chrono::seconds(30);
+constexpr Duration calm_interval = std::chrono::milliseconds(10);
 /// Of a connection until its server reports its limit (RFC 9113 6.5.2).
 constexpr std::size_t presumed_streams = 100;
 
@@ -68,6 +71,18 @@ bool Http2Pool::is_http1(const Target& target) const {
 
 void Http2Pool::require_http1(const Target& target) {
     http1_until_[target] = clock_->now() + http1_memory;
+}
+
+void Http2Pool::pause(const Target& target) {
+    Pause& pause = pauses_[target];
+    const TimePoint now = clock_->now();
+    if (pause.end <= now) pause = {now + calm_pause, 0};
+}
+
+std::optional<TimePoint> Http2Pool::next_after_pause(const Target& target) {
+    const auto known = pauses_.find(target);
+    if (known == pauses_.end() || known->second.end <= clock_->now()) return std::nullopt;
+    return known->second.end + known->second.requests++ * calm_interval;
 }
 
 Http2Pool::Wait Http2Pool::async_wait(const Target& target, StreamUse use, Handler handler) {
@@ -137,6 +152,7 @@ void Http2Pool::clean() {
     });
     const TimePoint now = clock_->now();
     std::erase_if(http1_until_, [now](const auto& entry) { return entry.second <= now; });
+    std::erase_if(pauses_, [now](const auto& entry) { return entry.second.end <= now; });
 }
 
 void Http2Pool::drop(const Attempt& attempt) noexcept {
