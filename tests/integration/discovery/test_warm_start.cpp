@@ -54,7 +54,6 @@ struct Warm : Simulation {
         DiscoveryConfig config;
         config.role = role;
         config.api_server.url = server.url();
-        config.cluster.name = cluster;
         return config;
     }
     WarmStart options() { return {.directory = directory, .annotations = {""}}; }
@@ -69,7 +68,6 @@ struct Warm : Simulation {
         return {};
     }
 
-    std::string cluster;  ///< name of the server
     TemporaryDirectory parent;
     std::string directory = parent.path("snapshots");
 };
@@ -254,6 +252,7 @@ TEST_CASE("WarmStart: another configuration has another file") {
     w.down();
     DiscoveryConfig other = w.config();
     SECTION("other namespaces") { other.namespaces = {"shop"}; }
+    SECTION("another name of the cluster") { other.cluster.name = "green"; }
     SECTION("another version") { other.prometheus_version = PrometheusVersion::v3_11; }
     Received received;
     Discoverer discoverer(
@@ -263,24 +262,6 @@ TEST_CASE("WarmStart: another configuration has another file") {
     w.advance(1min);
     CHECK(received.empty());
     CHECK_THAT(discoverer.status().snapshot, ContainsSubstring("does not exist yet"));
-}
-
-TEST_CASE("WarmStart: targets with another name of their cluster are not used") {
-    Warm w;
-    w.cluster = "blue";
-    w.server.apply(w.pod("a", "10.0.0.1"));
-    write_snapshot(w);
-    w.down();
-    w.cluster = "green";
-    {
-        WarmHost renamed(w);
-        w.advance(1min);
-        CHECK(renamed.take().empty());
-    }
-    w.cluster = "blue";
-    WarmHost host(w);
-    w.advance(1min);
-    CHECK(host.take() == Received{"full unconfirmed +pod/shop/a"});
 }
 
 TEST_CASE("WarmStart: a directory that cannot be written is a warning, and nothing else") {

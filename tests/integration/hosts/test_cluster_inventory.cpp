@@ -247,6 +247,25 @@ TEST_CASE("ClusterInventory: names of configurations are those of the profiles")
     CHECK_NOTHROW(validate(configs[2]));
 }
 
+TEST_CASE("ClusterInventory: unusable options name the field") {
+    Hub h;
+    const auto problem = [&]() -> std::string {
+        try {
+            const ClusterInventory inventory(h.context.get_executor(), h.config,
+                                             [](const InventoryDiff&) {});
+        } catch (const ConfigError& e) {
+            return e.what();
+        }
+        return {};
+    };
+    CHECK(problem() == "");
+    h.config.access_providers["p"].username = "a:b";
+    CHECK(contains(problem(), "access_providers[p]"));
+    h.config.access_providers.clear();
+    h.config.label_selector = "a in (";
+    CHECK(contains(problem(), "label_selector"));
+}
+
 TEST_CASE("ClusterInventory: hostile objects make a problem, not an error") {
     Hub h;
     for (const char* status :

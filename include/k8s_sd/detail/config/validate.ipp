@@ -131,7 +131,7 @@ void check_server(const DiscoveryConfig& config) {
     }
 }
 
-bool is_label_name(std::string_view name) {
+bool is_plain_label(std::string_view name) {
     return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
            std::all_of(name.begin(), name.end(), [](char c) { return detail::is_word(c); });
 }
@@ -145,7 +145,7 @@ bool is_reserved_label(std::string_view name) {
 
 void check_cluster(const ClusterName& cluster) {
     constexpr std::size_t max_bytes = 1024;
-    if (!is_label_name(cluster.label)) {
+    if (!is_plain_label(cluster.label)) {
         throw ConfigError("cluster.label",
                           detail::in_quotes(detail::printable(cluster.label)) +
                               " is not a name of a label: it has a-z, A-Z, 0-9 and '_', and does "

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
+#include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/inventory/cluster_profile.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "k8s_sd/objects/generic.hpp"
@@ -24,6 +25,12 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
+const InventoryConfig& checked_inventory(const InventoryConfig& config) {
+    for (const auto& [name, auth] : config.access_providers)
+        detail::check_auth("access_providers[" + name + "]", auth);
+    return config;
+}
+
 WatcherConfig hub_of(const InventoryConfig& config) {
     WatcherConfig hub;
     hub.api_server = config.api_server;
@@ -33,7 +40,7 @@ WatcherConfig hub_of(const InventoryConfig& config) {
     return hub;
 }
 
-WatcherConfig profiles_of(const InventoryConfig& config) {
+WatcherConfig watched_profiles(const InventoryConfig& config) {
     WatcherConfig profiles = hub_of(config);
     profiles.namespaces = config.namespaces;
     profiles.label_selector = config.label_selector;
@@ -45,7 +52,7 @@ WatcherConfig profiles_of(const InventoryConfig& config) {
     return profiles;
 }
 
-WatcherConfig secrets_of(const InventoryConfig& config) {
+WatcherConfig watched_secrets(const InventoryConfig& config) {
     WatcherConfig secrets = hub_of(config);
     secrets.namespaces =
         config.secret_namespaces.empty() ? config.namespaces : config.secret_namespaces;
@@ -58,21 +65,21 @@ WatcherConfig secrets_of(const InventoryConfig& config) {
 }
 
 /// Namespace and name.
-using ObjectName = std::pair<std::string, std::string>;
+using ProfileName = std::pair<std::string, std::string>;
 
 template <class T>
-ObjectName name_of(const T& object) {
+ProfileName profile_name_of(const T& object) {
     return {std::string(object.metadata.namespace_), std::string(object.metadata.name)};
 }
 
 /// Applies a diff to the objects by name.
 template <class T>
-void apply_diff(std::map<ObjectName, std::shared_ptr<const T>>& objects,
+void apply_diff(std::map<ProfileName, std::shared_ptr<const T>>& objects,
                 const ObjectDiff<T>& diff) {
     if (diff.full) objects.clear();
-    for (const auto& object : diff.removed) objects.erase(name_of(*object));
-    for (const auto& object : diff.added) objects[name_of(*object)] = object;
-    for (const auto& [before, after] : diff.changed) objects[name_of(*after)] = after;
+    for (const auto& object : diff.removed) objects.erase(profile_name_of(*object));
+    for (const auto& object : diff.added) objects[profile_name_of(*object)] = object;
+    for (const auto& [before, after] : diff.changed) objects[profile_name_of(*after)] = after;
 }
 
 }  // namespace
@@ -84,7 +91,7 @@ class ClusterInventory::Impl final : public detail::RunState {
         : RunState(executor, asio::make_strand(executor),
                    detail::ContextEnvironment::of(executor).clock(), 1),
           strand_(origin()),
-          config_(config),
+          config_(checked_inventory(config)),
           callback_(std::move(callback)) {
         // Fails for an unusable hub.
         make_watchers();
@@ -129,9 +136,9 @@ class ClusterInventory::Impl final : public detail::RunState {
     }
 
     void make_watchers() {
-        profiles_watcher_.emplace(strand_, profiles_of(config_), guarded(&Impl::on_profiles));
+        profiles_watcher_.emplace(strand_, watched_profiles(config_), guarded(&Impl::on_profiles));
         if (!config_.secrets) return;
-        secrets_watcher_.emplace(strand_, secrets_of(config_), guarded(&Impl::on_secrets));
+        secrets_watcher_.emplace(strand_, watched_secrets(config_), guarded(&Impl::on_secrets));
     }
 
     void begin() override {
@@ -184,9 +191,9 @@ class ClusterInventory::Impl final : public detail::RunState {
 
     void update() {
         if (!is_ready()) return;
-        const std::map<ObjectName, SecretPtr> secrets = secrets_by_profile();
-        std::map<ObjectName, Entry> entries;
-        std::map<ObjectName, InventoryCluster> now;
+        const std::map<ProfileName, SecretPtr> secrets = secrets_by_profile();
+        std::map<ProfileName, Entry> entries;
+        std::map<ProfileName, InventoryCluster> now;
         for (const auto& [name, profile] : profiles_) {
             Entry& entry = entries[name];
             const auto known = entries_.find(name);
@@ -209,8 +216,8 @@ class ClusterInventory::Impl final : public detail::RunState {
         entry.secret = std::move(secret);
         InventoryCluster cluster = detail::described_cluster(*profile);
         try {
-            cluster.api_server = entry.secret ? detail::server_of(*entry.secret)
-                                              : detail::server_of(*profile, config_);
+            cluster.api_server = entry.secret ? detail::server_of_secret(*entry.secret)
+                                              : detail::server_of_profile(*profile, config_);
         } catch (const ConfigError& e) {
             cluster.problem = e.what();
             if (secrets_watcher_ && !secrets_listed_)
@@ -223,8 +230,8 @@ class ClusterInventory::Impl final : public detail::RunState {
 
     /// For each profile the first Secret by name. The profile's namespace is empty if the Secret
     /// fits any.
-    std::map<ObjectName, SecretPtr> secrets_by_profile() const {
-        std::map<ObjectName, SecretPtr> secrets;
+    std::map<ProfileName, SecretPtr> secrets_by_profile() const {
+        std::map<ProfileName, SecretPtr> secrets;
         for (const auto& [name, secret] : secrets_) {
             const api::StringMap& labels = secret->metadata.labels;
             const auto profile = labels.find(detail::profile_label);
@@ -236,8 +243,8 @@ class ClusterInventory::Impl final : public detail::RunState {
         }
         return secrets;
     }
-    static SecretPtr secret_of(const ObjectName& profile,
-                               const std::map<ObjectName, SecretPtr>& secrets) {
+    static SecretPtr secret_of(const ProfileName& profile,
+                               const std::map<ProfileName, SecretPtr>& secrets) {
         auto found = secrets.find(profile);
         if (found == secrets.end()) found = secrets.find({"", profile.second});
         return found == secrets.end() ? nullptr : found->second;
@@ -287,20 +294,20 @@ class ClusterInventory::Impl final : public detail::RunState {
     // Used on the strand only.
     std::optional<Watcher<Generic>> profiles_watcher_;
     std::optional<Watcher<api::Secret>> secrets_watcher_;  ///< empty: Secrets are not read
-    std::map<ObjectName, std::shared_ptr<const Generic>> profiles_;
-    std::map<ObjectName, std::shared_ptr<const api::Secret>> secrets_;
-    std::map<ObjectName, Entry> entries_;
+    std::map<ProfileName, std::shared_ptr<const Generic>> profiles_;
+    std::map<ProfileName, std::shared_ptr<const api::Secret>> secrets_;
+    std::map<ProfileName, Entry> entries_;
     bool profiles_listed_ = false;
     bool secrets_listed_ = false;
 
     // Written on the strand, under the mutex.
     DiscovererStatus profiles_status_;
     DiscovererStatus secrets_status_;
-    std::map<ObjectName, InventoryCluster> clusters_;
+    std::map<ProfileName, InventoryCluster> clusters_;
     bool synced_ = false;
 
     // Guarded by the mutex.
-    std::map<ObjectName, InventoryCluster> delivered_;
+    std::map<ProfileName, InventoryCluster> delivered_;
     bool is_delivered_ = false;
 };
 
@@ -350,9 +357,9 @@ std::vector<DiscoveryConfig> configs_of_clusters(const DiscoveryConfig& config,
 }
 
 std::vector<AccessRule> required_access(const InventoryConfig& config) {
-    std::vector<AccessRule> rules = required_access(profiles_of(config));
+    std::vector<AccessRule> rules = required_access(watched_profiles(config));
     if (!config.secrets) return rules;
-    for (AccessRule& rule : required_access(Kind::secret, secrets_of(config)))
+    for (AccessRule& rule : required_access(Kind::secret, watched_secrets(config)))
         rules.push_back(std::move(rule));
     return rules;
 }

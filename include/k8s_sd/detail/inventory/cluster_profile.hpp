@@ -21,10 +21,10 @@ InventoryCluster described_cluster(const Generic& profile);
 /// The server of a kubeconfig in a Secret.
 /// \throws ConfigError for a Secret without a kubeconfig, an invalid one, and one that names
 ///         programs or files
-ApiServerConfig server_of(const api::Secret&);
+ApiServerConfig server_of_secret(const api::Secret&);
 
 /// The server of the first access provider with configured credentials.
 /// \throws ConfigError without one, with the remedy
-ApiServerConfig server_of(const Generic& profile, const InventoryConfig&);
+ApiServerConfig server_of_profile(const Generic& profile, const InventoryConfig&);
 
 }  // namespace k8s_sd::inline v0::detail

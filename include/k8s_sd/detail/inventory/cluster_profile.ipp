@@ -21,8 +21,8 @@ namespace {
 namespace json = boost::json;
 
 /// A member of nested objects; null if there is none.
-const json::value* member(const json::object& object,
-                          std::initializer_list<std::string_view> path) {
+const json::value* json_member(const json::object& object,
+                               std::initializer_list<std::string_view> path) {
     const json::object* inside = &object;
     const json::value* found = nullptr;
     for (const std::string_view key : path) {
@@ -34,17 +34,17 @@ const json::value* member(const json::object& object,
     return found;
 }
 
-std::string text_of(const json::object& object, std::initializer_list<std::string_view> path) {
-    const json::value* found = member(object, path);
+std::string json_text_of(const json::object& object, std::initializer_list<std::string_view> path) {
+    const json::value* found = json_member(object, path);
     const json::string* text = found ? found->if_string() : nullptr;
     return text ? std::string(*text) : std::string();
 }
 
 /// The objects of an array.
-std::vector<const json::object*> objects_in(const json::object& object,
-                                            std::initializer_list<std::string_view> path) {
+std::vector<const json::object*> json_objects_in(const json::object& object,
+                                                 std::initializer_list<std::string_view> path) {
     std::vector<const json::object*> objects;
-    const json::value* found = member(object, path);
+    const json::value* found = json_member(object, path);
     const json::array* array = found ? found->if_array() : nullptr;
     if (!array) return objects;
     for (const json::value& item : *array) {
@@ -55,7 +55,7 @@ std::vector<const json::object*> objects_in(const json::object& object,
 
 /// The server of a kubeconfig without files of its own.
 /// \param where  for errors
-ApiServerConfig read_text(const std::string& where, std::string_view kubeconfig) {
+ApiServerConfig read_kubeconfig_text(const std::string& where, std::string_view kubeconfig) {
     const KubeconfigFile file{where, kubeconfig};
     ApiServerConfig server = read_kubeconfig({&file, 1}, "");
     // There is no file to read again; another version of the object brings another server.
@@ -82,8 +82,8 @@ void refuse_local_access(const std::string& where, const ApiServerConfig& server
 
 /// The extension of a cluster for the program of credentials, as JSON.
 std::string exec_extension(const json::object& cluster) {
-    for (const json::object* item : objects_in(cluster, {"extensions"})) {
-        if (text_of(*item, {"name"}) != "client.authentication.k8s.io/exec") continue;
+    for (const json::object* item : json_objects_in(cluster, {"extensions"})) {
+        if (json_text_of(*item, {"name"}) != "client.authentication.k8s.io/exec") continue;
         const json::value* extension = item->if_contains("extension");
         return extension ? json::serialize(*extension) : std::string();
     }
@@ -97,13 +97,13 @@ ApiServerConfig server_of_provider(const std::string& where, const json::object&
         {"contexts",
          json::array{json::object{{"name", "c"}, {"context", json::object{{"cluster", "c"}}}}}},
         {"current-context", "c"}};
-    ApiServerConfig server = read_text(where, json::serialize(kubeconfig));
+    ApiServerConfig server = read_kubeconfig_text(where, json::serialize(kubeconfig));
     refuse_local_access(where, server);
     // Without TLS anyone on the network could read secrets.
     if (!server.url.starts_with("https://")) return server;
     server.auth = auth;
     if (server.auth.exec && server.auth.exec->provide_cluster_info) {
-        server.auth.exec->cluster_server = text_of(cluster, {"server"});
+        server.auth.exec->cluster_server = json_text_of(cluster, {"server"});
         server.auth.exec->cluster_extension = exec_extension(cluster);
     }
     return server;
@@ -115,38 +115,40 @@ InventoryCluster described_cluster(const Generic& profile) {
     InventoryCluster cluster;
     cluster.ns = profile.metadata.namespace_;
     cluster.name = profile.metadata.name;
-    cluster.display_name = text_of(profile.content, {"spec", "displayName"});
-    cluster.manager = text_of(profile.content, {"spec", "clusterManager", "name"});
-    for (const json::object* property : objects_in(profile.content, {"status", "properties"})) {
-        const std::string name = text_of(*property, {"name"});
-        if (!name.empty()) cluster.properties[name] = text_of(*property, {"value"});
+    cluster.display_name = json_text_of(profile.content, {"spec", "displayName"});
+    cluster.manager = json_text_of(profile.content, {"spec", "clusterManager", "name"});
+    for (const json::object* property :
+         json_objects_in(profile.content, {"status", "properties"})) {
+        const std::string name = json_text_of(*property, {"name"});
+        if (!name.empty()) cluster.properties[name] = json_text_of(*property, {"value"});
     }
-    for (const json::object* condition : objects_in(profile.content, {"status", "conditions"})) {
-        if (text_of(*condition, {"type"}) == "ControlPlaneHealthy")
-            cluster.healthy = text_of(*condition, {"status"}) != "False";
+    for (const json::object* condition :
+         json_objects_in(profile.content, {"status", "conditions"})) {
+        if (json_text_of(*condition, {"type"}) == "ControlPlaneHealthy")
+            cluster.healthy = json_text_of(*condition, {"status"}) != "False";
     }
     return cluster;
 }
 
-ApiServerConfig server_of(const api::Secret& secret) {
+ApiServerConfig server_of_secret(const api::Secret& secret) {
     const std::string where = "Secret " + std::string(secret.metadata.namespace_) + "/" +
                               std::string(secret.metadata.name);
     // The KEP says Config; others write config.
     std::optional<std::string_view> text = secret.data.find("Config");
     if (!text) text = secret.data.find("config");
     if (!text) throw ConfigError(where, "has no key Config with a kubeconfig");
-    ApiServerConfig server = read_text(where, *text);
+    ApiServerConfig server = read_kubeconfig_text(where, *text);
     refuse_local_access(where, server);
     return server;
 }
 
-ApiServerConfig server_of(const Generic& profile, const InventoryConfig& config) {
+ApiServerConfig server_of_profile(const Generic& profile, const InventoryConfig& config) {
     const std::string where = "ClusterProfile " + std::string(profile.metadata.namespace_) + "/" +
                               std::string(profile.metadata.name);
     std::string names;
     for (const std::string_view list : {"accessProviders", "credentialProviders"}) {
-        for (const json::object* provider : objects_in(profile.content, {"status", list})) {
-            const std::string name = text_of(*provider, {"name"});
+        for (const json::object* provider : json_objects_in(profile.content, {"status", list})) {
+            const std::string name = json_text_of(*provider, {"name"});
             const auto credentials = config.access_providers.find(name);
             const json::value* cluster = provider->if_contains("cluster");
             if (cluster && cluster->is_object() && credentials != config.access_providers.end())
