@@ -43,16 +43,6 @@ class Printer final : public k8s_sd::TargetHandler {
     std::string job_;
 };
 
-/// The only shard: the rules of the operator have a placeholder for its number.
-k8s_sd::ScrapeConfig with_shard(k8s_sd::ScrapeConfig config) {
-    constexpr std::string_view placeholder = "$(SHARD)";
-    for (k8s_sd::RelabelRule& rule : config.relabel_configs) {
-        const std::size_t at = rule.regex.find(placeholder);
-        if (at != rule.regex.npos) rule.regex.replace(at, placeholder.size(), "0");
-    }
-    return config;
-}
-
 struct Job {
     Job(const std::string& name, const k8s_sd::ScrapeConfig& config)
         : printer(name), pool(config, printer) {}
@@ -80,7 +70,7 @@ class Scraper {
     void on_jobs(const k8s_sd::MonitorDiff& diff) {
         manager_.apply_config(discovery_jobs(source_.jobs()));
         for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
-            const k8s_sd::ScrapeConfig config = with_shard(made->job->scrape);
+            const k8s_sd::ScrapeConfig& config = made->job->scrape;
             auto& job = jobs_[made->origin];
             if (!job) job = std::make_unique<Job>(made->origin, config);
             job->pool.reload(config, {}, manager_.providers(made->origin));
@@ -139,7 +129,7 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-decltype(k8s_sd::MonitorSourceConfig::owner) owner_of(const ClusterOptions& options) {
+k8s_sd::MonitorOwnerInput owner_of(const ClusterOptions& options) {
     if (!options.owner_file.empty()) {
         return k8s_sd::parse_monitor_owner(text_of(options.owner_file), options.owner_file);
     }
@@ -152,12 +142,15 @@ decltype(k8s_sd::MonitorSourceConfig::owner) owner_of(const ClusterOptions& opti
         const bool has_kind = first != last;
         const std::size_t begin = has_kind ? first + 1 : 0;
         const std::string kind = has_kind ? options.owner.substr(0, first) : "Prometheus";
-        if (kind != "Prometheus" && kind != "PrometheusAgent") {
-            throw support::UsageError("--owner: KIND must be Prometheus or PrometheusAgent");
+        k8s_sd::MonitorOwnerObject object{options.owner.substr(begin, last - begin),
+                                          options.owner.substr(last + 1)};
+        for (const k8s_sd::MonitorOwnerKind known : k8s_sd::monitor_owner_kinds) {
+            if (kind != to_string(known)) continue;
+            object.kind = known;
+            return object;
         }
-        return k8s_sd::MonitorOwnerObject{options.owner.substr(begin, last - begin),
-                                          options.owner.substr(last + 1),
-                                          kind == "PrometheusAgent"};
+        throw support::UsageError(
+            "--owner: KIND must be Prometheus, PrometheusAgent, VMAgent or VMSingle");
     }
     k8s_sd::MonitorOwner all;
     all.owner_namespace = "default";
@@ -175,6 +168,7 @@ void follow(const ClusterOptions& options) {
     k8s_sd::MonitorSourceConfig config;
     config.api_server = cluster.server();
     config.owner = owner_of(options);
+    config.shard = 0;  // the only one
     // The only output must be complete, on a busy machine, too.
     if (options.once) config.sync_timeout = config.reference_timeout = std::chrono::minutes(1);
     Scraper scraper(io, config, options.once);

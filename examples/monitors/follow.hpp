@@ -17,7 +17,7 @@ struct ClusterOptions {
 };
 
 /// The owner according to the options. \throws k8s_sd::ConfigError
-decltype(k8s_sd::MonitorSourceConfig::owner) owner_of(const ClusterOptions&);
+k8s_sd::MonitorOwnerInput owner_of(const ClusterOptions&);
 
 /// Runs a scraper that does not scrape: prints its targets and their changes, and refused monitors.
 void follow(const ClusterOptions&);

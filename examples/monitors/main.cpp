@@ -31,7 +31,7 @@ prometheus-operator does, and prints their targets and changes.
             .sections = {{"Monitors of a cluster",
                           {{"--owner", "[KIND/]NAMESPACE/NAME",
                             "which monitors, and how: a Prometheus object of the cluster (or KIND "
-                            "PrometheusAgent); without an owner all of them",
+                            "PrometheusAgent, VMAgent, VMSingle); without an owner all of them",
                             support::text(options.cluster.owner)},
                            {"--owner-file", "FILE", "the same from a file in YAML",
                             support::text(options.cluster.owner_file)},

@@ -3,6 +3,7 @@
 #include "k8s_sd/api/config_map.hpp"
 #include "k8s_sd/api/namespace.hpp"
 #include "k8s_sd/api/secret.hpp"
+#include "k8s_sd/monitors/monitor_access.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 #include "k8s_sd/objects/generic.hpp"
 #include "k8s_sd/objects/watcher.hpp"
@@ -27,16 +28,14 @@ namespace {
 namespace asio = boost::asio;
 namespace json = boost::json;
 
-constexpr const char* group = "monitoring.coreos.com";
-
 /// Reads everything that a monitor may become a configuration of, once.
 class Reader {
  public:
     Reader(asio::io_context& io, k8s_sd::WatcherConfig server, std::string ns, std::string name)
         : io_(io), server_(std::move(server)), ns_(std::move(ns)), name_(std::move(name)) {}
 
-    void read_monitors() {
-        for (const k8s_sd::MonitorKind kind : k8s_sd::monitor_kinds) {
+    void read_monitors(k8s_sd::LabelDialect dialect) {
+        for (const k8s_sd::MonitorKind kind : k8s_sd::monitor_kinds_of(dialect)) {
             read_object(std::string(to_string(kind)), ns_, name_, [this](json::object object) {
                 inputs.objects.emplace_back(std::move(object));
             });
@@ -45,8 +44,8 @@ class Reader {
     void read_owner(const k8s_sd::MonitorOwnerObject& owner) {
         read_values(owner.object_namespace);
         inputs.owner_namespace = owner.object_namespace;
-        read_object(owner.is_agent ? "PrometheusAgent" : "Prometheus", owner.object_namespace,
-                    owner.name, [this](json::object object) { inputs.owner = std::move(object); });
+        read_object(std::string(to_string(owner.kind)), owner.object_namespace, owner.name,
+                    [this](json::object object) { inputs.owner = std::move(object); });
     }
     void read_namespaces() {
         read<k8s_sd::api::Namespace>(server_, [this](const k8s_sd::api::Namespace& object) {
@@ -85,7 +84,10 @@ class Reader {
         k8s_sd::WatcherConfig config = server_;
         config.namespaces = {ns};
         config.field_selector = "metadata.name=" + name;
-        config.resource = {.group = group, .kind = kind};
+        const bool of_vm = kind.starts_with("VM");
+        config.resource = {
+            .group = std::string(of_vm ? k8s_sd::vm_monitor_api_group : k8s_sd::monitor_api_group),
+            .kind = kind};
         read<k8s_sd::Generic>(config, [kind, take](const k8s_sd::Generic& found) {
             json::object object = found.content;
             json::object labels;
@@ -179,7 +181,9 @@ void print(const ClusterOptions& options, const std::string& object) {
     }
     reader.read_values(object.substr(0, slash));
     reader.read_namespaces();
-    reader.read_monitors();
+    const bool of_prometheus = k8s_sd::supports_monitors(k8s_sd::LabelDialect::prometheus, owner);
+    reader.read_monitors(of_prometheus ? k8s_sd::LabelDialect::prometheus
+                                       : k8s_sd::LabelDialect::victoriametrics);
     io.run();
     leave_out_additional(reader.inputs.owner);
     k8s_sd::MonitorConfiguration made = k8s_sd::make_monitor_configuration(reader.inputs);

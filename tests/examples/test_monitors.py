@@ -59,7 +59,7 @@ class Recorded(unittest.TestCase):
             self.assertIn(path + ":2: no JSON object", result.stderr)
         result = run("monitors", "--recorded", "/nonexistent/file")
         self.assertEqual(result.returncode, 2)
-        for owner in ("main", "VMAgent/monitoring/main"):
+        for owner in ("main", "Other/monitoring/main"):
             result = run("monitors", "--owner", owner, "--once")
             self.assertEqual(result.returncode, 2)
 

@@ -26,6 +26,8 @@ struct MonitorInputs {
     std::map<std::string, std::map<std::string, std::string, std::less<>>> namespaces{};
     /// The values of Secrets and ConfigMaps.
     std::map<MonitorReference, std::string> values{};
+    /// Bounds of all jobs together; those of `additionalScrapeConfigs` are not counted.
+    MonitorRoom room{};
 };
 
 /// A monitor left out of a configuration.

@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,23 +34,41 @@ namespace k8s_sd::inline v0 {
 
 namespace asio = boost::asio;
 
-/// A Prometheus or PrometheusAgent object in the cluster, followed while it changes.
+/// The kinds of owners: of prometheus-operator, then of VictoriaMetrics' operator.
+enum class MonitorOwnerKind : std::uint8_t { prometheus, prometheus_agent, vm_agent, vm_single };
+
+/// All of them.
+inline constexpr std::array<MonitorOwnerKind, 4> monitor_owner_kinds{
+    MonitorOwnerKind::prometheus, MonitorOwnerKind::prometheus_agent, MonitorOwnerKind::vm_agent,
+    MonitorOwnerKind::vm_single};
+
+/// "Prometheus": the kind of the object in the API.
+constexpr std::string_view to_string(MonitorOwnerKind kind) noexcept {
+    constexpr std::array<std::string_view, 4> names{"Prometheus", "PrometheusAgent", "VMAgent",
+                                                    "VMSingle"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// An owner in the cluster, followed while it changes.
 struct MonitorOwnerObject {
-    std::string object_namespace{};  ///< namespace of the object
-    std::string name{};              ///< name of the object
-    bool is_agent = false;           ///< PrometheusAgent
+    std::string object_namespace{};                        ///< namespace of the object
+    std::string name{};                                    ///< name of the object
+    MonitorOwnerKind kind = MonitorOwnerKind::prometheus;  ///< kind of the object
     bool operator==(const MonitorOwnerObject&) const = default;
 };
 
-/// A Prometheus or PrometheusAgent object outside of the cluster, see parse_monitor_owner().
+/// An object of one of these kinds outside of the cluster, see parse_monitor_owner().
 struct MonitorOwnerDocument {
     boost::json::value object{};      ///< as the API server would send it
     std::string default_namespace{};  ///< for an object without `metadata.namespace`
     bool operator==(const MonitorOwnerDocument&) const = default;
 };
 
-/// Reads a Prometheus or PrometheusAgent object from YAML or JSON. Its content is validated by the
-/// MonitorSource, since it may refer to Secrets.
+/// Which monitors to select, and how to make jobs of them.
+using MonitorOwnerInput = std::variant<MonitorOwner, MonitorOwnerDocument, MonitorOwnerObject>;
+
+/// Reads an object of a MonitorOwnerKind from YAML or JSON. Without `kind` it is a Prometheus. Its
+/// content is validated by the MonitorSource, since it may refer to Secrets.
 /// \throws ConfigError for text other than one mapping
 K8S_SD_EXPORT MonitorOwnerDocument parse_monitor_owner(std::string_view yaml,
                                                        const std::string& file_name = "<yaml>",
@@ -67,6 +86,7 @@ struct MonitorSourceLimits {
     /// Estimated size of the jobs of one monitor, in bytes: the common part of its spec counts for
     /// each endpoint, and so does each value.
     std::size_t bytes_per_monitor = std::size_t{16} << 20;
+    MonitorRoom room{};  ///< of all monitors together
     bool operator==(const MonitorSourceLimits&) const = default;
 };
 
@@ -76,15 +96,20 @@ struct MonitorSourceConfig {
     std::string kubeconfig_file{};     ///< see DiscoveryConfig
     std::string kubeconfig_context{};  ///< empty: current-context
     /// Which monitors to select, and how to make jobs of them.
-    std::variant<MonitorOwner, MonitorOwnerDocument, MonitorOwnerObject> owner{};
+    MonitorOwnerInput owner{};
     MonitorOptions options{};  ///< facts about the cluster and the scrapers
     /// Monitors elsewhere are not seen. Empty: all. At most one of these two may have elements.
     std::vector<std::string> allow_namespaces{};
     std::vector<std::string> deny_namespaces{};  ///< monitors there are not seen
     /// Refuses jobs whose credentials or TLS material are in files, whatever the owner says.
     bool deny_file_access = false;
-    /// The dialect and version for discovery and scrape targets. Rules are always those of
-    /// Prometheus.
+    /// The number of the scraper among the owner's shards. It replaces `$(SHARD)` in the rules,
+    /// and decides `$(INZONE_SHARD)` and `$(TOPOLOGY_ZONE)`. nullopt: placeholders stay.
+    std::optional<std::uint64_t> shard{};
+    /// The scraper's node, for owners in DaemonSet mode: replaces `$(NODE_NAME)` and
+    /// `%{KUBE_NODE_NAME}` in selectors. Empty: placeholders stay, and select no pod.
+    std::string node_name{};
+    /// The version for discovery and scrape targets of Prometheus' kinds.
     PrometheusVersion prometheus_version = PrometheusVersion::v3_5;
     MonitorSourceLimits limits{};  ///< bounds for hostile objects
     /// When the first jobs are delivered at the latest, although a kind has not been listed or a
@@ -174,23 +199,32 @@ struct MonitorStatus {
     bool synced = false;  ///< the first diff has been or will be delivered
     /// Whether there is an owner. Without one no object is selected.
     bool has_owner = false;
+    bool of_vm = false;  ///< the owner selects VictoriaMetrics' kinds
     /// Why the owner, or its present version, is not used; empty: nothing to report. The previous
     /// version stays in use.
     MonitorRefusal owner{};
-    std::array<MonitorKindStatus, 4> kinds{};  ///< by MonitorKind
-    std::string namespaces{};                  ///< the failure of the watch of namespaces, in words
-    std::string owner_watch{};                 ///< the failure of the watch of the owner's object
+    std::array<MonitorKindStatus, monitor_kind_count> kinds{};  ///< by MonitorKind
+    std::string namespaces{};   ///< the failure of the watch of namespaces, in words
+    std::string owner_watch{};  ///< the failure of the watch of the owner's object
     /// Why there are no jobs of `additionalScrapeConfigs`; empty: nothing to report.
     MonitorRefusal additional{};
     std::size_t jobs = 0;           ///< all jobs
+    std::size_t bytes = 0;          ///< of their configurations, see MonitorRoom
     std::size_t references = 0;     ///< watched Secrets and ConfigMaps
     std::uint64_t generations = 0;  ///< how often jobs were made of a monitor
     std::uint64_t job_changes = 0;  ///< delivered updates and removals of jobs
 };
 
+/// The kinds that the owner may select, in the order of its jobs.
+inline std::span<const MonitorKind> kinds_of(const MonitorStatus& status) noexcept {
+    if (status.of_vm) return vm_monitor_kinds;
+    return monitor_kinds;
+}
+
 /// Makes scrape jobs of the ServiceMonitors, PodMonitors, Probes and ScrapeConfigs in a cluster, as
-/// prometheus-operator does, and notifies the host of changes. docs/guide/monitors.md has the rules
-/// and the required permissions.
+/// prometheus-operator does, and notifies the host of changes. With a VMAgent or VMSingle as owner,
+/// it makes jobs of VictoriaMetrics' kinds in vmagent's dialect. docs/guide/monitors.md has the
+/// rules and the required permissions.
 ///
 /// It watches the kinds that its owner selects, namespaces if a selector needs their labels, and
 /// each Secret and ConfigMap named by a selected monitor. Sources of one execution context share
@@ -248,7 +282,7 @@ class K8S_SD_EXPORT MonitorSource {
     }
 
     /// Replaces the owner. Jobs that stay equal are not mentioned in the next diff.
-    void set_owner(std::variant<MonitorOwner, MonitorOwnerDocument, MonitorOwnerObject>);
+    void set_owner(MonitorOwnerInput);
 
     /// Stops the source; idempotent, prompt. A cancelled source cannot be run again.
     void cancel() noexcept;
@@ -276,8 +310,9 @@ class K8S_SD_EXPORT MonitorSource {
 /// The jobs for DiscoveryManager::apply_config().
 K8S_SD_EXPORT std::vector<Job> discovery_jobs(const std::vector<MonitorJobPtr>&);
 
-/// Whether monitors can be jobs beside others of this dialect: not in VictoriaMetrics'.
-K8S_SD_EXPORT bool supports_monitors(LabelDialect);
+/// Whether the jobs of an owner can be jobs beside others of this dialect: an owner of
+/// VictoriaMetrics makes jobs in its dialect, and another one in Prometheus'.
+K8S_SD_EXPORT bool supports_monitors(LabelDialect, const MonitorOwnerInput&);
 
 /// The access a MonitorSource needs for its watches: monitors, namespaces, the owner's object;
 /// Secrets and ConfigMaps in the namespaces of monitors, since their names are not known in

@@ -17,8 +17,11 @@ namespace k8s_sd::inline v0::sim {
 K8S_SD_EXPORT void add_monitors(ApiServer&,
                                 const std::vector<std::string>& alpha_versions = {"v1alpha1"});
 
+/// Adds the resources of VictoriaMetrics' operator (v1beta1).
+K8S_SD_EXPORT void add_vm_monitors(ApiServer&);
+
 /// A monitor, or an owner, for ApiServer::apply().
-/// \param kind  "ServiceMonitor", "PrometheusAgent" …
+/// \param kind  "ServiceMonitor", "PrometheusAgent", "VMAgent" …
 /// \param spec  JSON
 /// \throws boost::system::system_error if it is not JSON
 K8S_SD_EXPORT boost::json::object monitor(std::string_view kind, std::string_view ns,

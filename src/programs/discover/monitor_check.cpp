@@ -28,8 +28,9 @@ class MonitorCheck::Impl : public std::enable_shared_from_this<Impl> {
           on_line_(std::move(on_line)),
           done_(std::move(done)),
           timer_(executor_) {
-        for (const char* kind : {"ServiceMonitor", "PodMonitor", "Probe", "ScrapeConfig"}) {
-            resources_.push_back({.group = std::string(k8s_sd::monitor_api_group), .kind = kind});
+        for (const k8s_sd::MonitorKind kind : k8s_sd::monitor_kinds_of(server.dialect)) {
+            resources_.push_back({.group = std::string(k8s_sd::api_group_of(kind)),
+                                  .kind = std::string(to_string(kind))});
         }
         resources_.push_back(
             {.kind = "Namespace", .version = "v1", .plural = "namespaces", .namespaced = false});

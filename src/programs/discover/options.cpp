@@ -85,7 +85,7 @@ support::Section permission_options(Options& o) {
           flag(o.print_rbac)},
          {"--monitors", "",
           "with either: also what k8s-sd --monitors needs to watch monitors, namespaces, Secrets "
-          "and ConfigMaps",
+          "and ConfigMaps; the monitors are those of the dialect",
           flag(o.monitors)},
          {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
           support::text(o.service_account)}}};

@@ -27,7 +27,9 @@ std::string manifest_of(const k8s_sd::DiscoveryConfig& config, bool monitors,
                         const std::string& account) {
     auto rules = required_access(config);
     if (monitors) {
-        for (const k8s_sd::AccessRule& rule : k8s_sd::monitor_access()) rules.push_back(rule);
+        for (const k8s_sd::AccessRule& rule : k8s_sd::monitor_access(config.dialect)) {
+            rules.push_back(rule);
+        }
     }
     try {
         return rbac_manifest(rules, options_of(account));

@@ -43,34 +43,35 @@ support::Section config_options(Options& o) {
 }
 
 support::Section monitors_options(MonitorsOptions& o) {
-    return {
-        "Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
-        {{"--monitors", "",
-          "serve them, besides the jobs of --config; without the next two options all of them",
-          support::flag(o.enabled)},
-         {"--monitors-config", "FILE",
-          "which ones, and how: a Prometheus or PrometheusAgent object in YAML, or the "
-          "configuration of a Target Allocator with prometheus_cr",
-          [&](Text v) {
-              o.file = support::readable_file(v);
-              o.enabled = true;
-          }},
-         {"--monitors-owner", "[KIND/]NAMESPACE/NAME",
-          "the same from a Prometheus object in the cluster (or KIND PrometheusAgent), which is "
-          "followed",
-          [&](Text v) {
-              try {
-                  parse_owner_name(v);
-              } catch (const k8s_sd::ConfigError& e) {
-                  throw UsageError("\"" + v + "\" " + e.problem());
-              }
-              o.owner = v;
-              o.enabled = true;
-          }},
-         {"--monitors-namespace", "NAME",
-          "the namespace of the owner that is no object of the cluster: it counts where there "
-          "is no namespace selector (default: default)",
-          support::text(o.own_namespace)}}};
+    return {"Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
+            {{"--monitors", "",
+              "serve them, besides the jobs of --config; without the next two options all of them; "
+              "with --dialect victoriametrics VMServiceScrapes, VMPodScrapes, VMProbes, "
+              "VMNodeScrapes, VMStaticScrapes and VMScrapeConfigs",
+              support::flag(o.enabled)},
+             {"--monitors-config", "FILE",
+              "which ones, and how: a Prometheus, PrometheusAgent, VMAgent or VMSingle object in "
+              "YAML, or the configuration of a Target Allocator with prometheus_cr",
+              [&](Text v) {
+                  o.file = support::readable_file(v);
+                  o.enabled = true;
+              }},
+             {"--monitors-owner", "[KIND/]NAMESPACE/NAME",
+              "the same from a Prometheus object in the cluster (or KIND PrometheusAgent, VMAgent, "
+              "VMSingle), which is followed",
+              [&](Text v) {
+                  try {
+                      parse_owner_name(v);
+                  } catch (const k8s_sd::ConfigError& e) {
+                      throw UsageError("\"" + v + "\" " + e.problem());
+                  }
+                  o.owner = v;
+                  o.enabled = true;
+              }},
+             {"--monitors-namespace", "NAME",
+              "the namespace of the owner that is no object of the cluster: it counts where there "
+              "is no namespace selector (default: default)",
+              support::text(o.own_namespace)}}};
 }
 
 support::Section single_job_options(Options& o) {
@@ -264,6 +265,7 @@ support::CommandLine command_line(Options& o) {
         }
         o.discovery.dialect = o.dialect;
         o.discovery.prometheus_version = o.prometheus_version;
+        o.monitors.dialect = o.dialect;
     };
     return {.program = "k8s-sd",
             .about = "Discovers the targets of a Kubernetes cluster, once for all agents, and "
@@ -338,10 +340,6 @@ void check(const Options& o) {
     }
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config says it already");
-    }
-    if (o.monitors.enabled && !k8s_sd::supports_monitors(o.dialect)) {
-        throw UsageError("--monitors: monitors are those of prometheus-operator; leave out "
-                         "--dialect victoriametrics");
     }
     if (o.single_job) check_single_job(o.discovery);
     if (o.sim || o.single_job || !o.config_file.empty() || o.monitors.enabled) return;

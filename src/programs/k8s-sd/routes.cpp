@@ -1,11 +1,11 @@
 #include "routes.hpp"
 
-#include "api/api_reply.hpp"
 #include "api/prometheus_routes.hpp"
 #include "api/ui_consumer_routes.hpp"
 #include "api/ui_fleet_routes.hpp"
 #include "api/ui_health_routes.hpp"
 #include "api/ui_live_routes.hpp"
+#include "api/ui_monitor_routes.hpp"
 #include "api/ui_object_routes.hpp"
 #include "api/ui_relabel_routes.hpp"
 #include "api/ui_routes.hpp"
@@ -48,10 +48,7 @@ HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator, Serv
     add_object_routes(routes, jobs, allocator, questions);
     add_relabel_routes(routes, jobs, questions, events.slow);
     add_health_routes(routes, jobs, events.trouble);
-    routes.get("/api/ui/monitors", [monitors = events.monitors](const auto& asked) {
-        return ui_reply(monitors(),
-                        asked.request.header(boost::beast::http::field::accept_encoding));
-    });
+    add_monitor_routes(routes, jobs, questions, events.monitors);
     add_fleet_routes(routes, jobs, allocator, questions);
     add_consumer_routes(routes, jobs, allocator, metrics.consumers, questions);
     add_live_routes(routes, jobs, events.executor);

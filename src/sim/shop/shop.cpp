@@ -114,7 +114,8 @@ void Shop::Impl::add_gateway() {
     apply(tls_route("shop", "orders-db").parent("edge").hostname("orders-db.example.com"));
 }
 
-/// Monitors of each kind, with their owner; one of them is refused, for want of a Secret.
+/// Monitors of each kind of prometheus-operator, with their owner; one of them is refused, for want
+/// of a Secret. The same of two kinds of VictoriaMetrics.
 void Shop::Impl::add_monitors_of_shop() {
     const auto apply = [this](boost::json::object object) {
         object["metadata"].as_object()["creationTimestamp"] = now();
@@ -158,6 +159,15 @@ void Shop::Impl::add_monitors_of_shop() {
     add("ScrapeConfig", "monitoring", "warehouse",
         R"({"staticConfigs": [{"targets": ["warehouse.example.com:9100"],
                                "labels": {"site": "eu-1"}}]})");
+    add_vm_monitors(server_);
+    add("VMAgent", "monitoring", "main", R"({"selectAllByDefault": true})");
+    add("VMServiceScrape", "shop", "shop",
+        R"({"discoveryRole": "endpointslice",
+            "selector": {"matchLabels": {"app.kubernetes.io/part-of": "shop"}},
+            "endpoints": [{"port": "metrics"}]})");
+    add("VMPodScrape", "monitoring", "node-exporter",
+        R"({"selector": {"matchLabels": {"app.kubernetes.io/name": "node-exporter"}},
+            "podMetricsEndpoints": [{"port": "metrics"}]})");
 }
 
 // ---- Helpers -----------------------------------------------------------------------------------

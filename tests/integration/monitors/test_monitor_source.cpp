@@ -278,7 +278,8 @@ TEST_CASE("MonitorSource: without the resources there are no jobs, until they co
     monitors.start();
     CHECK(monitors.take() == Lines{"full"});
     const MonitorStatus status = monitors.source->status();
-    for (const MonitorKindStatus& kind : status.kinds) {
+    for (const MonitorKind each : kinds_of(status)) {
+        const MonitorKindStatus& kind = monitors.kind(status, each);
         CHECK(kind.watch == MonitorWatchState::absent);
         CHECK_THAT(kind.message, ContainsSubstring("CustomResourceDefinition"));
     }
@@ -400,10 +401,14 @@ spec:
 )"));
     monitors.settle();
     CHECK(monitors.take() == Lines{"-serviceMonitor/a/web/0"});
-    monitors.source->set_owner(parse_monitor_owner("{kind: VMAgent, spec: {}}"));
-    monitors.settle();
-    CHECK(monitors.take().empty());
-    CHECK_THAT(monitors.source->status().owner.reason, ContainsSubstring("VMAgent"));
+    sim::add_vm_monitors(monitors.server);
+    monitors.apply("VMPodScrape", "a", "pods", R"({"podMetricsEndpoints": [{"port": "http"}]})");
+    monitors.source->set_owner(
+        parse_monitor_owner("{kind: VMAgent, spec: {selectAllByDefault: true}}"));
+    monitors.advance(1min);
+    CHECK(monitors.names() == Lines{"podScrape/a/pods/0"});
+    CHECK(kinds_of(monitors.source->status()).size() == vm_monitor_kinds.size());
+    CHECK(monitors.why("monitoring", "web") == "none");
     CHECK_THROWS_AS(parse_monitor_owner("- a"), ConfigError);
     CHECK_THROWS_AS(parse_monitor_owner("a: [", "f.yaml"), ConfigError);
 }

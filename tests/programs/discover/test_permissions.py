@@ -82,6 +82,19 @@ class PrintRbac(unittest.TestCase):
                       result.stdout)
         self.assertIn("list and watch Secret objects in all namespaces: allowed", result.stdout)
 
+    def test_monitors_of_victoriametrics_have_rights_of_their_own(self):
+        dialect = ("--monitors", "--role", "pod", "--dialect", "victoriametrics")
+        text = self.printed(*dialect)
+        for resource in ("vmservicescrapes", "vmstaticscrapes", "vmagents", "secrets"):
+            self.assertIn(f'"{resource}"', text)
+        self.assertIn('apiGroups: ["operator.victoriametrics.com"]', text)
+        self.assertNotIn("monitoring.coreos.com", text)
+        result = run("discover", "--sim", "--check", *dialect)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("list and watch VMNodeScrape objects in all namespaces: allowed",
+                      result.stdout)
+        self.assertNotIn("ServiceMonitor", result.stdout)
+
     def test_vmagent_has_no_gateway_api(self):
         result = run("discover", "--print-rbac", "--role", "gateway", "--dialect",
                      "victoriametrics")

@@ -63,6 +63,36 @@ class Serving(unittest.TestCase):
             monitors = until(lambda: self.with_jobs(server, 6))
             self.assertTrue(monitors["owner"]["known"])
 
+    def test_a_job_without_targets_says_why(self):
+        with serving("--sim", "--monitors", "--collectors", "1") as server:
+            until(lambda: self.configs(server, SHOP))
+            self.assertEqual(self.why(server, SHOP)["reason"], "")
+        owner = "kind: Prometheus\nmetadata: {name: m, namespace: shop}\nspec:\n"
+        with file_with(owner + "  podMonitorSelector: {}\n") as path:
+            with serving("--sim", "--monitors-config", path, "--collectors", "1") as server:
+                status, _, body = server.ask("/api/ui/monitor?job=none")
+                self.assertEqual(status, 404)
+                self.assertEqual(server.ask("/api/ui/monitor")[0], 400)
+
+    def test_monitors_of_victoriametrics_are_jobs(self):
+        job = "serviceScrape/shop/shop/0"
+        for owner in ((), ("--monitors-owner", "VMAgent/monitoring/main")):
+            with serving("--sim", "--monitors", "--dialect", "victoriametrics", *owner) as server:
+                monitors = until(lambda: self.with_jobs(server, 2))
+                self.assertEqual({m["kind"] for m in monitors["monitors"]},
+                                 {"VMServiceScrape", "VMPodScrape"})
+                status, _, body = server.ask(f"/sd/{job.replace('/', '%2F')}")
+                self.assertEqual(status, 200)
+                self.assertTrue(json.loads(body))
+                self.assertIn(b'k8s_sd_monitors{kind="VMPodScrape",state="accepted"} 1',
+                              server.ask("/metrics")[2])
+
+    @staticmethod
+    def why(server, job):
+        """The answer once the targets of the job are complete."""
+        server.ask(f"/sd/{job.replace('/', '%2F')}")
+        return json.loads(server.ask(f"/api/ui/monitor?job={job.replace('/', '%2F')}")[2])
+
     @staticmethod
     def known(server):
         """The monitors. On a busy machine more of them follow, whatever `synced` says."""
@@ -102,6 +132,9 @@ class Arguments(unittest.TestCase):
             text = self.refusal("--monitors-config", path, "--check")
             self.assertIn("service_monitor_selectors", text)
             self.assertIn("did you mean service_monitor_selector", text)
+        self.assertIn("--dialect victoriametrics", self.refusal(
+            "--sim", "--monitors-owner", "VMAgent/monitoring/main"))
+        self.assertIn("KIND", self.refusal("--sim", "--monitors-owner", "Other/a/b"))
         with file_with("a: b\n") as path:
             self.assertIn("prometheus_cr", self.refusal("--monitors-config", path, "--check"))
         with file_with("kind: Prometheus\nspec: {}\n") as path:

@@ -393,7 +393,7 @@ class Page(WithPage):
                 self.assertEqual(page.js("document.documentElement.dataset.theme"), "dark")
                 self.picture(page, "page-targets-dark")
             with self.page(server, width=420) as page:
-                for view in range(1, 9):
+                for view in range(1, 10):
                     page.press(str(view))
                     page.wait("byId('main').dataset.view === views[%d].name" % (view - 1))
                     self.assertLessEqual(page.js("document.documentElement.scrollWidth"), 420)
@@ -832,6 +832,45 @@ class PageWithTrouble(WithPage):
             self.assertTrue(page.js("mine.isConnected"))
 
 
+    def test_monitors_say_what_is_wrong_and_what_to_do(self):
+        kind = {"kind": "ServiceMonitor", "watch": "synced", "message": "", "objects": 3,
+                "accepted": 2, "refused": 1, "unselected": 0, "waiting": 0}
+        fine = {"kind": "ServiceMonitor", "namespace": "shop", "name": "fine", "state": "accepted",
+                "jobs": 1, "reason": "", "remedy": ""}
+        empty = {**fine, "name": "empty"}
+        refused = {**fine, "name": "<b>bad", "state": "refused", "jobs": 0,
+                   "reason": "the Secret shop/creds does not exist", "remedy": "create it"}
+        job = {"name": "serviceMonitor/shop/fine/0", "complete": True, "rules": 3, "discovered": 9,
+               "active": 4, "dropped": 5, "failed": 0, "duplicate": 0}
+        with self.simulated() as (between, page):
+            page.press("9")
+            page.wait("byId('main').innerText.includes('--monitors')")
+            between.say("/api/ui/monitors", {
+                "enabled": True, "synced": True, "jobs": 2, "kinds": [kind],
+                "owner": {"known": True, "reason": "", "remedy": ""},
+                "monitors": [fine, empty, refused]})
+            between.say("/api/ui/status", {"version": "1", "jobs": [
+                job, {**job, "name": "serviceMonitor/shop/empty/0", "active": 0}],
+                "limits": {"page_rows": 1000, "query_bytes": 1000}})
+            between.say("/api/ui/monitor?job=serviceMonitor%2Fshop%2Fempty%2F0", {
+                "job": "serviceMonitor/shop/empty/0", "reason": "no Service has the port web",
+                "remedy": "set port"})
+            page.js("show(true)")
+            page.wait("byId('monitors')?.innerText.includes('no Service has the port web')")
+            rows = page.js("[...byId('monitors').querySelectorAll('tbody tr')]"
+                           ".map((row) => row.innerText)")
+            self.assertEqual(len(rows), 3)
+            for row, parts in zip(rows, (("<b>bad", "refused", "shop/creds", "create it"),
+                                         ("shop/empty", "no targets", "set port"),
+                                         ("shop/fine", "accepted", "4"))):
+                for part in parts:
+                    self.assertIn(part, row)
+            page.js("go({ state: 'refused' })")
+            page.wait("byId('monitors').querySelectorAll('tbody tr').length === 1")
+            page.js("go({ state: null, q: 'fine' })")
+            page.wait("byId('monitors').innerText.includes('shop/fine')")
+
+
 class PageForAll(WithPage):
     """Also for users of screen readers, or without a mouse."""
 
@@ -839,7 +878,7 @@ class PageForAll(WithPage):
         roles = {"button", "link", "textbox", "searchbox", "combobox", "spinbutton", "checkbox"}
         with serving("--sim") as server, self.page(server) as page:
             server.targets("/sd/pods/targets")
-            for view in range(1, 9):
+            for view in range(1, 10):
                 page.press(str(view))
                 page.wait(f"byId('main').dataset.view === views[{view - 1}].name")
                 with self.subTest(view=page.js("viewNow().name")):

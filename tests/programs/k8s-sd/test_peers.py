@@ -201,6 +201,92 @@ class Peers(unittest.TestCase):
                                active_targets))
 
 
+class Monitors(unittest.TestCase):
+    """Prometheus with the configuration that monitors become finds the targets of k8s-sd."""
+
+    OWNERS = ("", """
+  version: 3.5.0
+  serviceDiscoveryRole: EndpointSlice
+  podTargetLabels: [app.kubernetes.io/name]
+  enforcedNamespaceLabel: tenant
+  scrapeClasses:
+  - {name: all, default: true, attachMetadata: {node: true},
+     relabelings: [{sourceLabels: [__meta_kubernetes_node_name], targetLabel: node_name}]}
+""", """
+  version: 3.5.0
+  ignoreNamespaceSelectors: true
+  enforcedKeepDroppedTargets: 1000
+""")
+    TIMES = ("__scrape_interval__", "__scrape_timeout__")
+
+    def test_prometheus_finds_the_same_targets(self):
+        if not program("prometheus") or not is_version(program("prometheus"), "3.5.3"):
+            self.skipTest("there is no prometheus 3.5.3, neither installed nor in $K8S_SD_PEERS")
+        for owner in self.OWNERS:
+            selectors = "".join(f"  {kind}Selector: {{}}\n  {kind}NamespaceSelector: {{}}\n"
+                                for kind in ("serviceMonitor", "podMonitor", "probe",
+                                             "scrapeConfig"))
+            owner = ("kind: Prometheus\nmetadata: {name: main, namespace: monitoring}\nspec:\n" +
+                     selectors + owner)
+            with self.subTest(owner=owner), still_cluster() as api_server, \
+                    file_with(owner) as path, \
+                    running("k8s-sd", "--listen", "127.0.0.1:0", "--api-server", api_server,
+                            "--monitors-config", path, "--collectors", 1) as served:
+                own_url = served.line_with("^listens at (.*)$").group(1)
+                configs = self.configs(own_url, api_server)
+                for job in configs:
+                    get(f"{own_url}/sd/{urllib.parse.quote(job, safe='')}")
+                with peer("prometheus", self.for_prometheus(configs)) as url:
+                    self.compare(own_url + "/api/v1/targets", url)
+
+    @staticmethod
+    def configs(own_url, api_server):
+        """The configurations of all jobs, once all monitors have theirs."""
+        end = time.monotonic() + TIMEOUT
+        while time.monotonic() < end:
+            if json.loads(get(own_url + "/api/ui/monitors")).get("jobs") == 6:
+                configs = json.loads(get(own_url + "/scrape_configs"))
+                if len(configs) == 6:
+                    for config in configs.values():
+                        for entry in config.get("kubernetes_sd_configs", ()):
+                            entry["api_server"] = api_server
+                    return configs
+            time.sleep(0.2)
+        raise AssertionError("there are no six jobs")
+
+    @staticmethod
+    def for_prometheus(configs):
+        for config in configs.values():
+            config.pop("scrape_timeout", None)
+            config["scrape_interval"] = "1d"
+        # The operator's own reloader does the same.
+        return json.dumps({"scrape_configs": list(configs.values())}).replace("$(SHARD)", "0")
+
+    def compare(self, own_url, url):
+        own = self.targets_of(own_url)
+        end = time.monotonic() + TIMEOUT
+        theirs = {}
+        while time.monotonic() < end and theirs != own:
+            time.sleep(0.3)
+            with contextlib.suppress(OSError):
+                theirs = self.targets_of(url)
+        self.assertTrue(own["active"])
+        self.assertTrue(own["dropped"])
+        for kind, targets in own.items():
+            self.assertEqual(sorted(targets - theirs[kind])[:1], sorted(theirs[kind] - targets)[:1])
+
+    def targets_of(self, url):
+        """What is not about times, and does not depend on which of equal targets is shown."""
+        data = json.loads(get(url))["data"]
+        return {"active": {json.dumps([target[name] for name in ("scrapePool", "labels",
+                                                                 "scrapeUrl")], sort_keys=True)
+                           for target in data["activeTargets"]},
+                "dropped": {json.dumps({name: value for name, value in
+                                        target["discoveredLabels"].items()
+                                        if name not in self.TIMES}, sort_keys=True)
+                            for target in data["droppedTargets"]}}
+
+
 class Secured(unittest.TestCase):
     """Lists over TLS, for clients with a certificate and a token."""
 

@@ -205,6 +205,37 @@ TEST_CASE("Hostile monitors: a small object cannot make very large jobs") {
     CHECK(made.jobs.empty());
 }
 
+TEST_CASE("Hostile monitors: the regular expressions of an object are bounded together") {
+    const MonitorFixture fixture;
+    json::array rules;
+    for (int i = 0; i < 200; ++i) {
+        rules.push_back(json::object{{"targetLabel", "t"},
+                                     {"regex", "(a" + std::to_string(i) + "|b.c){200}x{500}"}});
+    }
+    const auto reason_for = [&](json::array endpoints) {
+        json::object object{{"metadata", {{"namespace", "ns"}, {"name", "m"}}}};
+        object["spec"] = json::object{{"endpoints", std::move(endpoints)}};
+        const auto made = detail::generate(fixture.owner, service_monitor, object, fixture.options,
+                                           fixture.values);
+        return made.refusal ? made.refusal->reason : "";
+    };
+    const json::object endpoint{{"relabelings", rules}};
+    CHECK(reason_for({endpoint}) == "");
+    CHECK(reason_for({endpoint, endpoint}) == "");
+    json::array all;
+    for (int i = 0; i < 40; ++i) {
+        json::array others;
+        for (const json::value& rule : rules) {
+            json::object other = rule.as_object();
+            other["regex"] = std::string(other["regex"].as_string()) + std::to_string(i);
+            others.push_back(std::move(other));
+        }
+        all.push_back(json::object{{"relabelings", std::move(others)}});
+    }
+    CHECK(reason_for(all).find("the regular expressions of this object are too large") !=
+          std::string::npos);
+}
+
 TEST_CASE("Hostile monitors: a large value cannot be copied very often") {
     MonitorFixture fixture;
     fixture.values.secrets["ns/creds/pw"] = std::string(std::size_t{1} << 20, 'x');

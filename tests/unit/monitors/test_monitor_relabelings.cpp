@@ -11,7 +11,18 @@ namespace {
 std::string rule_fault(const std::string& json, MonitorVersion version = {}) {
     const boost::json::value list = json_of("[" + json + "]");
     detail::Faults faults;
-    detail::check_relabelings(detail::ObjectView(&list, "r", faults).items(), version);
+    MonitorOwner owner;
+    owner.version = version;
+    const MonitorOptions options;
+    const MonitorValues values;
+    detail::References references(values);
+    detail::PatternBudget patterns(detail::monitor_pattern_limits());
+    const detail::JobContext context{.owner = owner,
+                                     .options = options,
+                                     .references = references,
+                                     .faults = faults,
+                                     .patterns = patterns};
+    detail::check_relabelings(detail::ObjectView(&list, "r", faults).items(), context);
     return faults.first() ? faults.first()->reason : "";
 }
 

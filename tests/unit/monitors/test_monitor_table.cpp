@@ -114,6 +114,55 @@ TEST_CASE("MonitorTable: a monitor whose Secret makes the value of its class unu
     CHECK(t.table.jobs().size() == 3);
 }
 
+TEST_CASE("MonitorTable: the shard and the node replace placeholders") {
+    MonitorSourceConfig config;
+    config.shard = 3;
+    config.node_name = "node-1";
+    config.options.topology_sharding = true;
+    Table t(config);
+    MonitorOwner owner = owner_of_services();
+    owner.shards = 4;
+    SECTION("of shards") {
+        t.table.set_owner(owner);
+        t.set_monitor(R"({"selector": {}, "endpoints": [{"port": "a"}]})");
+        REQUIRE(t.settles());
+        REQUIRE(t.table.jobs().size() == 1);
+        CHECK(t.table.jobs()[0]->job->scrape.relabel_configs.back().regex == "3;|.+;.+");
+    }
+    SECTION("of shards in zones") {
+        owner.topology = {"eu-1", "eu-2"};
+        t.table.set_owner(owner);
+        t.set_monitor(R"({"selector": {}, "endpoints": [{"port": "a"}]})");
+        REQUIRE(t.settles());
+        REQUIRE(t.table.jobs().size() == 1);
+        std::string all;
+        for (const RelabelRule& rule : t.table.jobs()[0]->job->scrape.relabel_configs) {
+            all += rule.regex + "\n";
+        }
+        CHECK(all.find("eu-2;|.+;.+\n") != all.npos);
+        CHECK(all.ends_with("1;|.+;.+\n"));
+        CHECK(all.find("$(") == all.npos);
+    }
+    SECTION("of nodes") {
+        owner.is_agent = owner.daemon_set = true;
+        owner.selections[1] = owner.selections[0];
+        t.table.set_owner(owner);
+        auto object = std::make_shared<Generic>();
+        object->metadata.namespace_ = "a";
+        object->metadata.name = "pods";
+        object->content["spec"] =
+            boost::json::parse(R"({"selector": {}, "podMetricsEndpoints": [{"port": "a"}]})");
+        ObjectDiff<Generic> diff;
+        diff.added.push_back(std::move(object));
+        t.table.apply(MonitorKind::pod_monitor, diff);
+        REQUIRE(t.settles());
+        REQUIRE(t.table.jobs().size() == 1);
+        const auto& selectors = t.table.jobs()[0]->job->discovery.configs.at(0).selectors;
+        REQUIRE(selectors.size() == 1);
+        CHECK(selectors[0].field == "spec.nodeName=node-1");
+    }
+}
+
 TEST_CASE("MonitorTable: jobs stay until the namespaces that a selector needs are listed") {
     Table t;
     t.table.set_owner(owner_of_services());

@@ -48,10 +48,12 @@ Generation generate_additional(const MonitorOwner& owner, const MonitorOptions& 
     if (!owner.additional_scrape_configs) return {};
     Faults faults;
     References references(source);
+    PatternBudget patterns(monitor_pattern_limits());
     const JobContext context{.owner = owner,
                              .options = options,
                              .references = references,
                              .faults = faults,
+                             .patterns = patterns,
                              .object_namespace = owner.owner_namespace};
     const boost::json::value there = true;
     const ObjectView at(&there, "additionalScrapeConfigs", faults);
@@ -68,6 +70,7 @@ Generation generate_additional(const MonitorOwner& owner, const MonitorOptions& 
         add_additional_sharding(*config, context);
         const boost::json::value* name = config->if_contains("job_name");
         const boost::json::string* text_name = name != nullptr ? name->if_string() : nullptr;
+        result.bytes += generated_bytes(*config);
         result.jobs.push_back(
             {text_name != nullptr ? std::string(*text_name) : "", std::move(*config)});
     }

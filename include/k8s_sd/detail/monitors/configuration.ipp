@@ -1,19 +1,24 @@
 #include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/object_view.hpp"
+#include "k8s_sd/detail/monitors/room.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 
 #include <boost/json/array.hpp>
 #include <array>
+#include <cstddef>
 #include <set>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
 namespace {
 
 using detail::Generation;
+using detail::operator+;
 using ReferencedObject = std::tuple<MonitorReference::Kind, std::string, std::string>;
 
 ReferencedObject object_of(const MonitorReference& reference) {
@@ -51,6 +56,8 @@ struct MonitorEntry {
     const boost::json::value* object = nullptr;
     detail::MonitorLabels labels{};
     Generation generation{};
+    MonitorRoom size{.jobs = 0, .bytes = 0};  ///< of the generated jobs
+    bool is_dropped = false;                  ///< the jobs, since there was no room
 };
 
 /// In the order of the operator: byte order of "namespace/name".
@@ -73,6 +80,7 @@ class ConfigurationMaker {
         generate_all();
         // Credentials of a scrape class depend on the references of all valid objects.
         if (needs_loaded_) generate_all();
+        share_room();
         Generation additional = detail::generate_additional(owner_, options_, values_);
         result.refusal = std::move(additional.refusal);
         report(result);
@@ -107,12 +115,44 @@ class ConfigurationMaker {
     }
 
     void generate_all() {
+        all_ = {.jobs = 0, .bytes = 0};
         for (const MonitorKind kind : kinds()) {
             for (auto& [key, entry] : monitors_[index_of(kind)]) {
-                entry.generation = detail::generate(owner_, kind, *entry.object, options_, values_);
+                generate(kind, entry);
                 if (!entry.generation.refusal) values_.load(entry.generation.references);
                 needs_loaded_ |= !entry.generation.class_references.empty();
+                // Memory is bounded, whoever gets the room in the end.
+                all_ = all_ + entry.size;
+                entry.is_dropped = !detail::fits(all_, inputs_.room);
+                if (entry.is_dropped) entry.generation.jobs.clear();
             }
+        }
+    }
+
+    void generate(MonitorKind kind, MonitorEntry& entry) {
+        entry.generation = detail::generate(owner_, kind, *entry.object, options_, values_);
+        entry.size = {.jobs = entry.generation.jobs.size(), .bytes = entry.generation.bytes};
+        if (entry.generation.refusal) entry.size = {.jobs = 0, .bytes = 0};
+    }
+
+    void share_room() {
+        if (detail::fits(all_, inputs_.room)) return;
+        std::vector<detail::RoomRequest> requests;
+        std::vector<std::pair<MonitorKind, MonitorEntry*>> entries;
+        for (const MonitorKind kind : kinds()) {
+            for (auto& [key, entry] : monitors_[index_of(kind)]) {
+                requests.push_back({std::string_view(key).substr(0, key.find('/')), entry.size});
+                entries.emplace_back(kind, &entry);
+            }
+        }
+        const std::vector<bool> granted = detail::share_room(requests, inputs_.room);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (granted[i] || entries[i].second->generation.refusal) continue;
+            entries[i].second->generation = {.refusal = detail::no_room(inputs_.room)};
+        }
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (granted[i] && entries[i].second->is_dropped)
+                generate(entries[i].first, *entries[i].second);
         }
     }
 
@@ -158,6 +198,7 @@ class ConfigurationMaker {
     const MonitorInputs& inputs_;
     const MonitorOptions& options_;
     InputValues values_;
+    MonitorRoom all_{.jobs = 0, .bytes = 0};  ///< of the generated jobs
     MonitorOwner owner_;
     std::array<MonitorEntries, monitor_kind_count> monitors_;
     bool needs_loaded_ = false;

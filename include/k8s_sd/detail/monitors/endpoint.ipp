@@ -29,8 +29,8 @@ void check_endpoint(const ObjectView& endpoint, const JobContext& context) {
     check_oauth2(endpoint["oauth2"], context);
     check_authorization(endpoint["authorization"], context);
     check_times(endpoint, "interval", "scrapeTimeout", context.owner);
-    check_relabelings(endpoint.items("relabelings"), context.owner.version);
-    check_relabelings(endpoint.items("metricRelabelings"), context.owner.version);
+    check_relabelings(endpoint.items("relabelings"), context);
+    check_relabelings(endpoint.items("metricRelabelings"), context);
     check_proxy(endpoint, context);
 }
 

@@ -26,6 +26,9 @@ struct GeneratedJob {
     boost::json::object config;  ///< with the keys of Prometheus, in the order of the operator
 };
 
+/// The memory of a generated configuration, roughly.
+std::size_t generated_bytes(const boost::json::object&);
+
 /// The jobs of one monitor.
 struct Generation {
     std::vector<GeneratedJob> jobs{};         ///< empty if refused, or if it has no endpoints
@@ -35,6 +38,7 @@ struct Generation {
     /// Keys of a scrape class; their values are used only if another valid monitor references
     /// their Secret, too.
     std::set<MonitorReference> class_references{};
+    std::size_t bytes = 0;      ///< estimated memory of the jobs
     bool is_too_large = false;  ///< the jobs, with the values in them: one reason for a refusal
 };
 

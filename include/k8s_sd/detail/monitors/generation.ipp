@@ -12,23 +12,16 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-/// The memory of a generated value, roughly.
-std::size_t generated_bytes(const boost::json::value& value) {
+std::size_t value_bytes(const boost::json::value& value) {
     constexpr std::size_t per_value = 32;
     std::size_t bytes = per_value;
     if (const boost::json::string* text = value.if_string()) {
         bytes += text->size();
     } else if (const boost::json::array* list = value.if_array()) {
-        for (const boost::json::value& item : *list) bytes += generated_bytes(item);
+        for (const boost::json::value& item : *list) bytes += value_bytes(item);
     } else if (const boost::json::object* object = value.if_object()) {
-        for (const auto& [key, member] : *object) bytes += key.size() + generated_bytes(member);
+        for (const auto& [key, member] : *object) bytes += key.size() + value_bytes(member);
     }
-    return bytes;
-}
-
-std::size_t generated_bytes(const boost::json::object& object) {
-    std::size_t bytes = 0;
-    for (const auto& [key, member] : object) bytes += key.size() + generated_bytes(member);
     return bytes;
 }
 
@@ -43,6 +36,12 @@ void make_jobs(const ObjectView& spec, const JobContext& context, JobList& jobs)
 }
 
 }  // namespace
+
+std::size_t generated_bytes(const boost::json::object& object) {
+    std::size_t bytes = 0;
+    for (const auto& [key, member] : object) bytes += key.size() + value_bytes(member);
+    return bytes;
+}
 
 bool JobList::add(std::string origin, JobObject config, const ObjectView& at) {
     // Each endpoint repeats the selector and the labels of the object, so a small object can make
@@ -62,12 +61,14 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
                     const MonitorOptions& options, const ReferenceSource& source) {
     Faults faults;
     References references(source);
+    PatternBudget patterns(monitor_pattern_limits());
     const ObjectView view(&object, "", faults);
     const ObjectView metadata = view["metadata"];
     const JobContext context{.owner = owner,
                              .options = options,
                              .references = references,
                              .faults = faults,
+                             .patterns = patterns,
                              .kind = kind,
                              .object_namespace = std::string(metadata.text("namespace")),
                              .name = std::string(metadata.text("name"))};
@@ -84,6 +85,7 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
     Generation result{.refusal = faults.first(),
                       .references = references.requested(),
                       .class_references = references.class_requested(),
+                      .bytes = jobs.bytes(),
                       .is_too_large = references.exhausted() || jobs.is_too_large()};
     if (!result.refusal) result.jobs = jobs.take();
     return result;

@@ -60,8 +60,12 @@ boost::json::object global_section(const MonitorOwner& owner, const MonitorOptio
     Faults faults;
     const NoReferences source;
     References references(source);
-    const JobContext context{
-        .owner = owner, .options = options, .references = references, .faults = faults};
+    PatternBudget patterns(monitor_pattern_limits());
+    const JobContext context{.owner = owner,
+                             .options = options,
+                             .references = references,
+                             .faults = faults,
+                             .patterns = patterns};
     if (owner.vm) return vm_global_section(context);
     JobObject global;
     put_text(global, "scrape_interval", owner.scrape_interval);

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/monitors/object_view.hpp"
 #include "k8s_sd/detail/monitors/references.hpp"
 #include "k8s_sd/detail/monitors/versions.hpp"
+#include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/monitors/monitor.hpp"
 #include "k8s_sd/monitors/monitor_owner.hpp"
 
@@ -10,6 +11,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,12 +20,20 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// Bounds the regular expressions in the rules of one monitor, or of one owner.
+inline RelabelLimits monitor_pattern_limits() {
+    RelabelLimits limits;
+    limits.instructions = std::size_t{4} << 20;
+    return limits;
+}
+
 /// The surroundings of a monitor while its jobs are made.
 struct JobContext {
     const MonitorOwner& owner;
     const MonitorOptions& options;
     References& references;
     Faults& faults;
+    PatternBudget& patterns;  ///< for the regular expressions of all rules
     MonitorKind kind = MonitorKind::service_monitor;
     std::string object_namespace{};
     std::string name{};

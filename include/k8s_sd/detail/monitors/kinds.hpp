@@ -16,6 +16,8 @@ class JobList {
     bool add(std::string origin, JobObject config, const ObjectView& at);
     std::vector<GeneratedJob> take() { return std::move(jobs_); }
     bool is_too_large() const noexcept { return is_too_large_; }
+    /// Estimated memory of the jobs.
+    std::size_t bytes() const noexcept { return bytes_; }
 
  private:
     std::vector<GeneratedJob> jobs_;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,18 @@ namespace k8s_sd::inline v0::detail {
 
 /// "servicemonitors".
 std::string_view plural_of(MonitorKind) noexcept;
+/// "prometheuses".
+std::string_view plural_of(MonitorOwnerKind) noexcept;
+/// "monitoring.coreos.com".
+std::string_view group_of(MonitorOwnerKind) noexcept;
+
+/// The kinds that an owner may select, in the order of its jobs.
+std::span<const MonitorKind> kinds_of(const MonitorOwner&) noexcept;
 
 /// The watches for an owner.
 struct MonitorPlan {
     /// By MonitorKind. nullopt: no watch; an empty list: all namespaces.
-    std::array<std::optional<std::vector<std::string>>, 4> kinds{};
+    std::array<std::optional<std::vector<std::string>>, monitor_kind_count> kinds{};
     bool namespaces = false;  ///< the labels of namespaces
     bool operator==(const MonitorPlan&) const = default;
 };

@@ -15,18 +15,35 @@ namespace k8s_sd::inline v0 {
 namespace detail {
 
 std::string_view plural_of(MonitorKind kind) noexcept {
-    constexpr std::array<std::string_view, 4> names{"servicemonitors", "podmonitors", "probes",
-                                                    "scrapeconfigs"};
+    constexpr std::array<std::string_view, monitor_kind_count> names{
+        "servicemonitors", "podmonitors", "probes",        "scrapeconfigs",   "vmservicescrapes",
+        "vmpodscrapes",    "vmprobes",    "vmnodescrapes", "vmstaticscrapes", "vmscrapeconfigs"};
     return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view plural_of(MonitorOwnerKind kind) noexcept {
+    constexpr std::array<std::string_view, 4> names{"prometheuses", "prometheusagents", "vmagents",
+                                                    "vmsingles"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view group_of(MonitorOwnerKind kind) noexcept {
+    return kind < MonitorOwnerKind::vm_agent ? monitor_api_group : vm_monitor_api_group;
+}
+
+std::span<const MonitorKind> kinds_of(const MonitorOwner& owner) noexcept {
+    if (owner.vm) return vm_monitor_kinds;
+    return monitor_kinds;
 }
 
 MonitorPlan plan_of(const MonitorOwner& owner, const std::vector<std::string>& allowed) {
     MonitorPlan plan;
-    for (const MonitorKind kind : monitor_kinds) {
+    for (const MonitorKind kind : kinds_of(owner)) {
         const auto index = static_cast<std::size_t>(kind);
         const MonitorSelection& selection = owner.selections[index];
         if (!selection.objects) continue;
-        if (owner.daemon_set && kind != MonitorKind::pod_monitor) continue;
+        const bool of_pods = kind == MonitorKind::pod_monitor || kind == MonitorKind::vm_pod_scrape;
+        if (owner.daemon_set && !of_pods) continue;
         if (!selection.namespaces) {
             plan.kinds[index].emplace({owner.owner_namespace});
             continue;
@@ -49,19 +66,40 @@ std::vector<std::string> namespaces_or_all(std::vector<std::string> namespaces) 
 
 }  // namespace detail
 
-bool supports_monitors(LabelDialect dialect) { return detail::rules_of(dialect).has_monitors; }
+namespace {
+
+/// Whether an owner is one of VictoriaMetrics.
+bool is_owner_of_vm(const MonitorOwnerInput& input) {
+    if (const auto* owner = std::get_if<MonitorOwner>(&input)) return owner->vm.has_value();
+    if (const auto* object = std::get_if<MonitorOwnerObject>(&input)) {
+        return object->kind >= MonitorOwnerKind::vm_agent;
+    }
+    const auto* document = std::get<MonitorOwnerDocument>(input).object.if_object();
+    const auto* kind = document ? document->if_contains("kind") : nullptr;
+    return kind && (*kind == "VMAgent" || *kind == "VMSingle");
+}
+
+}  // namespace
+
+bool supports_monitors(LabelDialect dialect, const MonitorOwnerInput& owner) {
+    return detail::rules_of(dialect).has_monitors != is_owner_of_vm(owner);
+}
 
 std::vector<AccessRule> required_access(const MonitorSourceConfig& config) {
     detail::MonitorPlan plan;
-    for (auto& kind : plan.kinds) kind = config.allow_namespaces;
+    MonitorOwner any;
+    if (is_owner_of_vm(config.owner)) any.vm.emplace();
+    for (const MonitorKind kind : detail::kinds_of(any)) {
+        plan.kinds[static_cast<std::size_t>(kind)] = config.allow_namespaces;
+    }
     plan.namespaces = true;
     if (const auto* owner = std::get_if<MonitorOwner>(&config.owner)) {
         plan = detail::plan_of(*owner, config.allow_namespaces);
     }
     std::vector<AccessRule> rules;
     if (const auto* owner = std::get_if<MonitorOwnerObject>(&config.owner)) {
-        rules.push_back(monitor_access_to(owner->is_agent ? "prometheusagents" : "prometheuses",
-                                          owner->object_namespace));
+        rules.push_back(monitor_access_to(detail::plural_of(owner->kind), owner->object_namespace,
+                                          detail::group_of(owner->kind)));
         // Of its scrape classes and additionalScrapeConfigs.
         if (!config.allow_namespaces.empty()) {
             rules.push_back(access_to(Kind::secret, owner->object_namespace));
@@ -69,11 +107,12 @@ std::vector<AccessRule> required_access(const MonitorSourceConfig& config) {
         }
     }
     if (plan.namespaces) rules.push_back(access_to(Kind::namespace_));
-    for (const MonitorKind kind : monitor_kinds) {
-        const auto& namespaces = plan.kinds[static_cast<std::size_t>(kind)];
+    for (std::size_t i = 0; i < monitor_kind_count; ++i) {
+        const auto kind = static_cast<MonitorKind>(i);
+        const auto& namespaces = plan.kinds[i];
         if (!namespaces) continue;
         for (const std::string& ns : detail::namespaces_or_all(*namespaces)) {
-            rules.push_back(monitor_access_to(detail::plural_of(kind), ns));
+            rules.push_back(monitor_access_to(detail::plural_of(kind), ns, api_group_of(kind)));
             rules.push_back(access_to(Kind::secret, ns));
             rules.push_back(access_to(Kind::configmap, ns));
         }
@@ -89,7 +128,8 @@ MonitorOwnerDocument parse_monitor_owner(std::string_view yaml, const std::strin
                                          .max_bytes = std::size_t{16} << 20};
     const detail::YamlValue document = detail::YamlValue::parse(yaml, file_name);
     if (!document.is_mapping()) {
-        throw ConfigError(file_name, "must be one Prometheus or PrometheusAgent object");
+        throw ConfigError(file_name, "must be one Prometheus, PrometheusAgent, VMAgent or VMSingle "
+                                     "object");
     }
     return {boost::json::parse(detail::to_json(document, limits)), std::move(default_namespace)};
 }
@@ -110,7 +150,7 @@ std::string to_prometheus_text(const MonitorStatus& status) {
         text += name + (labels.empty() ? "" : "{" + labels + "}") + " " + std::to_string(v) + "\n";
     };
     begin("k8s_sd_monitors", "gauge", "Monitors seen, by kind and state.");
-    for (const MonitorKind kind : monitor_kinds) {
+    for (const MonitorKind kind : kinds_of(status)) {
         const MonitorKindStatus& s = status.kinds[static_cast<std::size_t>(kind)];
         const auto add = [&](MonitorState state, std::size_t count) {
             value("k8s_sd_monitors",
@@ -125,7 +165,7 @@ std::string to_prometheus_text(const MonitorStatus& status) {
     }
     begin("k8s_sd_monitor_watch_failing", "gauge",
           "Whether the watch of a kind of monitors fails, or the server lacks the kind.");
-    for (const MonitorKind kind : monitor_kinds) {
+    for (const MonitorKind kind : kinds_of(status)) {
         const MonitorWatchState watch = status.kinds[static_cast<std::size_t>(kind)].watch;
         value("k8s_sd_monitor_watch_failing", "kind=\"" + std::string(to_string(kind)) + "\"",
               watch == MonitorWatchState::absent || watch == MonitorWatchState::failing);
@@ -138,6 +178,8 @@ std::string to_prometheus_text(const MonitorStatus& status) {
     single("k8s_sd_monitor_owner_refused", "gauge",
            "Whether the present version of the owner is not used.", !status.owner.reason.empty());
     single("k8s_sd_monitor_jobs", "gauge", "Jobs made of monitors.", status.jobs);
+    single("k8s_sd_monitor_bytes", "gauge",
+           "Estimated memory of the configurations made of monitors.", status.bytes);
     single("k8s_sd_monitor_references", "gauge", "Secrets and ConfigMaps watched for monitors.",
            status.references);
     single("k8s_sd_monitor_generations_total", "counter", "How often jobs were made of a monitor.",

@@ -29,8 +29,6 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-using MonitorOwnerInput = std::variant<MonitorOwner, MonitorOwnerDocument, MonitorOwnerObject>;
-
 void check_names(const char* field, const std::vector<std::string>& namespaces) {
     for (const std::string& ns : namespaces) {
         if (detail::is_dns_label(ns)) continue;
@@ -258,22 +256,23 @@ class MonitorSource::Impl final : public detail::RunState {
         WatcherConfig config = watcher_config();
         config.namespaces = {object->object_namespace};
         config.field_selector = "metadata.name=" + object->name;
-        config.resource = {.group = std::string(monitor_api_group),
-                           .kind = object->is_agent ? "PrometheusAgent" : "Prometheus"};
+        config.resource = {.group = std::string(detail::group_of(object->kind)),
+                           .kind = std::string(to_string(object->kind))};
         config.fields = {"kind", "apiVersion", "spec"};
-        const auto on_diff = [](Impl& self, const ObjectDiff<Generic>& diff) {
+        const auto on_diff = [kind = object->kind](Impl& self, const ObjectDiff<Generic>& diff) {
             std::shared_ptr<const Generic> now;
             if (!diff.added.empty()) now = diff.added.back();
             if (!diff.changed.empty()) now = diff.changed.back().after;
             detail::MonitorTable::OwnerInput input;
-            if (now) input.emplace(document_of(*now));
+            if (now) input.emplace(document_of(kind, *now));
             self.table_.set_owner(std::move(input));
         };
         owner_failed_ = !begin_watch(owner_watch_, config, on_diff);
     }
 
-    static MonitorOwnerDocument document_of(const Generic& object) {
+    static MonitorOwnerDocument document_of(MonitorOwnerKind kind, const Generic& object) {
         boost::json::object document = object.content;
+        document["kind"] = to_string(kind);  // items of a list may lack it
         document["metadata"] = boost::json::object{{"name", object.metadata.name},
                                                    {"namespace", object.metadata.namespace_}};
         return {std::move(document), std::string(object.metadata.namespace_)};
@@ -327,9 +326,9 @@ class MonitorSource::Impl final : public detail::RunState {
         if (plan.namespaces != plan_.namespaces && follow_namespaces(plan.namespaces)) {
             plan_.namespaces = plan.namespaces;
         }
-        for (const MonitorKind kind : monitor_kinds) {
-            const auto index = static_cast<std::size_t>(kind);
+        for (std::size_t index = 0; index < monitor_kind_count; ++index) {
             if (plan.kinds[index] == plan_.kinds[index]) continue;
+            const auto kind = static_cast<MonitorKind>(index);
             if (follow(kind, plan.kinds[index])) plan_.kinds[index] = plan.kinds[index];
         }
     }
@@ -360,9 +359,9 @@ class MonitorSource::Impl final : public detail::RunState {
         }
         WatcherConfig config = watcher_config();
         config.namespaces = *namespaces;
-        config.resource = {.group = std::string(monitor_api_group),
+        config.resource = {.group = std::string(api_group_of(kind)),
                            .kind = std::string(to_string(kind))};
-        config.fields = {"metadata.labels", "spec"};
+        config.fields = {"metadata.labels", "metadata.deletionTimestamp", "spec"};
         return begin_watch(watch, config, [kind](Impl& self, const ObjectDiff<Generic>& diff) {
             self.table_.apply(kind, diff);
         });
@@ -538,7 +537,7 @@ class MonitorSource::Impl final : public detail::RunState {
     bool owner_failed_ = false;  ///< the watch of its object could not begin
     detail::PostedCall posted_;
     detail::MonitorPlan plan_;
-    std::array<Watch<Generic>, 4> kinds_;
+    std::array<Watch<Generic>, monitor_kind_count> kinds_;
     Watch<api::Namespace> namespaces_;
     Watch<Generic> owner_watch_;
     std::array<std::optional<ObjectCache>, 2> caches_;

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
 #include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/references.hpp"
+#include "k8s_sd/detail/monitors/room.hpp"
 #include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/objects/data_object.hpp"
@@ -64,7 +65,9 @@ class MonitorTable {
     void set_failure(const ReferencedObject&, const std::string& problem);
 
     // --- work ---------------------------------------------------------------------------------
-    bool has_work() const noexcept { return !marked_.empty() || references_changed_; }
+    bool has_work() const noexcept {
+        return !marked_.empty() || references_changed_ || room_changed_;
+    }
     /// Makes the jobs of up to `max` marked monitors.
     void work(std::size_t max);
     /// Whether a monitor or the owner waits for a Secret or ConfigMap.
@@ -104,11 +107,12 @@ class MonitorTable {
         auto operator<=>(const Key&) const = default;
     };
     static constexpr int owner_number = -1;
-    static constexpr int additional_number = 4;
+    static constexpr int additional_number = monitor_kind_count;
 
     struct Job {
         MonitorJobPtr job;
         Digest digest{};  ///< of its configuration and of `global`
+        std::size_t bytes = 0;
     };
 
     struct Entry {
@@ -118,7 +122,9 @@ class MonitorTable {
         std::vector<Job> jobs;
         std::set<ReferencedObject> references;
         std::set<ReferencedObject> class_references;
-        bool is_over_limit = false;  ///< its references are not admitted
+        bool is_over_limit = false;                 ///< its references are not admitted
+        MonitorRoom needed{.jobs = 0, .bytes = 0};  ///< for its jobs, granted or not
+        bool has_no_room = false;                   ///< it is valid, but its jobs are dropped
         /// Valid by itself, whatever values of scrape classes do to its jobs. Were it to depend on
         /// them, a monitor could turn its own class value on and off without end.
         bool loads = false;
@@ -143,6 +149,7 @@ class MonitorTable {
     static Key key_of(MonitorKind, std::string_view ns, std::string_view name);
     void mark_all();
     void mark(const std::set<Key>& users);
+    void mark_complete(const std::set<Key>& users);
     void update(const Key&, Entry&);
     void update_owner(Entry&);
     void use_owner(MonitorOwner);
@@ -155,10 +162,15 @@ class MonitorTable {
     std::optional<MonitorRefusal> make_jobs(const Key&, const Entry&,
                                             const std::vector<GeneratedJob>&,
                                             std::vector<Job>& jobs);
-    MonitorJobPtr make_job(const std::string& object, const GeneratedJob&);
-    void set_server(ScrapeJob&) const;
+    Job make_job(const std::string& object, const GeneratedJob&);
+    void adapt(ScrapeJob&) const;
+    void set_valid(const Key&, Entry&, std::vector<Job>);
     void set(const Key&, Entry&, MonitorState, MonitorRefusal, std::vector<Job>);
     void set_jobs(Entry&, std::vector<Job>);
+    static MonitorRoom size_of(const std::vector<Job>&) noexcept;
+    void set_needed(Entry&, MonitorRoom);
+    void set_no_room(const Key&, Entry&, MonitorRoom needed);
+    void share_out();
     void set_references(const Key&, Entry&, std::set<ReferencedObject> direct,
                         std::set<ReferencedObject> of_classes);
     void set_loader(const Key&, const Entry&);
@@ -173,7 +185,8 @@ class MonitorTable {
     OwnerInput owner_input_;
     std::optional<MonitorOwner> owner_;
     std::optional<ScrapeJobReader> reader_;
-    std::string global_text_;  ///< of the owner
+    std::string global_text_;       ///< of the owner
+    bool is_reader_of_vm_ = false;  ///< its dialect
     std::map<std::string, MonitorLabels, std::less<>> namespaces_;
     bool namespaces_known_ = false;
     Entries entries_;
@@ -181,6 +194,9 @@ class MonitorTable {
     std::map<ReferencedObject, Reference> references_;
     bool references_changed_ = false;
     bool some_over_limit_ = false;
+    MonitorRoom needed_{.jobs = 0, .bytes = 0};  ///< for the jobs of all valid monitors
+    MonitorRoom used_{.jobs = 0, .bytes = 0};    ///< by the present jobs
+    bool room_changed_ = false;
     std::set<Key> waiting_;                                        ///< for a Secret or ConfigMap
     std::map<std::string, MonitorJobPtr, std::less<>> current_;    ///< by the job's name
     std::map<std::string, MonitorJobPtr, std::less<>> delivered_;  ///< the same

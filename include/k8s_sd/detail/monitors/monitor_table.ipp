@@ -1,5 +1,7 @@
 #include "k8s_sd/detail/labels/label_block.hpp"
+#include "k8s_sd/detail/monitors/job_context.hpp"
 #include "k8s_sd/detail/monitors/monitor_table.hpp"
+#include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
@@ -9,6 +11,8 @@
 #include <boost/json/serialize.hpp>
 #include <algorithm>
 #include <exception>
+#include <span>
+#include <stdexcept>
 #include <variant>
 
 namespace k8s_sd::inline v0::detail {
@@ -17,8 +21,9 @@ namespace {
 
 /// The owner's field for a kind: "serviceMonitorSelector".
 std::string selector_field(MonitorKind kind, const char* what) {
-    constexpr std::array<std::string_view, 4> names{"serviceMonitor", "podMonitor", "probe",
-                                                    "scrapeConfig"};
+    constexpr std::array<std::string_view, monitor_kind_count> names{
+        "serviceMonitor", "podMonitor", "probe",      "scrapeConfig", "serviceScrape",
+        "podScrape",      "probe",      "nodeScrape", "staticScrape", "scrapeConfig"};
     return std::string(names[static_cast<std::size_t>(kind)]) + what;
 }
 
@@ -55,6 +60,16 @@ const boost::json::value* member(const boost::json::value* value, std::string_vi
     return object ? object->if_contains(name) : nullptr;
 }
 
+/// The field with a job for each of its elements.
+std::string_view endpoints_field(MonitorKind kind) {
+    switch (kind) {
+        case MonitorKind::pod_monitor:
+        case MonitorKind::vm_pod_scrape: return "podMetricsEndpoints";
+        case MonitorKind::vm_static_scrape: return "targetEndpoints";
+        default: return "endpoints";
+    }
+}
+
 /// An estimate; bounded by the depth that parsers accept.
 std::size_t json_bytes(const boost::json::value& value) {
     if (const auto* text = value.if_string()) return text->size() + 2;
@@ -68,6 +83,29 @@ std::size_t json_bytes(const boost::json::value& value) {
     return bytes;
 }
 
+/// The memory of compiled regular expressions, roughly.
+std::size_t pattern_bytes(const std::vector<RelabelRule>& rules) {
+    constexpr std::size_t per_instruction = 16;
+    std::size_t bytes = 0;
+    std::set<std::string_view> counted;
+    for (const RelabelRule& rule : rules) {
+        if (!counted.insert(rule.regex).second) continue;
+        try {
+            bytes += shared_pattern(rule.regex)->instructions() * per_instruction;
+        } catch (const std::invalid_argument&) {
+            bytes += RelabelLimits().regex_bytes;  // too large with anchors
+        }
+    }
+    return bytes;
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view value) {
+    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at)) {
+        text.replace(at, what.size(), value);
+        at += value.size();
+    }
+}
+
 /// Whether the job reads credentials or TLS material from files.
 bool names_files(const ScrapeClient& client) {
     const auto is_set = [](const std::string& file) { return !file.empty(); };
@@ -79,8 +117,9 @@ constexpr std::string_view additional_words = "additionalScrapeConfigs of the ow
 
 /// Names of jobs that monitors have.
 bool is_of_monitor(std::string_view name) {
-    constexpr std::array<std::string_view, 4> prefixes{"serviceMonitor/", "podMonitor/", "probe/",
-                                                       "scrapeConfig/"};
+    constexpr std::array<std::string_view, 8> prefixes{
+        "serviceMonitor/", "podMonitor/", "probe/",      "scrapeConfig/",
+        "serviceScrape/",  "podScrape/",  "nodeScrape/", "staticScrape/"};
     return std::any_of(prefixes.begin(), prefixes.end(),
                        [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
@@ -224,8 +263,7 @@ void MonitorTable::apply(const ObjectDiff<api::Namespace>& diff) {
     };
     for (const auto& ns : diff.added) put(*ns);
     for (const auto& [before, after] : diff.changed) put(*after);
-    for (const MonitorKind kind : monitor_kinds) {
-        const int number = static_cast<int>(kind);
+    for (int number = 0; number < additional_number; ++number) {
         for (const std::string& ns : changed) {
             const std::string prefix = ns + "/";
             for (auto it = entries_.lower_bound({number, prefix});
@@ -251,7 +289,7 @@ void MonitorTable::set_value(const ReferencedObject& object, DataObjectPtr value
     reference.state = value ? ValueState::present : ValueState::absent;
     reference.value = std::move(value);
     reference.problem.clear();
-    mark(reference.users);
+    mark_complete(reference.users);
     mark(reference.class_users);
 }
 
@@ -267,6 +305,26 @@ void MonitorTable::set_failure(const ReferencedObject& object, const std::string
 }
 
 void MonitorTable::mark(const std::set<Key>& users) { marked_.insert(users.begin(), users.end()); }
+
+/// Except those that still wait for another value: one monitor may name a thousand Secrets, which
+/// arrive one by one.
+void MonitorTable::mark_complete(const std::set<Key>& users) {
+    const auto is_unknown = [&](const ReferencedObject& object) {
+        const auto found = references_.find(object);
+        return found != references_.end() && found->second.watched &&
+               found->second.state == ValueState::unknown;
+    };
+    for (const Key& key : users) {
+        const auto found = entries_.find(key);
+        if (found == entries_.end()) continue;
+        const Entry& entry = found->second;
+        if (entry.state == MonitorState::waiting &&
+            std::any_of(entry.references.begin(), entry.references.end(), is_unknown)) {
+            continue;
+        }
+        marked_.insert(key);
+    }
+}
 
 void MonitorTable::mark_all() {
     for (const auto& [key, entry] : entries_) {
@@ -285,6 +343,7 @@ void MonitorTable::work(std::size_t max) {
     }
     // It walks over all references, so once after the last of many changes.
     if (marked_.empty() && std::exchange(references_changed_, false)) admit();
+    if (marked_.empty() && std::exchange(room_changed_, false)) share_out();
 }
 
 void MonitorTable::update(const Key& key, Entry& entry) {
@@ -313,13 +372,6 @@ void MonitorTable::update_owner(Entry& entry) {
     } else {
         reading = check_owner(std::get<MonitorOwner>(*owner_input_), config_.options, source);
     }
-    if (reading.owner && reading.owner->vm) {
-        set_references(key, entry, {}, {});
-        return set(key, entry, MonitorState::refused,
-                   {"it is a VMAgent or VMSingle, whose kinds of monitors are not followed yet",
-                    "give a Prometheus or PrometheusAgent object"},
-                   {});
-    }
     std::set<ReferencedObject> references;
     for (const MonitorReference& reference : reading.references) {
         references.insert(object_of(reference));
@@ -347,11 +399,13 @@ void MonitorTable::use_owner(MonitorOwner owner) {
     if (owner_ && *owner_ == owner) return;
     const boost::json::object global = global_section(owner, config_.options);
     const std::string global_text = boost::json::serialize(global);
-    if (!reader_ || global_text != global_text_) {
+    if (!reader_ || global_text != global_text_ || owner.vm.has_value() != is_reader_of_vm_) {
         ScrapeConfigOptions options;
         options.prometheus_version = config_.prometheus_version;
+        if (owner.vm) options.dialect = LabelDialect::victoriametrics;
         reader_.emplace(global, options);
         global_text_ = global_text;
+        is_reader_of_vm_ = owner.vm.has_value();
     }
     owner_ = std::move(owner);
     entries_.try_emplace(Key{additional_number, {}});
@@ -416,9 +470,8 @@ bool MonitorTable::set_unselected(const Key& key, Entry& entry) {
 std::optional<MonitorRefusal> MonitorTable::excess(const Key& key,
                                                    const boost::json::value* spec) const {
     const MonitorSourceLimits& limits = config_.limits;
-    const bool of_pods = key.kind == static_cast<int>(MonitorKind::pod_monitor);
     const boost::json::value* const endpoints =
-        member(spec, of_pods ? "podMetricsEndpoints" : "endpoints");
+        member(spec, endpoints_field(static_cast<MonitorKind>(key.kind)));
     const std::size_t count =
         endpoints && endpoints->is_array() ? endpoints->get_array().size() : 1;
     if (count > limits.jobs_per_monitor) {
@@ -450,6 +503,7 @@ void MonitorTable::update_monitor(const Key& key, Entry& entry) {
     boost::json::object object;
     object["metadata"] =
         boost::json::object{{"name", metadata.name}, {"namespace", metadata.namespace_}};
+    if (metadata.deletion_timestamp) object.at("metadata").as_object()["deletionTimestamp"] = true;
     if (spec) object["spec"] = *spec;
     const Source source(*this, config_.limits.bytes_per_monitor);
     ++generations_;
@@ -493,7 +547,7 @@ void MonitorTable::take(const Key& key, Entry& entry, Generation&& made, const S
     std::vector<Job> jobs;
     if (!made.refusal) made.refusal = make_jobs(key, entry, made.jobs, jobs);
     if (made.refusal) return set(key, entry, MonitorState::refused, std::move(*made.refusal), {});
-    set(key, entry, MonitorState::accepted, {}, std::move(jobs));
+    set_valid(key, entry, std::move(jobs));
 }
 
 /// Jobs with an unchanged configuration stay.
@@ -511,13 +565,19 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
         }
         std::string text = global_text_;
         pack_value(text, boost::json::serialize(job.config));
-        Job made{nullptr, digest_of(text)};
+        Job made{nullptr, digest_of(text), 0};
         const auto old =
             std::find_if(entry.jobs.begin(), entry.jobs.end(),
                          [&](const Job& candidate) { return candidate.job->origin == job.origin; });
         const bool had_job = old != entry.jobs.end();
         try {
-            made.job = had_job && old->digest == made.digest ? old->job : make_job(object, job);
+            if (had_job && old->digest == made.digest) {
+                made = *old;
+            } else {
+                const Digest digest = made.digest;
+                made = make_job(object, job);
+                made.digest = digest;
+            }
             // `global` may have changed in a part without an effect on jobs.
             if (had_job && *made.job->job == *old->job->job) made.job = old->job;
         } catch (const ConfigError& e) {
@@ -530,28 +590,67 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
 }
 
 /// \throws ConfigError
-MonitorJobPtr MonitorTable::make_job(const std::string& object, const GeneratedJob& generated) {
+MonitorTable::Job MonitorTable::make_job(const std::string& object, const GeneratedJob& generated) {
     ScrapeJob job = reader_->read(generated.config);
+    adapt(job);
     // Refuse rules here that pools would refuse.
-    const Relabeler of_targets(job.scrape.relabel_configs, relabel_options(job.scrape));
-    const Relabeler of_samples(job.scrape.metric_relabel_configs, relabel_options(job.scrape));
+    RelabelOptions options = relabel_options(job.scrape);
+    options.limits.instructions = monitor_pattern_limits().instructions;
+    const Relabeler of_targets(job.scrape.relabel_configs, options);
+    const Relabeler of_samples(job.scrape.metric_relabel_configs, options);
     if (config_.deny_file_access && names_files(job.client)) {
         throw ConfigError("tls_config or authorization",
                           "credentials and TLS material must not be in files "
                           "(deny_fs_access_through_sms)");
     }
-    set_server(job);
-    return std::make_shared<const MonitorJob>(
-        MonitorJob{generated.origin, object, std::make_shared<const ScrapeJob>(std::move(job))});
+    const std::size_t bytes = generated_bytes(generated.config) +
+                              pattern_bytes(job.scrape.relabel_configs) +
+                              pattern_bytes(job.scrape.metric_relabel_configs);
+    auto made = std::make_shared<const ScrapeJob>(std::move(job));
+    return {
+        std::make_shared<const MonitorJob>(MonitorJob{generated.origin, object, std::move(made)}),
+        {},
+        bytes};
 }
 
-void MonitorTable::set_server(ScrapeJob& job) const {
+/// Sets the server, and replaces placeholders.
+void MonitorTable::adapt(ScrapeJob& job) const {
     for (DiscoveryConfig& discovery : job.discovery.configs) {
+        if (!config_.node_name.empty()) {
+            for (Selector& selector : discovery.selectors) {
+                for (const char* placeholder : {"$(NODE_NAME)", "%{KUBE_NODE_NAME}"}) {
+                    replace_all(selector.field, placeholder, config_.node_name);
+                }
+            }
+        }
         if (!discovery.api_server.url.empty() || !discovery.kubeconfig_file.empty()) continue;
         discovery.api_server = config_.api_server;
         discovery.kubeconfig_file = config_.kubeconfig_file;
         discovery.kubeconfig_context = config_.kubeconfig_context;
     }
+    if (!config_.shard) return;
+    std::vector<std::pair<std::string_view, std::string>> values{
+        {"$(SHARD)", std::to_string(*config_.shard)}};
+    if (const std::vector<std::string>& zones = owner_->topology; !zones.empty()) {
+        values.emplace_back("$(INZONE_SHARD)", std::to_string(*config_.shard / zones.size()));
+        values.emplace_back("$(TOPOLOGY_ZONE)", zones[*config_.shard % zones.size()]);
+    }
+    for (RelabelRule& rule : job.scrape.relabel_configs) {
+        for (const auto& [placeholder, value] : values) {
+            replace_all(rule.regex, placeholder, value);
+            replace_all(rule.replacement, placeholder, value);
+        }
+    }
+}
+
+/// A valid monitor has its jobs if there is room for them.
+void MonitorTable::set_valid(const Key& key, Entry& entry, std::vector<Job> jobs) {
+    const MonitorRoom needed = size_of(jobs);
+    if (entry.has_no_room || !fits(used_ - size_of(entry.jobs) + needed, config_.limits.room)) {
+        return set_no_room(key, entry, needed);
+    }
+    set(key, entry, MonitorState::accepted, {}, std::move(jobs));
+    set_needed(entry, needed);
 }
 
 void MonitorTable::set(const Key& key, Entry& entry, MonitorState state, MonitorRefusal why,
@@ -565,6 +664,10 @@ void MonitorTable::set(const Key& key, Entry& entry, MonitorState state, Monitor
         waiting_.insert(key);
     } else {
         waiting_.erase(key);
+    }
+    if (jobs.empty()) {
+        entry.has_no_room = false;
+        set_needed(entry, {.jobs = 0, .bytes = 0});
     }
     entry.state = state;
     entry.why = std::move(why);
@@ -586,7 +689,51 @@ void MonitorTable::set_jobs(Entry& entry, std::vector<Job> jobs) {
         place = job.job;
         changed_jobs_.insert(job.job->origin);
     }
+    used_ = used_ - size_of(entry.jobs) + size_of(jobs);
     entry.jobs = std::move(jobs);
+}
+
+// --- room ----------------------------------------------------------------------------------------
+
+MonitorRoom MonitorTable::size_of(const std::vector<Job>& jobs) noexcept {
+    MonitorRoom size{.jobs = jobs.size(), .bytes = 0};
+    for (const Job& job : jobs) size.bytes += job.bytes;
+    return size;
+}
+
+void MonitorTable::set_needed(Entry& entry, MonitorRoom needed) {
+    if (entry.needed == needed) return;
+    const MonitorRoom before = std::exchange(needed_, needed_ - entry.needed + needed);
+    entry.needed = needed;
+    const MonitorRoom& limits = config_.limits.room;
+    room_changed_ |= !fits(before, limits) || !fits(needed_, limits);
+}
+
+void MonitorTable::set_no_room(const Key& key, Entry& entry, MonitorRoom needed) {
+    set(key, entry, MonitorState::refused, no_room(config_.limits.room), {});
+    entry.has_no_room = true;
+    set_needed(entry, needed);
+    room_changed_ = true;
+}
+
+/// Decides which valid monitors have their jobs. The result depends on the present monitors only,
+/// not on the order of changes, see share_room().
+void MonitorTable::share_out() {
+    std::vector<RoomRequest> requests;
+    for (const auto& [key, entry] : entries_) {
+        const std::string_view name = key.name;
+        requests.push_back({name.substr(0, name.find('/')), entry.needed});
+    }
+    const bool suffices = fits(needed_, config_.limits.room);
+    const std::vector<bool> granted = suffices ? std::vector<bool>(requests.size(), true)
+                                               : share_room(requests, config_.limits.room);
+    std::size_t i = 0;
+    for (auto& [key, entry] : entries_) {
+        const bool is_granted = granted[i++];
+        if (is_granted && std::exchange(entry.has_no_room, false)) marked_.insert(key);
+        if (!is_granted && !entry.has_no_room) set_no_room(key, entry, entry.needed);
+    }
+    room_changed_ = false;
 }
 
 // --- references ----------------------------------------------------------------------------------
@@ -729,7 +876,10 @@ std::vector<MonitorJobPtr> MonitorTable::jobs() const {
     };
     constexpr std::array<int, 5> of_prometheus{0, 1, 2, 3, additional_number};
     constexpr std::array<int, 5> of_agent{1, additional_number, 0, 2, 3};
-    for (const int kind : owner_->is_agent ? of_agent : of_prometheus) add(kind);
+    constexpr std::array<int, 7> of_vm{4, 5, 6, 7, 8, 9, additional_number};
+    std::span<const int> order = owner_->is_agent ? of_agent : of_prometheus;
+    if (owner_->vm) order = of_vm;
+    for (const int kind : order) add(kind);
     return jobs;
 }
 
@@ -754,7 +904,9 @@ MonitorObjectStatus MonitorTable::status_of(const Key& key, const Entry& entry) 
 
 void MonitorTable::add_status(MonitorStatus& status) const {
     status.has_owner = owner_.has_value();
+    status.of_vm = owner_ && owner_->vm;
     status.jobs = current_.size();
+    status.bytes = used_.bytes;
     status.generations = generations_;
     status.job_changes = job_changes_;
     for (const auto& [object, reference] : references_) status.references += reference.watched;

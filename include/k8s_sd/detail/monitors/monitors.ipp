@@ -19,6 +19,7 @@
 #include "k8s_sd/detail/monitors/probe.ipp"
 #include "k8s_sd/detail/monitors/probe_url.ipp"
 #include "k8s_sd/detail/monitors/relabelings.ipp"
+#include "k8s_sd/detail/monitors/room.ipp"
 #include "k8s_sd/detail/monitors/scrape_class.ipp"
 #include "k8s_sd/detail/monitors/scrape_config.ipp"
 #include "k8s_sd/detail/monitors/secrets.ipp"

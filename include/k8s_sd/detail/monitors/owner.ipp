@@ -172,10 +172,12 @@ class OwnerReader {
 OwnerReading finish_owner(MonitorOwner owner, const MonitorOptions& options,
                           const ReferenceSource& source, Faults& faults) {
     References references(source);
+    PatternBudget patterns(monitor_pattern_limits());
     const JobContext context{.owner = owner,
                              .options = options,
                              .references = references,
                              .faults = faults,
+                             .patterns = patterns,
                              .object_namespace = owner.owner_namespace,
                              .name = owner.name};
     check_scrape_classes(owner, context);

@@ -43,10 +43,9 @@ class ProbeJob {
         check_authorization(spec_["authorization"], context_);
         check_oauth2(spec_["oauth2"], context_);
         check_times(spec_, "interval", "scrapeTimeout", context_.owner);
-        const MonitorVersion& version = context_.owner.version;
-        check_relabelings(spec_.items("metricRelabelings"), version);
-        check_relabelings(static_.items("relabelingConfigs"), version);
-        check_relabelings(ingress_.items("relabelingConfigs"), version);
+        check_relabelings(spec_.items("metricRelabelings"), context_);
+        check_relabelings(static_.items("relabelingConfigs"), context_);
+        check_relabelings(ingress_.items("relabelingConfigs"), context_);
         check_proxy(prober_, context_);
         if (!is_prober_url(prober_.text("url"))) {
             prober_["url"].refuse("is neither a host nor host:port",

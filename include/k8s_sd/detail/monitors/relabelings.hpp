@@ -60,7 +60,7 @@ class RuleList {
 };
 
 /// Refuses invalid rules of an object, a class or an owner.
-void check_relabelings(const std::vector<ObjectView>& rules, const MonitorVersion&);
+void check_relabelings(const std::vector<ObjectView>& rules, const JobContext&);
 
 /// Whether the version of Prometheus accepts a label name: from 3 on any UTF-8.
 bool is_label_name_for(std::string_view name, const MonitorVersion&);

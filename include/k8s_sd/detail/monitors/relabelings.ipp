@@ -48,8 +48,11 @@ constexpr std::string_view default_replacement = "$1";
 /// A rule in the spelling of the CRDs.
 class UserRule {
  public:
-    UserRule(const ObjectView& rule, const MonitorVersion& version)
-        : rule_(rule), version_(version), action_(lower_case(rule.text("action"))) {
+    UserRule(const ObjectView& rule, const JobContext& context)
+        : rule_(rule),
+          version_(context.owner.version),
+          patterns_(context.patterns),
+          action_(lower_case(rule.text("action"))) {
         if (action_.empty()) action_ = "replace";
     }
 
@@ -82,7 +85,10 @@ class UserRule {
 
     void check_regex() const {
         try {
-            shared_pattern(std::string(rule_.text("regex")));
+            patterns_.pattern(std::string(rule_.text("regex")));
+        } catch (const PatternsTooLarge& e) {
+            refuse(std::string("the regular expressions of this object are too large: ") + e.what(),
+                   "split the object, or use simpler expressions");
         } catch (const std::invalid_argument& e) {
             refuse(std::string("invalid regex: ") + e.what(),
                    "correct the regular expression (RE2 syntax)");
@@ -125,6 +131,7 @@ class UserRule {
 
     const ObjectView& rule_;
     const MonitorVersion& version_;
+    PatternBudget& patterns_;
     std::string action_;
 };
 
@@ -168,8 +175,12 @@ bool RuleList::has_hashmod() const noexcept {
     });
 }
 
-void check_relabelings(const std::vector<ObjectView>& rules, const MonitorVersion& version) {
-    for (const ObjectView& rule : rules) UserRule(rule, version).check();
+void check_relabelings(const std::vector<ObjectView>& rules, const JobContext& context) {
+    for (const ObjectView& rule : rules) {
+        // Only the first fault counts, and patterns are expensive.
+        if (!context.faults.none()) return;
+        UserRule(rule, context).check();
+    }
 }
 
 bool is_label_name_for(std::string_view name, const MonitorVersion& version) {

@@ -49,8 +49,8 @@ void check_scrape_classes(const MonitorOwner& owner, const JobContext& context) 
     }
     for (const ScrapeClass& scrape_class : owner.scrape_classes) {
         const ObjectView view = view_of(scrape_class, context.faults);
-        check_relabelings(view.items("relabelings"), owner.version);
-        check_relabelings(view.items("metricRelabelings"), owner.version);
+        check_relabelings(view.items("relabelings"), context);
+        check_relabelings(view.items("metricRelabelings"), context);
         check_tls(view["tlsConfig"], context, true);
         check_class_authorization(view["authorization"]);
     }

@@ -28,14 +28,14 @@ class ScrapeConfigJob {
 
  private:
     void check() const {
-        check_relabelings(spec_.items("relabelings"), context_.owner.version);
+        check_relabelings(spec_.items("relabelings"), context_);
         check_basic_auth(spec_["basicAuth"], context_);
         check_authorization(spec_["authorization"], context_);
         check_oauth2(spec_["oauth2"], context_);
         check_tls(spec_["tlsConfig"], context_);
         check_times(spec_, "scrapeInterval", "scrapeTimeout", context_.owner);
         check_proxy(spec_, context_);
-        check_relabelings(spec_.items("metricRelabelings"), context_.owner.version);
+        check_relabelings(spec_.items("metricRelabelings"), context_);
         check_service_discoveries(spec_, context_);
     }
 

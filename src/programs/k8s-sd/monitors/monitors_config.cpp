@@ -158,7 +158,14 @@ std::string text_of_file(const std::string& path) {
 
 }  // namespace
 
-k8s_sd::MonitorOwnerDocument default_owner(const std::string& own_namespace) {
+k8s_sd::MonitorOwnerDocument default_owner(const std::string& own_namespace,
+                                           k8s_sd::LabelDialect dialect) {
+    if (!k8s_sd::supports_monitors(dialect, k8s_sd::MonitorOwner())) {
+        k8s_sd::MonitorOwnerDocument owner =
+            owner_document(json::object{{"selectAllByDefault", true}}, own_namespace);
+        owner.object.as_object()["kind"] = to_string(k8s_sd::MonitorOwnerKind::vm_agent);
+        return owner;
+    }
     json::object spec{{"serviceDiscoveryRole", "EndpointSlice"}};
     for (const CrKey& key : selector_keys) spec[key.field] = json::object();
     return owner_document(std::move(spec), own_namespace);
@@ -173,8 +180,8 @@ bool read_monitors_file(std::string_view yaml, const std::string& file,
     }
     if (!object.contains("spec")) {
         throw k8s_sd::ConfigError(
-            file, "is neither a Prometheus or PrometheusAgent object (spec) nor the "
-                  "configuration of a Target Allocator (prometheus_cr)");
+            file, "is neither a Prometheus, PrometheusAgent, VMAgent or VMSingle object (spec) "
+                  "nor the configuration of a Target Allocator (prometheus_cr)");
     }
     config.owner = std::move(document);
     return true;
@@ -189,14 +196,16 @@ k8s_sd::MonitorOwnerObject parse_owner_name(const std::string& text) {
             parts.back() += c;
         }
     }
-    const bool has_kind = parts.size() == 3;
-    const bool is_agent = has_kind && parts.front() == "PrometheusAgent";
-    if ((has_kind && !is_agent && parts.front() != "Prometheus") ||
-        (!has_kind && parts.size() != 2)) {
+    const std::string kind = parts.size() == 3 ? parts.front() : "Prometheus";
+    const auto known =
+        std::find_if(k8s_sd::monitor_owner_kinds.begin(), k8s_sd::monitor_owner_kinds.end(),
+                     [&](const auto each) { return to_string(each) == kind; });
+    if (known == k8s_sd::monitor_owner_kinds.end() || parts.size() < 2 || parts.size() > 3) {
         throw k8s_sd::ConfigError("--monitors-owner",
-                                  "must be [Prometheus/|PrometheusAgent/]NAMESPACE/NAME");
+                                  "must be [KIND/]NAMESPACE/NAME with the KIND Prometheus, "
+                                  "PrometheusAgent, VMAgent or VMSingle");
     }
-    return {parts[parts.size() - 2], parts.back(), is_agent};
+    return {parts[parts.size() - 2], parts.back(), *known};
 }
 
 k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions& options, bool& wanted) {
@@ -205,10 +214,15 @@ k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions& options, bool
     if (!options.owner.empty()) {
         config.owner = parse_owner_name(options.owner);
     } else if (options.file.empty()) {
-        config.owner = default_owner(options.own_namespace);
+        config.owner = default_owner(options.own_namespace, options.dialect);
     } else {
         wanted = read_monitors_file(text_of_file(options.file), options.file, options.own_namespace,
                                     config);
+    }
+    if (!k8s_sd::supports_monitors(options.dialect, config.owner)) {
+        throw k8s_sd::ConfigError(
+            options.owner.empty() ? options.file : "--monitors-owner",
+            "a VMAgent or VMSingle needs --dialect victoriametrics, and that needs one of both");
     }
     return config;
 }

@@ -16,6 +16,8 @@ const maxFoundJobs = 20;    // with hits
 const maxMisses = 50;       // jobs without a hit
 const maxWatches = 40;      // of Health, with all details
 const maxLines = 60;        // of Health: other jobs, one line each
+const maxMonitors = 200;    // rows of Monitors
+const maxEmpty = 20;        // jobs without targets, with the reason
 const usually = 5000;       // ms between two updates
 const whileBuilding = 500;  // the same, while the server still reads targets
 const maxWait = 30;         // s, the maximum pause before reconnecting to the stream of changes
@@ -1629,6 +1631,101 @@ async function showSnippets() {
 }
 
 views.push({ name: "snippets", title: "Snippets", jobs: true, show: showSnippets });
+
+// ---------------------------------------------------------------- view: monitors
+
+const monitorNames = { accepted: "● accepted", refused: "✕ refused", unselected: "○ not selected",
+  waiting: "○ waits", empty: "◐ no targets" };
+const monitorStates = ["refused", "waiting", "empty", "unselected", "accepted"];
+const monitorPrefixes = { ServiceMonitor: "serviceMonitor", PodMonitor: "podMonitor",
+  Probe: "probe", ScrapeConfig: "scrapeConfig", VMServiceScrape: "serviceScrape",
+  VMPodScrape: "podScrape", VMProbe: "probe", VMNodeScrape: "nodeScrape",
+  VMStaticScrape: "staticScrape", VMScrapeConfig: "scrapeConfig" };
+
+/** The jobs of a monitor: one, or one for each endpoint. */
+function jobsOfMonitor(monitor, jobs) {
+  const name = `${monitorPrefixes[monitor.kind]}/${monitor.namespace}/${monitor.name}`;
+  return [jobs.get(name), ...Array.from({ length: monitor.jobs },
+    (_, i) => jobs.get(`${name}/${i}`))].filter(Boolean);
+}
+
+const problemText = (one) => [el("p", {}, cut(one.reason, 1000)),
+  one.remedy ? el("p", {}, el("strong", {}, "What to do: "), inline(one.remedy, 600)) : null];
+
+/** Requests the reason for a job without targets. */
+async function whyEmpty(job, signal) {
+  const answer = await askIfKnown("api/ui/monitor", { job: job.name }, signal);
+  return answer?.reason ? { job: job.name, reason: answer.reason, remedy: answer.remedy } : null;
+}
+
+function monitorRow({ monitor, state, jobs, why }) {
+  const targets = jobs.reduce((sum, job) => sum + job.active, 0);
+  return el("tr", { "data-key": `${monitor.kind} ${monitor.namespace}/${monitor.name}` },
+    el("td", {}, cut(monitor.kind, 40)),
+    el("td", { class: "foreign" }, cut(`${monitor.namespace}/${monitor.name}`, 160)),
+    el("td", { class: "nowrap" }, el("span", { class: `state ${state}` }, monitorNames[state])),
+    el("td", { class: "number" }, jobs.length === 1
+      ? el("a", { href: "?" + query({ job: jobs[0].name }) }, number(targets)) : number(targets)),
+    el("td", {}, monitor.reason ? problemText(monitor) : null,
+      why.map((one) => el("div", {}, jobs.length > 1 ? el("p", { class: "soft foreign" },
+        cut(one.job, 200)) : null, problemText(one)))));
+}
+
+function kindTable(kinds) {
+  return el("div", { class: "scroll" }, el("table", {},
+    th(["Kind", "Watch", "#Seen", "#Accepted", "#Refused", "#Not selected", "#Waiting"]),
+    el("tbody", {}, kinds.map((kind) => el("tr", { "data-key": kind.kind },
+      el("td", {}, cut(kind.kind, 40)),
+      el("td", {}, cut(kind.watch, 20), kind.message
+        ? el("pre", { class: "bad" }, cut(kind.message, 1000)) : null),
+      [kind.objects, kind.accepted, kind.refused, kind.unselected, kind.waiting].map((count) =>
+        el("td", { class: "number" }, number(count))))))));
+}
+
+/** Monitors with trouble first. */
+async function showMonitors(signal) {
+  const [answer, status] = await Promise.all([ask("api/ui/monitors", {}, signal),
+    ask("api/ui/status", {}, signal)]);
+  if (!answer.enabled) {
+    return draw(el("p", { class: "card empty" }, "Monitors are not served: start k8s-sd with ",
+      el("code", {}, "--monitors"), "."));
+  }
+  const jobs = new Map(status.jobs.map((job) => [job.name, job]));
+  const all = answer.monitors.map((monitor) => {
+    const own = jobsOfMonitor(monitor, jobs);
+    const isEmpty = own.some((job) => job.complete && job.active === 0);
+    const state = monitor.state === "accepted" && isEmpty ? "empty" : monitor.state;
+    return { monitor, jobs: own, state, why: [] };
+  });
+  const text = get("q").toLowerCase();
+  const wanted = all.filter(({ monitor, state }) => (!get("state") || state === get("state"))
+    && `${monitor.kind} ${monitor.namespace}/${monitor.name}`.toLowerCase().includes(text))
+    .sort((a, b) => monitorStates.indexOf(a.state) - monitorStates.indexOf(b.state));
+  const shown = wanted.slice(0, maxMonitors);
+  const empty = shown.flatMap((one) => one.jobs.filter((job) => job.complete && job.active === 0)
+    .map((job) => ({ one, job }))).slice(0, maxEmpty);
+  await each(empty, async ({ one, job }) => {
+    const why = await whyEmpty(job, signal);
+    if (why) one.why.push(why);
+  });
+  const owner = answer.owner.reason ? el("section", { class: "card", "data-key": "owner" },
+    el("h3", {}, "The owner is not used"), problemText(answer.owner)) : null;
+  const field = el("input", { id: "query", type: "search", value: get("q"),
+    "aria-label": "Monitors with this text", placeholder: "namespace/name",
+    change: (event) => go({ q: event.target.value || null }) });
+  draw(el("div", { class: "bar" }, field,
+    select("state", get("state"), "State", [["", "all states"],
+      ...monitorStates.map((name) => [name, monitorNames[name]])])),
+  owner, kindTable(answer.kinds),
+  shown.length ? el("div", { class: "scroll" }, el("table", { id: "monitors" },
+    th(["Kind", "Monitor", "State", "#Targets", "Why"]),
+    el("tbody", {}, shown.map(monitorRow))))
+    : el("p", { class: "card empty" }, "There are no such monitors."),
+  wanted.length > shown.length ? el("p", { class: "soft" },
+    `and ${number(wanted.length - shown.length)} more`) : null);
+}
+
+views.push({ name: "monitors", title: "Monitors", again: true, show: showMonitors });
 
 // ---------------------------------------------------------------- keys, theme, start
 
