@@ -5,83 +5,21 @@
 #include "k8s_sd/sim/recording.hpp"
 #include "k8s_sd/sim/shop.hpp"
 #include "sim/recording/recording_format.hpp"
+#include "support/recordings.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <unistd.h>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <memory>
 #include <random>
-#include <set>
-#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
 using namespace k8s_sd;
+using namespace k8s_sd::test;
 
 namespace {
-
-/// A file of this test.
-class RecordingFile {
- public:
-    RecordingFile() {
-        static int count = 0;
-        path = "/tmp/k8s-sd-recording-" + std::to_string(::getpid()) + "-" +
-               std::to_string(++count) + ".gz";
-    }
-    ~RecordingFile() { std::remove(path.c_str()); }
-    RecordingFile(const RecordingFile&) = delete;
-    RecordingFile& operator=(const RecordingFile&) = delete;
-
-    std::string bytes() const {
-        std::ifstream in(path, std::ios::binary);
-        return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    }
-
-    std::string path;
-};
-
-/// The order of the groups in a diff is no part of it.
-std::set<std::string> diff_in_words(const TargetGroupDiff& diff) {
-    std::set<std::string> words{diff.full ? "full" : "change"};
-    for (const GroupChange& change : diff.updated) {
-        std::ostringstream text;
-        text << "+ " << change.group->source() << '\n';
-        for (std::size_t i = 0; i < change.group->size(); ++i) {
-            for (const auto& [name, value] : change.group->merged(i))
-                text << ' ' << name << '=' << value;
-            text << '\n';
-        }
-        words.insert(text.str());
-    }
-    for (const auto& group : diff.removed) words.insert("- " + std::string(group->source()));
-    return words;
-}
-
-/// The sources and targets after these diffs.
-using State = std::map<std::string, std::string>;
-
-using Diffs = std::vector<std::set<std::string>>;
-
-State state_after(const Diffs& diffs) {
-    State state;
-    for (const auto& diff : diffs) {
-        if (diff.contains("full")) state.clear();
-        for (const std::string& change : diff) {
-            const std::string source = change.substr(2, change.find('\n') - 2);
-            if (change.starts_with("+ ")) state[source] = change;
-            if (change.starts_with("- ")) state.erase(source);
-        }
-    }
-    return state;
-}
 
 /// A history of the shop, with or without lost connections. \returns the diffs
 Diffs record(const RecordingFile& file, std::uint64_t seed, Role role,
@@ -114,32 +52,6 @@ Diffs record(const RecordingFile& file, std::uint64_t seed, Role role,
     return diffs;
 }
 
-/// \param seed  of the library
-Diffs replay(const sim::Recording& recording, Role role, std::uint64_t seed = 1,
-             std::size_t* unknown = nullptr) {
-    asio::io_context io;
-    const auto clock = std::make_shared<sim::ManualClock>();
-    const auto connector = std::make_shared<sim::ReplayConnector>(recording, clock);
-    Environment environment;
-    environment.clock = clock;
-    environment.connector = connector;
-    environment.seed = seed;
-    environment.logger.level = LogLevel::off;
-    install(io, environment);
-    DiscoveryConfig config{.role = role};
-    config.api_server.url = "http://recording";
-    Diffs diffs;
-    Discoverer discoverer(io.get_executor(), config, [&](const TargetGroupDiff& diff) {
-        diffs.push_back(diff_in_words(diff));
-    });
-    discoverer.async_run(asio::detached);
-    clock->advance(io, recording.duration());
-    discoverer.cancel();
-    clock->advance(io, {});
-    if (unknown) *unknown = connector->unknown_requests();
-    return diffs;
-}
-
 }  // namespace
 
 TEST_CASE("Recording: replays of a history deliver its diffs, each time the same") {
@@ -152,13 +64,13 @@ TEST_CASE("Recording: replays of a history deliver its diffs, each time the same
             const sim::Recording recording = sim::read_recording(file.path);
             CHECK(recording.end == sim::RecordingEnd::complete);
             std::size_t unknown = 0;
-            const Diffs replayed = replay(recording, role, 1, &unknown);
+            const Diffs replayed = replay(recording, {.role = role}, 1, &unknown);
             CHECK(unknown == 0);
-            CHECK((replay(recording, role, 1) == replayed));
+            CHECK((replay(recording, {.role = role}, 1) == replayed));
             // With several watches changes of one moment may be one diff or two.
             if (role == Role::pod) CHECK((replayed == diffs));
             CHECK(state_after(replayed) == state_after(diffs));
-            CHECK(state_after(replay(recording, role, 77)) == state_after(diffs));
+            CHECK(state_after(replay(recording, {.role = role}, 77)) == state_after(diffs));
         }
     }
 }
@@ -228,5 +140,5 @@ TEST_CASE("Recording: at its limit it ends, and says so once") {
     CHECK(file.bytes().size() <= 6'000);
     const sim::Recording recording = sim::read_recording(file.path);
     CHECK(recording.end == sim::RecordingEnd::full);
-    CHECK(diffs.size() > replay(recording, Role::pod).size());
+    CHECK(diffs.size() > replay(recording, {.role = Role::pod}).size());
 }

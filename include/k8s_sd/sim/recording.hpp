@@ -53,6 +53,9 @@ K8S_SD_EXPORT Recording read_recording(const std::string& path);
 /// Options of a RecordingConnector.
 struct RecordingOptions {
     std::uint64_t max_bytes = std::uint64_t{256} << 20;  ///< of the file; then recording ends
+    /// Replace names, label values and addresses, and leave out environment variables and command
+    /// lines. Responses are requested in JSON. The originals are in `FILE.names`.
+    bool anonymise = false;
     /// Called once, when recording ends early, with the reason. Any thread; must not throw.
     std::function<void(const std::string& why)> on_end{};
 };
@@ -61,9 +64,9 @@ struct RecordingOptions {
 /// Environment::connector; docs/guide/bug-reports.md has the format. Thread-safe.
 ///
 /// The file contains requests and responses of GET requests for Kubernetes' APIs, and no others: no
-/// token requests, no headers of requests with credentials, no Secrets. Responses are as the server
-/// sent them, cookies of proxies included. Only the owner of the file may read it. Writing blocks
-/// the calling thread.
+/// token requests, no headers of requests with credentials, no Secrets, no cookies. Otherwise
+/// responses are as the server sent them, unless RecordingOptions::anonymise is set. Only the owner
+/// of the file may read it. Writing blocks the calling thread.
 class K8S_SD_EXPORT RecordingConnector final : public Connector {
  public:
     /// \param inner  makes the connections \param clock  that of the environment

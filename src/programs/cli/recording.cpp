@@ -1,19 +1,35 @@
 #include "cli/recording.hpp"
 
-#include "cli/command_line.hpp"
+#include "cli/option_values.hpp"
 
 #include <stdexcept>
 #include <utility>
 
 namespace support {
 
-std::shared_ptr<k8s_sd::Connector> recording_connector(
-    const k8s_sd::Environment& environment, const std::string& file,
-    std::function<void(const std::string& why)> on_end) {
+std::vector<Option> record_options(RecordOptions& o) {
+    return {{"--record", "FILE",
+             "write what API servers send to this file, without credentials, for a report of a "
+             "mistake; it has names, labels and annotations of objects",
+             text(o.file)},
+            {"--anonymise", "",
+             "replace names, values of labels and annotations, and addresses in the recording; "
+             "FILE.names has the originals",
+             flag(o.anonymise)}};
+}
+
+void check(const RecordOptions& o) {
+    if (o.anonymise && o.file.empty()) throw UsageError("--anonymise: needs --record FILE");
+}
+
+void record(const RecordOptions& o, k8s_sd::Environment& environment,
+            std::function<void(const std::string& why)> on_end) {
+    if (o.file.empty()) return;
+    environment.clock = k8s_sd::system_clock();
     try {
-        return std::make_shared<k8s_sd::sim::RecordingConnector>(
-            k8s_sd::system_connector(environment), environment.clock, file,
-            k8s_sd::sim::RecordingOptions{.on_end = std::move(on_end)});
+        environment.connector = std::make_shared<k8s_sd::sim::RecordingConnector>(
+            k8s_sd::system_connector(environment), environment.clock, o.file,
+            k8s_sd::sim::RecordingOptions{.anonymise = o.anonymise, .on_end = std::move(on_end)});
     } catch (const std::runtime_error& e) {
         throw Unusable(std::string("--record: ") + e.what());
     }

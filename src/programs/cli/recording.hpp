@@ -1,20 +1,30 @@
 #pragma once
 
+#include "cli/command_line.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/recording.hpp"
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace support {
 
-/// The system's connector for this environment, with a recording in this file.
-/// \param environment  with its clock
+/// Values of the options for a recording.
+struct RecordOptions {
+    std::string file;        ///< receives the recording; empty: none
+    bool anonymise = false;  ///< replace names
+};
+
+std::vector<Option> record_options(RecordOptions&);
+/// Refuses inconsistent options. \throws UsageError
+void check(const RecordOptions&);
+
+/// Records what the connections of the environment receive, if the options say so.
 /// \param on_end  called if the recording ends early \throws Unusable
-std::shared_ptr<k8s_sd::Connector> recording_connector(
-    const k8s_sd::Environment& environment, const std::string& file,
-    std::function<void(const std::string& why)> on_end);
+void record(const RecordOptions&, k8s_sd::Environment&,
+            std::function<void(const std::string& why)> on_end);
 
 /// \throws Unusable
 k8s_sd::sim::Recording usable_recording(const std::string& file);

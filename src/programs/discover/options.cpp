@@ -37,15 +37,20 @@ support::Choices<k8s_sd::Compression> compressions() {
 support::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
 
 support::Section recording_options(Options& o) {
-    return {"Recordings",
-            {{"--record", "FILE",
-              "write what the API server sends to this file, without credentials; it has names, "
-              "labels and annotations of objects",
-              support::text(o.record_file)},
-             {"--replay", "FILE",
-              "discover from a recording instead of a server, as fast as possible; give the "
-              "options for what to discover as in the recorded run",
-              support::text(o.replay_file)}}};
+    support::Section section{
+        "Recordings",
+        {{"--replay", "FILE",
+          "discover from a recording instead of a server; give the options for what to "
+          "discover as in the recorded run",
+          support::text(o.replay_file)},
+         {"--until", "SECONDS", "end the replay at this time of the recording",
+          [&o](Text v) { o.until = support::seconds(v); }},
+         {"--speed", "FACTOR",
+          "replay so many times as fast as recorded (default: as fast as possible)",
+          [&o](Text v) { o.speed = support::number(v, 0.001, 1e6, "0.001 to 1000000"); }}}};
+    std::vector<support::Option> record = support::record_options(o.record);
+    section.options.insert(section.options.begin(), record.begin(), record.end());
+    return section;
 }
 
 support::Section server_options(Options& o) {
@@ -227,7 +232,7 @@ void check_recording(const Options& o) {
         if (given) throw UsageError(option + ": cannot be used together with " + name);
     };
     const std::string name = o.replay_file.empty() ? "--record" : "--replay";
-    refuse(!o.replay_file.empty() && !o.record_file.empty(), "--record", name);
+    refuse(!o.replay_file.empty() && !o.record.file.empty(), "--record", name);
     refuse(o.check, "--check", name);
     refuse(o.print_rbac, "--print-rbac", name);
     if (o.replay_file.empty()) return;
@@ -255,7 +260,7 @@ void check_clusters(const Options& o) {
     refuse(o.jobs != 1, "--jobs");
     refuse(o.fleet.is_fleet(), "--fleet-service");
     refuse(!o.fleet.listen.empty(), "--listen");
-    refuse(!o.record_file.empty(), "--record");
+    refuse(!o.record.file.empty(), "--record");
     refuse(!o.replay_file.empty(), "--replay");
 }
 
@@ -263,7 +268,12 @@ void check_clusters(const Options& o) {
 
 void check(const Options& options) {
     check_clusters(options);
-    if (!options.record_file.empty() || !options.replay_file.empty()) check_recording(options);
+    support::check(options.record);
+    if ((options.until || options.speed) && options.replay_file.empty()) {
+        throw UsageError(std::string(options.until ? "--until" : "--speed") +
+                         ": needs --replay FILE");
+    }
+    if (!options.record.file.empty() || !options.replay_file.empty()) check_recording(options);
     if (options.once && options.config.watch.start_jitter > k8s_sd::Duration{}) {
         throw UsageError("--start-jitter: --once is over before others could start");
     }

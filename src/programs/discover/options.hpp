@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "cli/event_log.hpp"
 #include "cli/fleet_options.hpp"
+#include "cli/recording.hpp"
 #include "cli/terminal.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
@@ -42,8 +43,10 @@ struct Options {
     std::string explain;  ///< source of the group to explain; empty: none
     support::Colours colours = support::Colours::automatic;
     support::LogOptions log;
-    std::string record_file;  ///< receives a recording; empty: none
-    std::string replay_file;  ///< a recording in place of the server; empty: none
+    support::RecordOptions record;
+    std::string replay_file;                ///< a recording in place of the server; empty: none
+    std::optional<k8s_sd::Duration> until;  ///< end of the replay; none: of the recording
+    std::optional<double> speed;  ///< of the replay, 1: as recorded; none: as fast as possible
     /// The clock of the recording, for the times of lines; null: the real time.
     std::shared_ptr<k8s_sd::Clock> replay_clock;
 };

@@ -1,7 +1,6 @@
 #include "session.hpp"
 
 #include "cli/cluster_options.hpp"
-#include "cli/recording.hpp"
 #include "cli/server_options.hpp"
 #include "cli/warm_options.hpp"
 #include "k8s_sd/environment.hpp"
@@ -13,6 +12,7 @@
 #include <iostream>
 #include <sstream>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace discover {
@@ -125,18 +125,14 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
 }
 
 void Session::set_up_recording(k8s_sd::Environment& environment) {
-    if (!options_.record_file.empty()) {
-        environment.clock = k8s_sd::system_clock();
-        environment.connector = support::recording_connector(
-            environment, options_.record_file,
-            // The connector may outlive this object.
-            [log = log_.at(k8s_sd::LogLevel::warning)](const std::string& why) {
-                log("the recording ends early: " + why);
-            });
-    }
+    // The connector may outlive this object.
+    support::record(options_.record, environment,
+                    [log = log_.at(k8s_sd::LogLevel::warning)](const std::string& why) {
+                        log("the recording ends early: " + why);
+                    });
     if (options_.replay_file.empty()) return;
     k8s_sd::sim::Recording recording = support::usable_recording(options_.replay_file);
-    replay_end_ = recording.duration();
+    replay_end_ = std::min(recording.duration(), options_.until.value_or(k8s_sd::Duration::max()));
     if (recording.end == k8s_sd::sim::RecordingEnd::cut) {
         note(k8s_sd::LogLevel::warning, "the recording is cut; it is replayed to there");
     }
@@ -147,8 +143,28 @@ void Session::set_up_recording(k8s_sd::Environment& environment) {
     environment.seed = 1;
 }
 
+void Session::advance_at_speed(double speed) {
+    using std::chrono::steady_clock;
+    const steady_clock::time_point begin = steady_clock::now();
+    // A signal ends the replay after a step.
+    for (k8s_sd::Duration done{}; done < replay_end_ && !stopped_;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        const std::chrono::duration<double, std::nano> passed = steady_clock::now() - begin;
+        const double due =
+            std::min(passed.count() * speed, static_cast<double>(replay_end_.count()));
+        const k8s_sd::Duration step =
+            std::chrono::nanoseconds(static_cast<std::int64_t>(due)) - done;
+        replay_clock_->advance(io_, step);
+        done += step;
+    }
+}
+
 void Session::run_replay() {
-    replay_clock_->advance(io_, replay_end_);
+    if (options_.speed) {
+        advance_at_speed(*options_.speed);
+    } else {
+        replay_clock_->advance(io_, replay_end_);
+    }
     if (const std::size_t unknown = replay_->unknown_requests(); unknown > 0 && !stopped_) {
         note(k8s_sd::LogLevel::warning, std::to_string(unknown) +
                                             " requests are not in the recording; are the options "
@@ -205,7 +221,7 @@ void Session::make_discoverers() {
         discoverers_.emplace_back(
             io_.get_executor(), configs_[std::min<std::size_t>(job, configs_.size() - 1)],
             [this, job](const k8s_sd::TargetGroupDiff& diff) {
-                const bool compares = replay_clock_ || !options_.record_file.empty();
+                const bool compares = replay_clock_ || !options_.record.file.empty();
                 compares ? on_diff(job, sorted(diff)) : on_diff(job, diff);
             },
             options_.warm_start);

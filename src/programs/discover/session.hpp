@@ -44,6 +44,8 @@ class Session {
     /// Records, or replays a recording, if the options say so.
     void set_up_recording(k8s_sd::Environment&);
     void run_replay();
+    /// Replays so many times as fast as recorded.
+    void advance_at_speed(double speed);
     void find_server();
     /// \returns the servers, in words
     std::string find_clusters();

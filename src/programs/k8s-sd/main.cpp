@@ -3,7 +3,6 @@
 
 #include "cli/command_line.hpp"
 #include "cli/event_log.hpp"
-#include "cli/recording.hpp"
 #include "cli/service_manager.hpp"
 #include "cli/threads.hpp"
 #include "config_check.hpp"
@@ -28,14 +27,10 @@ int main(int argc, char** argv) {
         k8s_sd::Environment environment;
         const support::EventLog log("k8s-sd", options.log);
         environment.logger = log.logger();
-        if (!options.record_file.empty()) {
-            environment.clock = k8s_sd::system_clock();
-            environment.connector = support::recording_connector(
-                environment, options.record_file,
-                [log = log.at(k8s_sd::LogLevel::warning)](const std::string& why) {
-                    log("the recording ends early: " + why);
-                });
-        }
+        support::record(options.record, environment,
+                        [log = log.at(k8s_sd::LogLevel::warning)](const std::string& why) {
+                            log("the recording ends early: " + why);
+                        });
         k8s_sd::install(io, environment);
         options.service_manager = support::ServiceManager::address_in_environment();
         k8s_sd_program::Program program(io, options);

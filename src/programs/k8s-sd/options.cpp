@@ -119,11 +119,9 @@ support::Section serve_options(Options& o) {
           support::text(o.page_directory)},
          {"--threads", "N", "threads that work on the jobs (default 1)",
           [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
-    section.options.push_back(
-        {"--record", "FILE",
-         "write what API servers send to this file, without credentials, for a report of a "
-         "mistake; it has names, labels and annotations of objects",
-         support::text(o.record_file)});
+    for (support::Option& option : support::record_options(o.record)) {
+        section.options.push_back(std::move(option));
+    }
     for (support::Option& option : support::log_options(o.log)) {
         section.options.push_back(std::move(option));
     }
@@ -305,6 +303,7 @@ void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& p
 }
 
 void check(const Options& o) {
+    support::check(o.record);
     if (o.sim && support::names_server(o.server)) {
         throw UsageError("--sim: is a server of its own; name no other one");
     }

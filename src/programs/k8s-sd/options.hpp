@@ -4,6 +4,7 @@
 #include "cli/cluster_options.hpp"
 #include "cli/command_line.hpp"
 #include "cli/event_log.hpp"
+#include "cli/recording.hpp"
 #include "cli/service_manager.hpp"
 #include "collectors/target_allocator.hpp"
 #include "http/http_server.hpp"
@@ -30,7 +31,7 @@ struct Options {
     bool check = false;  ///< check the file instead of serving it
     bool ready_with_left_out_jobs = false;
     support::LogOptions log;
-    std::string record_file;  ///< receives a recording; empty: none
+    support::RecordOptions record;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
     k8s_sd::PrometheusVersion prometheus_version = k8s_sd::PrometheusVersion::v3_5;
     std::chrono::nanoseconds check_interval = std::chrono::seconds(5);

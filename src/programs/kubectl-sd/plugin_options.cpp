@@ -25,7 +25,15 @@ support::Section question_options(Question& q) {
     return {
         "",
         {{"--config", "FILE", "the scrape_configs of a Prometheus or vmagent file",
-          support::text(o.config_file), true},
+          support::text(o.config_file)},
+         {"--configmap", "NAMESPACE/NAME[/KEY]",
+          "the same in a ConfigMap of the cluster; KEY may be left out if it is the only one, or "
+          "prometheus.yml",
+          [&q](Text v) { q.config_map = read_config_map_key(v); }},
+         {"--from", "URL",
+          "ask a running k8s-sd, such as http://127.0.0.1:8080; --token-file, --ca-file, "
+          "--client-cert and --client-key are for it then",
+          [&q](Text v) { q.from = v; }},
          support::dialect_option("read it, and make labels, as", o.dialect, o.prometheus_version),
          {"--namespace", "NAME", "-n: of the object, or of the targets (default: all)",
           support::text(q.ns)},
@@ -90,6 +98,16 @@ std::string object_name(const Question& q) {
     const std::size_t slash = name.find('/');
     if (slash == std::string::npos) return q.ns + "/" + name;
     return name.substr(0, slash) + "/" + q.ns + name.substr(slash);
+}
+
+void check_origin(const Question& q) {
+    const int origins = int(!q.discovery.config_file.empty()) + int(!q.config_map.name.empty()) +
+                        int(!q.from.empty());
+    if (origins == 1) return;
+    if (origins > 1) {
+        throw UsageError("--config, --configmap and --from: only one of them can be given");
+    }
+    throw UsageError("--config FILE is missing; or give --configmap NAMESPACE/NAME or --from URL");
 }
 
 std::vector<std::string> long_options(const std::vector<std::string>& arguments) {

@@ -1,13 +1,17 @@
 #include "sim/recording/recording_format.hpp"
+#include "sim/recording/response_filter.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +28,25 @@ std::FILE* open_private(const std::string& path) {
     return file;
 }
 
+using OwnedFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+OwnedFile open_or_throw(const std::string& path) {
+    OwnedFile file(open_private(path), &std::fclose);
+    if (!file) throw std::runtime_error(path + ": " + std::generic_category().message(errno));
+    return file;
+}
+
+/// Writes each replacement with its original text into a file of the user.
+std::shared_ptr<Anonymiser> make_anonymiser(const std::string& path) {
+    std::shared_ptr<std::FILE> file = open_or_throw(path);
+    return std::make_shared<Anonymiser>(
+        [file = std::move(file)](std::string_view replacement, std::string_view original) {
+            const std::string line = std::string(replacement) + ' ' + std::string(original) + '\n';
+            std::fwrite(line.data(), 1, line.size(), file.get());
+            std::fflush(file.get());
+        });
+}
+
 }  // namespace
 
 /// The file, compressed. Each part is flushed, so a recording of a killed program is readable.
@@ -33,29 +56,27 @@ class RecordingConnector::File {
         : clock_(std::move(clock)),
           start_(clock_->now()),
           options_(std::move(options)),
-          file_(open_private(path)) {
-        if (!file_) {
-            throw std::runtime_error(path + ": " + std::generic_category().message(errno));
-        }
+          file_(open_or_throw(path)),
+          names_(options_.anonymise ? make_anonymiser(path + ".names") : nullptr) {
         if (::deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
             Z_OK) {
-            std::fclose(file_);
             throw std::runtime_error("zlib cannot be used");
         }
         write(recording_head, Z_SYNC_FLUSH);
     }
-    ~File() {
-        ::deflateEnd(&stream_);
-        std::fclose(file_);
-    }
+    ~File() { ::deflateEnd(&stream_); }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
+    /// Null: names stay.
+    const std::shared_ptr<Anonymiser>& names() const noexcept { return names_; }
     std::uint64_t next_stream() {
         const std::lock_guard lock(mutex_);
         return ++streams_;
     }
-    void add(RecordedPart::Kind kind, std::uint64_t stream, std::string text) {
+    /// \param is_compressed  by the server: deflate would only cost time
+    void add(RecordedPart::Kind kind, std::uint64_t stream, std::string text,
+             bool is_compressed = false) {
         std::string why;
         {
             const std::lock_guard lock(mutex_);
@@ -63,6 +84,7 @@ class RecordingConnector::File {
             const Duration time = clock_->now() - start_;
             const std::string part = line_of({kind, stream, time, std::move(text)});
             // The limit is one of compressed bytes; an incompressible part must fit, too.
+            wanted_level_ = is_compressed ? Z_NO_COMPRESSION : Z_BEST_SPEED;
             if (written_ + part.size() + 1000 > options_.max_bytes) {
                 finish(recording_full);
                 why =
@@ -92,20 +114,28 @@ class RecordingConnector::File {
         do {
             stream_.next_out = reinterpret_cast<::Bytef*>(buffer.data());
             stream_.avail_out = static_cast<::uInt>(buffer.size());
+            if (level_ != wanted_level_) {
+                // The previous part has been flushed, so this writes nothing but changes the level.
+                ::deflateParams(&stream_, wanted_level_, Z_DEFAULT_STRATEGY);
+                level_ = wanted_level_;
+            }
             ::deflate(&stream_, flush);
             const std::size_t size = buffer.size() - stream_.avail_out;
-            if (std::fwrite(buffer.data(), 1, size, file_) != size) return false;
+            if (std::fwrite(buffer.data(), 1, size, file_.get()) != size) return false;
             written_ += size;
         } while (stream_.avail_out == 0);
-        return std::fflush(file_) == 0;
+        return std::fflush(file_.get()) == 0;
     }
 
     const std::shared_ptr<Clock> clock_;
     const TimePoint start_;
     const RecordingOptions options_;
     std::mutex mutex_;
-    std::FILE* const file_;
+    const OwnedFile file_;
+    const std::shared_ptr<Anonymiser> names_;
     ::z_stream stream_{};
+    int level_ = Z_BEST_SPEED;  ///< of zlib
+    int wanted_level_ = Z_BEST_SPEED;
     std::uint64_t written_ = 0;
     std::uint64_t streams_ = 0;
     bool ended_ = false;
@@ -130,23 +160,21 @@ class RecordingConnector::Stream final : public ByteStream {
     void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
         inner_->async_read_some(buffer, [state = state_, buffer, handler = std::move(handler)](
                                             error_code ec, std::size_t size) {
-            if (size > 0 && state->records) {
-                state->add(RecordedPart::Kind::bytes,
-                           std::string(static_cast<const char*>(buffer.data()), size));
-            }
-            if (ec && ec != asio::error::operation_aborted) {
-                state->add(RecordedPart::Kind::end, ec == asio::error::eof ? "" : ec.message());
-            }
+            if (size > 0) state->read({static_cast<const char*>(buffer.data()), size});
+            if (ec && ec != asio::error::operation_aborted) state->end(ec);
             handler(ec, size);
         });
     }
     void async_write(asio::const_buffer buffer, IoHandler handler) override {
         const std::string_view request(static_cast<const char*>(buffer.data()), buffer.size());
-        state_->records = is_recorded(request);
-        if (state_->records) {
-            state_->add(RecordedPart::Kind::request, harmless_request(request));
-        }
-        inner_->async_write(buffer, std::move(handler));
+        if (!state_->begin(request)) return inner_->async_write(buffer, std::move(handler));
+        // Only JSON can be anonymised.
+        auto sent = std::make_shared<const std::string>(request_for_json(request));
+        inner_->async_write(asio::buffer(*sent),
+                            [sent, size = buffer.size(),
+                             handler = std::move(handler)](error_code ec, std::size_t written) {
+                                handler(ec, ec ? std::min(written, size) : size);
+                            });
     }
     void close() noexcept override {
         state_->close();
@@ -159,7 +187,28 @@ class RecordingConnector::Stream final : public ByteStream {
         explicit State(std::shared_ptr<File> f) : file(std::move(f)), number(file->next_stream()) {}
 
         void add(RecordedPart::Kind kind, std::string text) {
-            file->add(kind, number, std::move(text));
+            const bool is_compressed = response && response->is_compressed();
+            file->add(kind, number, std::move(text), is_compressed);
+        }
+        /// \return whether the response must be in JSON
+        bool begin(std::string_view request) {
+            response.reset();
+            if (!is_recorded(request)) return false;
+            response.emplace(file->names(), request);
+            std::string text = harmless_request(request);
+            if (file->names()) text = file->names()->request(request_for_json(text));
+            add(RecordedPart::Kind::request, std::move(text));
+            return file->names() != nullptr;
+        }
+        void read(std::string_view bytes) {
+            if (response) add_bytes(response->feed(bytes));
+        }
+        void end(error_code ec) {
+            if (response) add_bytes(response->end());
+            add(RecordedPart::Kind::end, ec == asio::error::eof ? "" : ec.message());
+        }
+        void add_bytes(std::string bytes) {
+            if (!bytes.empty()) add(RecordedPart::Kind::bytes, std::move(bytes));
         }
         void close() noexcept {
             if (std::exchange(closed, true)) return;
@@ -172,7 +221,7 @@ class RecordingConnector::Stream final : public ByteStream {
 
         const std::shared_ptr<File> file;
         const std::uint64_t number;
-        bool records = false;  ///< the present response
+        std::optional<ResponseFilter> response;  ///< the present one, if it is recorded
         bool closed = false;
     };
 

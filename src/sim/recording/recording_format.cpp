@@ -85,16 +85,6 @@ std::optional<RecordedPart> take_part(std::string_view& text) {
                         std::string(rest.substr(0, *size))};
 }
 
-std::string_view first_line(std::string_view text) {
-    return text.substr(0, std::min(text.find("\r\n"), text.size()));
-}
-
-bool equal_names(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 /// Whether a header of this name, in lower case or not, is among those of the request.
 bool has_header(std::string_view request, std::string_view name) {
     while (!request.empty()) {
@@ -114,6 +104,16 @@ std::pair<std::string_view, std::string_view> method_and_target(std::string_view
 
 }  // namespace
 
+std::string_view first_line(std::string_view text) {
+    return text.substr(0, std::min(text.find("\r\n"), text.size()));
+}
+
+bool equal_names(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 std::string line_of(const RecordedPart& part) {
     const auto time = std::chrono::duration_cast<microseconds>(part.time).count();
     std::string text(1, static_cast<char>(part.kind));
@@ -132,6 +132,24 @@ bool is_recorded(std::string_view request) {
     // Lists of http_sd_configs are of other servers, and their URLs may have tokens.
     const bool is_list = has_header(request, "X-Prometheus-Refresh-Interval-Seconds");
     return method == "GET" && is_api && !has("/secrets") && !is_list;
+}
+
+bool is_for_documents(std::string_view request) {
+    const std::string_view target = method_and_target(request).second;
+    std::string_view path = target.substr(0, target.find('?'));
+    while (path.ends_with('/')) path.remove_suffix(1);
+    if (path.ends_with("/version") || path.ends_with("/api")) return true;
+    // After these parts: the version, or group and version.
+    std::size_t parts = 1;
+    std::size_t root = path.rfind("/api/");
+    if (const std::size_t apis = path.find("/apis"); apis != path.npos) {
+        root = apis;
+        parts = 2;
+    }
+    if (root == path.npos) return false;
+    const std::string_view rest = path.substr(path.find('/', root + 1) + 1);
+    if (path.find('/', root + 1) == path.npos) return true;
+    return static_cast<std::size_t>(std::count(rest.begin(), rest.end(), '/')) < parts;
 }
 
 std::string harmless_request(std::string_view request) {

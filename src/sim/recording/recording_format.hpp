@@ -16,8 +16,15 @@ inline constexpr std::string_view recording_full = "end full\n";
 /// A line with kind, stream, microseconds and size, then the text and a line end.
 std::string line_of(const RecordedPart&);
 
+/// The text up to its first line end.
+std::string_view first_line(std::string_view text);
+/// Whether these names of headers are equal: case does not count.
+bool equal_names(std::string_view, std::string_view);
+
 /// Whether the request is for Kubernetes' own objects and discovery documents, without Secrets.
 bool is_recorded(std::string_view request);
+/// Whether the response lists groups, versions or resources of the API, and no objects.
+bool is_for_documents(std::string_view request);
 /// The request line, and the headers that decide the form of the response.
 std::string harmless_request(std::string_view request);
 

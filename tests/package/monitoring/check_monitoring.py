@@ -22,7 +22,7 @@ import check_metrics  # noqa: E402
 FOLDER = ROOT / "examples/monitoring"
 RULES = FOLDER / "rules.yaml"
 ALERTS_PAGE = ROOT / "docs/guide/alerts.md"
-RUNBOOKS = "https://docs.example.com/k8s_sd/docs/guide/alerts.md"
+RUNBOOKS = "docs/guide/alerts.md"
 # Otherwise promtool evaluates the groups in any order.
 GROUPS = ["k8s-sd.records", "k8s-sd.alerts"]
 METRIC = re.compile(r"\b((?:k8s_sd|opentelemetry_allocator)_\w+|\w+:k8s_sd_\w+:\w+)")

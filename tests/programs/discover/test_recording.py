@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import tempfile
 import unittest
@@ -89,13 +90,57 @@ class Recordings(unittest.TestCase):
         self.assertIn(b"GET /api/v1/pods", text)
         self.assertNotIn(b"secret", text)
 
+    def test_an_anonymous_recording_replays_with_the_same_structure(self):
+        recorded = self.record("--anonymise")
+        replayed = self.replay("--output", "json").stdout
+        with open(self.file + ".names", encoding="utf-8") as file:
+            originals = dict(line.split() for line in file)
+        names = re.compile("|".join(sorted(map(re.escape, originals), key=len, reverse=True)))
+
+        def original(text):
+            return re.sub(r"[0-9A-Za-z]+(?:[.][0-9]+[.][0-9]+[.][0-9]+)?",
+                          lambda word: originals.get(word[0], word[0]), text)
+        self.assertTrue(names.search(replayed))
+        self.assertEqual([self.groups(line, original) for line in replayed.splitlines()],
+                         [self.groups(line, str) for line in recorded.splitlines()])
+        with gzip.open(self.file, "rb") as file:
+            text = file.read()
+        for name in (b"orders", b"shop", b"node-a1", b"10.244."):
+            self.assertNotIn(name, text)
+        self.assertEqual(os.stat(self.file + ".names").st_mode & 0o777, 0o600)
+
+    @staticmethod
+    def groups(line, original):
+        """The diff with the original names, in the order of those."""
+        diff = json.loads(line)
+        for part in diff.values():
+            if isinstance(part, list):
+                part[:] = sorted(original(json.dumps(item, sort_keys=True)) for item in part)
+        return diff
+
+    def test_a_replay_until_a_moment_has_the_diffs_before_it(self):
+        recorded = self.record(diffs=6)
+        everything = self.replay("--output", "json").stdout
+        self.assertEqual(everything, recorded)
+        early = self.replay("--output", "json", "--until", "2.5").stdout
+        self.assertTrue(recorded.startswith(early))
+        self.assertGreater(len(early), 0)
+        self.assertLess(len(early), len(recorded))
+
+    def test_the_speed_of_a_replay_does_not_change_its_output(self):
+        recorded = self.record()
+        self.assertEqual(self.replay("--output", "json", "--speed", "20").stdout, recorded)
+
     def test_unusable_files_and_options_are_said(self):
         for arguments, text in (
                 (("--replay", "/nonexistent/file"), "--replay: /nonexistent/file: cannot be read"),
                 (("--replay", __file__), "is no recording of k8s_sd"),
                 (("--sim", "--record", "/nonexistent/file"), "--record: /nonexistent/file: No"),
                 (("--replay", "x", "--sim"), "--sim: cannot be used together with --replay"),
-                (("--replay", "x", "--record", "y"), "--record: cannot be used together")):
+                (("--replay", "x", "--record", "y"), "--record: cannot be used together"),
+                (("--anonymise",), "--anonymise: needs --record FILE"),
+                (("--until", "3"), "--until: needs --replay FILE"),
+                (("--replay", "x", "--speed", "0"), "--speed")):
             result = run("discover", *arguments)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn(text, result.stderr)

@@ -1,14 +1,18 @@
 """kubectl-sd, the plugin of kubectl, with a simulated cluster."""
 
+import contextlib
+import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
+import threading
 import unittest
+import urllib.parse
 
 import harness
-from harness import TIMEOUT, file_with, run
+from harness import TIMEOUT, file_with, run, running
 
 try:
     import yaml
@@ -29,6 +33,57 @@ scrape_configs:
   - role: node
 """
 RULE = "rule 0: keep if __meta_kubernetes_pod_annotation_prometheus_io_scrape matches true"
+
+
+class ConfigMaps(http.server.BaseHTTPRequestHandler):
+    """An API server with the ConfigMap monitoring/sd."""
+    protocol_version = "HTTP/1.1"
+    data = {}
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = urllib.parse.parse_qs(url.query)
+        if "watch" in query or not url.path.endswith("/configmaps"):
+            return self.reply(404 if "watch" not in query else 403, {
+                "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,
+                "reason": "Forbidden", "message": "this server only lists ConfigMaps"})
+        found = url.path == "/api/v1/namespaces/monitoring/configmaps" and query[
+            "fieldSelector"] == ["metadata.name=sd"]
+        item = {"metadata": {"namespace": "monitoring", "name": "sd", "uid": "1",
+                             "resourceVersion": "1"}, "data": self.data}
+        return self.reply(200, {"kind": "ConfigMapList", "apiVersion": "v1",
+                                "metadata": {"resourceVersion": "1"},
+                                "items": [item] if found else []})
+
+    def reply(self, status, body):
+        text = json.dumps(body).encode()
+        with contextlib.suppress(ConnectionError):  # a client that has its answer
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def server_of_config_map(data):
+    ConfigMaps.data = data
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ConfigMaps)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def url_of(server):
+    return server.line_with(r"http://\S+")[0]
 
 
 def columns(line):
@@ -85,6 +140,60 @@ class Plugin(unittest.TestCase):
             self.assertEqual(answer["jobs"][0]["not"][0]["reason"], RULE)
             self.assertIs(answer["found"], True)
 
+    def test_a_running_k8s_sd_is_asked(self):
+        with file_with(JOBS) as config, running(
+                "k8s-sd", "--sim", "--config", config, "--listen", "127.0.0.1:0") as server:
+            url = url_of(server)
+            heading, pods, _ = map(columns, run("kubectl-sd", "why", "orders-db-0", "-n", "shop",
+                                                "--from", url).stdout.splitlines())
+            self.assertEqual(heading, ["JOB", "OBJECT", "TARGET", "SCRAPED", "REASON"])
+            self.assertEqual((pods[0], pods[1], pods[3]), ("pods", "pod/shop/orders-db-0", "no"))
+            self.assertEqual(pods[4], RULE)
+            rows = run("kubectl-sd", "targets", "nodes", "--from", url + "/").stdout.splitlines()
+            self.assertGreater(len(rows), 2)
+            for row in rows[1:]:
+                self.assertRegex(row, "^nodes +node/")
+            missing = run("kubectl-sd", "why", "nothing", "--from", url)
+            self.assertEqual((missing.returncode, missing.stderr),
+                             (1, "kubectl-sd: no job discovers nothing\n"))
+
+    def test_a_running_k8s_sd_that_asks_for_a_token(self):
+        with file_with("a-secret") as token, running(
+                "k8s-sd", "--sim", "--role", "pod", "--listen", "127.0.0.1:0",
+                "--page-token-file", token) as server:
+            url = url_of(server)
+            refused = run("kubectl-sd", "targets", "--from", url)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("401", refused.stderr)
+            allowed = run("kubectl-sd", "targets", "--from", url, "--token-file", token)
+            self.assertEqual((allowed.returncode, allowed.stderr), (0, ""))
+
+    def test_nothing_answers_at_the_url(self):
+        for url, text in (("http://127.0.0.1:1", "http://127.0.0.1:1: connection refused"),
+                          ("127.0.0.1:1", "must begin with http")):
+            result = run("kubectl-sd", "targets", "--from", url)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(text, result.stderr.lower())
+
+    def test_the_configuration_is_in_a_config_map(self):
+        jobs = """
+scrape_configs:
+- job_name: fixed
+  static_configs:
+  - targets: ["192.0.2.1:80"]
+"""
+        with server_of_config_map({"prometheus.yml": jobs, "other": "x"}) as url:
+            for name in ("monitoring/sd", "monitoring/sd/prometheus.yml"):
+                result = run("kubectl-sd", "targets", "--api-server", url, "--configmap", name)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertRegex(result.stdout, r"(?m)^fixed .* http://192\.0\.2\.1:80/metrics")
+            for name, text in (
+                    ("monitoring/sd/x", "has no key x; its keys are "),
+                    ("monitoring/none", "the ConfigMap none in the namespace monitoring: ")):
+                result = run("kubectl-sd", "targets", "--api-server", url, "--configmap", name)
+                self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
+                self.assertIn(text, result.stderr)
+
     def test_rights_and_checks_are_those_of_discover(self):
         plugin = run("kubectl-sd", "rbac", "--role", "node")
         self.assertEqual((plugin.returncode, plugin.stdout),
@@ -95,7 +204,10 @@ class Plugin(unittest.TestCase):
         for arguments, text in (((), "needs a command"), (("wy",), "unknown command wy"),
                                 (("why", "--sim", "x"), "--config FILE is missing"),
                                 (("why", "--sim", "--config", __file__), "needs one object"),
-                                (("why", "a", "-o", "xml", "--config", __file__), "--output")):
+                                (("why", "a", "-o", "xml", "--config", __file__), "--output"),
+                                (("why", "a", "--configmap", "x"), "must be NAMESPACE/NAME"),
+                                (("targets", "--config", __file__, "--from", "http://a"),
+                                 "only one of them")):
             result = run("kubectl-sd", *arguments)
             self.assertEqual(result.returncode, 2)
             self.assertIn(text, result.stderr)

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "k8s_sd/discoverer.hpp"
+#include "k8s_sd/sim/manual_clock.hpp"
+#include "k8s_sd/sim/recording.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <unistd.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::test {
+
+/// A file of this test.
+class RecordingFile {
+ public:
+    RecordingFile() {
+        static int count = 0;
+        path = "/tmp/k8s-sd-recording-" + std::to_string(::getpid()) + "-" +
+               std::to_string(++count) + ".gz";
+    }
+    ~RecordingFile() {
+        std::remove(path.c_str());
+        std::remove(names().c_str());
+    }
+    RecordingFile(const RecordingFile&) = delete;
+    RecordingFile& operator=(const RecordingFile&) = delete;
+
+    /// With the originals of an anonymous recording.
+    std::string names() const { return path + ".names"; }
+    std::string bytes() const {
+        std::ifstream in(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    }
+
+    std::string path;
+};
+
+/// The order of the groups in a diff is no part of it.
+inline std::set<std::string> diff_in_words(const TargetGroupDiff& diff) {
+    std::set<std::string> words{diff.full ? "full" : "change"};
+    for (const GroupChange& change : diff.updated) {
+        std::ostringstream text;
+        text << "+ " << change.group->source() << '\n';
+        for (std::size_t i = 0; i < change.group->size(); ++i) {
+            for (const auto& [name, value] : change.group->merged(i))
+                text << ' ' << name << '=' << value;
+            text << '\n';
+        }
+        words.insert(text.str());
+    }
+    for (const auto& group : diff.removed) words.insert("- " + std::string(group->source()));
+    return words;
+}
+
+/// The sources and targets after these diffs.
+using State = std::map<std::string, std::string>;
+
+using Diffs = std::vector<std::set<std::string>>;
+
+inline State state_after(const Diffs& diffs) {
+    State state;
+    for (const auto& diff : diffs) {
+        if (diff.contains("full")) state.clear();
+        for (const std::string& change : diff) {
+            const std::string source = change.substr(2, change.find('\n') - 2);
+            if (change.starts_with("+ ")) state[source] = change;
+            if (change.starts_with("- ")) state.erase(source);
+        }
+    }
+    return state;
+}
+
+/// Replays the whole recording with this configuration, at an invented server.
+/// \param seed  of the library \param unknown  receives the number of unknown requests
+inline Diffs replay(const sim::Recording& recording, DiscoveryConfig config, std::uint64_t seed = 1,
+                    std::size_t* unknown = nullptr) {
+    asio::io_context io;
+    const auto clock = std::make_shared<sim::ManualClock>();
+    const auto connector = std::make_shared<sim::ReplayConnector>(recording, clock);
+    Environment environment;
+    environment.clock = clock;
+    environment.connector = connector;
+    environment.seed = seed;
+    environment.logger.level = LogLevel::off;
+    install(io, environment);
+    config.api_server.url = "http://recording";
+    Diffs diffs;
+    Discoverer discoverer(io.get_executor(), config, [&](const TargetGroupDiff& diff) {
+        diffs.push_back(diff_in_words(diff));
+    });
+    discoverer.async_run(asio::detached);
+    clock->advance(io, recording.duration());
+    discoverer.cancel();
+    clock->advance(io, {});
+    if (unknown) *unknown = connector->unknown_requests();
+    return diffs;
+}
+
+}  // namespace k8s_sd::test
