@@ -20,9 +20,10 @@
 #include <csignal>
 #include <cstddef>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <utility>
 
 namespace {
 
@@ -44,16 +45,24 @@ class SimulatedClusters {
     }
 
     std::string url() const { return hub_.url(); }
-    /// The next step of the play. \returns its description; empty: the play is over
-    std::string step() {
-        switch (++steps_) {
-            case 1: blue_.apply(sim::node("blue-new").address("10.9.0.1")); return "blue grows";
-            case 2:
-                hub_.remove("clusterprofiles", "fleet", "green");
-                return "green leaves the inventory";
-            default: return {};
+    /// Makes the next change once the host has seen the previous one.
+    /// \param blue, green  targets known to the host
+    /// \returns its description; empty: it is not time yet
+    std::string step(std::size_t blue, std::size_t green) {
+        if (steps_ == 0 && blue == 2 && green == 3) {
+            ++steps_;
+            blue_.apply(sim::node("blue-new").address("10.9.0.1"));
+            return "blue grows";
         }
+        if (steps_ == 1 && blue == 3) {
+            ++steps_;
+            hub_.remove("clusterprofiles", "fleet", "green");
+            return "green leaves the inventory";
+        }
+        return {};
     }
+    /// Whether the host has seen the last change.
+    bool is_over(std::size_t green) const { return steps_ == 2 && green == 0; }
 
  private:
     void add(const std::string& name, sim::ApiServer& cluster, int nodes) {
@@ -111,32 +120,29 @@ class Host {
 
     void on_diff(const k8s_sd::JobDiff& diff) {
         for (const k8s_sd::ProviderDiff& provider : diff.providers) {
-            for (const k8s_sd::GroupChange& change : provider.diff.updated)
+            for (const k8s_sd::GroupChange& change : provider.diff.updated) {
+                if (change.previous) print('-', *change.previous);
                 print('+', *change.group);
+            }
             for (const k8s_sd::TargetGroupPtr& group : provider.diff.removed) print('-', *group);
         }
         if (++seen_ == diffs_) return end();
-        if (!simulation_ || !is_complete()) return;
-        const std::string what = simulation_->step();
-        if (what.empty()) return end();
+        if (!simulation_) return;
+        if (simulation_->is_over(targets_["green"])) return end();
+        const std::string what = simulation_->step(targets_["blue"], targets_["green"]);
+        if (what.empty()) return;
         print_health();
         std::cout << "# " << what << std::endl;
     }
 
-    static void print(char sign, const k8s_sd::TargetGroup& group) {
+    /// A node has one target.
+    void print(char sign, const k8s_sd::TargetGroup& group) {
         for (std::size_t i = 0; i < group.size(); ++i) {
             const k8s_sd::LabelMap labels = group.merged(i);
+            sign == '+' ? ++targets_[labels.at("cluster")] : --targets_[labels.at("cluster")];
             std::cout << sign << ' ' << labels.at("cluster") << ' ' << labels.at("__address__")
                       << std::endl;
         }
-    }
-
-    bool is_complete() const {
-        const auto servers = manager_.servers();
-        for (const k8s_sd::ServerStatus& server : servers) {
-            if (!server.synced) return false;
-        }
-        return !servers.empty();
     }
 
     void print_health() const {
@@ -161,6 +167,7 @@ class Host {
     k8s_sd::DiscoveryManager manager_;
     k8s_sd::ClusterInventory inventory_;
     unsigned seen_ = 0;
+    std::map<std::string, std::size_t> targets_;  ///< known ones by cluster
 };
 
 void run(const support::Arguments& arguments) {

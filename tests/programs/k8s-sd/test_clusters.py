@@ -66,7 +66,7 @@ class Clusters(unittest.TestCase):
             server = Server(program)
             servers = server.wait_health(lambda found: len(found) == 2 and
                                          all(one["state"] == "synced" for one in found))
-            targets = json.loads(server.ask("/jobs/nodes/targets"))
+            targets = json.loads(server.ask("/sd/nodes/targets"))
             metrics = server.ask("/metrics")
         self.assertEqual(set(servers), {"blue", "green"})
         self.assertEqual(servers["blue"]["server"], blue)
