@@ -292,6 +292,7 @@ void Http2Connection::notify_due_streams(TimePoint now) {
     for (const auto& [id, open] : open_) {
         if (open.due <= now) due.push_back(id);
     }
+    std::sort(due.begin(), due.end());
     for (const std::int32_t id : due) {
         const auto position = open_.find(id);  // a call may end others
         if (position == open_.end()) continue;
