@@ -18,6 +18,15 @@ prometheus_cr:
   service_monitor_selector: {matchlabels: {release: monitoring}}
   probe_selector: {}
 """
+DROPPING = """
+kind: Prometheus
+metadata: {name: main, namespace: shop}
+spec:
+  serviceMonitorSelector: {}
+  serviceDiscoveryRole: EndpointSlice
+  scrapeClasses:
+  - {name: none, default: true, relabelings: [{action: drop, sourceLabels: [namespace], regex: .*}]}
+"""
 
 
 def until(found):
@@ -66,13 +75,18 @@ class Serving(unittest.TestCase):
     def test_a_job_without_targets_says_why(self):
         with serving("--sim", "--monitors", "--collectors", "1") as server:
             until(lambda: self.configs(server, SHOP))
-            self.assertEqual(self.why(server, SHOP)["reason"], "")
-        owner = "kind: Prometheus\nmetadata: {name: m, namespace: shop}\nspec:\n"
-        with file_with(owner + "  podMonitorSelector: {}\n") as path:
+            why = self.why(server, SHOP)
+            self.assertEqual(why["reason"], "")
+            self.assertTrue(why["active"])
+            self.assertEqual(server.ask("/api/ui/monitor?job=none")[0], 404)
+            self.assertEqual(server.ask("/api/ui/monitor")[0], 400)
+        with file_with(DROPPING) as path:
             with serving("--sim", "--monitors-config", path, "--collectors", "1") as server:
-                status, _, body = server.ask("/api/ui/monitor?job=none")
-                self.assertEqual(status, 404)
-                self.assertEqual(server.ask("/api/ui/monitor")[0], 400)
+                until(lambda: self.configs(server, SHOP))
+                why = self.why(server, SHOP)
+                self.assertEqual(why["active"], 0)
+                self.assertIn("dropped, the last ones by relabel_configs[", why["reason"])
+                self.assertTrue(why["remedy"])
 
     def test_monitors_of_victoriametrics_are_jobs(self):
         job = "serviceScrape/shop/shop/0"
