@@ -71,7 +71,9 @@ std::string choose_context(const MergedKubeconfig& config, const std::string& wa
 
 ApiServerConfig select_context(const MergedKubeconfig& config, const std::string& name) {
     const YamlValue& context = config.contexts.at(name).body;
-    const KubeconfigEntry& cluster = find_entry(config.clusters, context["cluster"]);
+    // g++ 14 takes the entry for a part of a temporary argument, and warns.
+    const YamlValue named = context["cluster"];
+    const KubeconfigEntry& cluster = find_entry(config.clusters, named);
     ApiServerConfig server;
     read_cluster(cluster, server);
     if (!context["user"].is_empty()) {
