@@ -1,5 +1,5 @@
-// The border of the interface for C: syncs the pods of a cluster through both interfaces, each with
-// a thread of the library and a thread that reads all labels.
+// The border of the interface for C: syncs the pods of a cluster and follows a burst of changes
+// through both interfaces, each with a thread of the library and a thread that reads all labels.
 
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd_c.h"
@@ -8,6 +8,8 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,9 +27,23 @@ namespace {
 namespace asio = boost::asio;
 
 struct Cost {
-    double seconds = 0;     ///< of CPU
-    std::size_t bytes = 0;  ///< of all labels that were read
+    double sync = 0;        ///< seconds of CPU until all labels are read
+    double changes = 0;     ///< seconds of CPU for the burst
+    std::size_t bytes = 0;  ///< of all labels that were read in the sync
 };
+
+constexpr const char* revision_label = "__meta_kubernetes_pod_label_bench_example_com_rev";
+
+/// The revision of the last change.
+std::string last_revision(std::size_t events) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%09zu", events);
+    return text;
+}
+
+void begin_changes(const bench::Server& server) {
+    if (::write(server.start, "!", 1) != 1) std::abort();
+}
 
 std::size_t read_labels(const k8s_sd::Labels& labels) {
     std::size_t bytes = 0;
@@ -35,27 +51,46 @@ std::size_t read_labels(const k8s_sd::Labels& labels) {
     return bytes;
 }
 
-Cost measure_cpp(const bench::Server& server) {
-    const double began = bench::cpu_seconds();
+/// Reads all labels. \return whether the last change is among them
+bool read_diff(const k8s_sd::TargetGroupDiff& diff, std::string_view last, std::size_t& bytes) {
+    bool ended = false;
+    for (const auto& change : diff.updated) {
+        bytes += read_labels(change.group->labels());
+        for (std::size_t i = 0; i < change.group->size(); ++i) {
+            bytes += read_labels((*change.group)[i]);
+        }
+        ended = ended || change.group->labels().get(revision_label) == last;
+    }
+    return ended;
+}
+
+Cost measure_cpp(const bench::Server& server, std::size_t events) {
+    const std::string last = last_revision(events);
+    double began = bench::cpu_seconds();
     asio::io_context io;
     k8s_sd::DiscoveryConfig config;
     config.api_server.url = "http://127.0.0.1:" + std::to_string(server.port);
     k8s_sd::Discoverer discoverer(io.get_executor(), config);
-    std::promise<k8s_sd::TargetGroupDiff> first;
-    discoverer.async_next([&](k8s_sd::error_code, k8s_sd::TargetGroupDiff diff) {
-        first.set_value(std::move(diff));
-    });
+    const auto next = [&] {
+        std::promise<k8s_sd::TargetGroupDiff> promise;
+        auto diff = promise.get_future();
+        asio::post(io, [&] {
+            discoverer.async_next([&](k8s_sd::error_code, k8s_sd::TargetGroupDiff given) {
+                promise.set_value(std::move(given));
+            });
+        });
+        return diff.get();
+    };
     const auto work = asio::make_work_guard(io);
     std::jthread thread([&] { io.run(); });
-    const k8s_sd::TargetGroupDiff diff = first.get_future().get();
     Cost cost;
-    for (const auto& change : diff.updated) {
-        cost.bytes += read_labels(change.group->labels());
-        for (std::size_t i = 0; i < change.group->size(); ++i) {
-            cost.bytes += read_labels((*change.group)[i]);
-        }
+    read_diff(next(), last, cost.bytes);
+    cost.sync = bench::cpu_seconds() - began;
+    began = bench::cpu_seconds();
+    begin_changes(server);
+    for (std::size_t bytes = 0; !read_diff(next(), last, bytes);) {
     }
-    cost.seconds = bench::cpu_seconds() - began;
+    cost.changes = bench::cpu_seconds() - began;
     io.stop();
     return cost;
 }
@@ -69,20 +104,24 @@ std::size_t read_pairs(const k8s_sd_event* event, std::size_t change, std::int64
     return bytes;
 }
 
-std::size_t read_event(const k8s_sd_event* event) {
-    std::size_t bytes = 0;
+/// Reads all labels. \return whether the last change is among them
+bool read_event(const k8s_sd_event* event, std::string_view last, std::size_t& bytes) {
+    bool ended = false;
     for (std::size_t i = 0; i < k8s_sd_event_size(event); ++i) {
         bytes += read_pairs(event, i, K8S_SD_LABELS);
         const auto targets = static_cast<std::int64_t>(k8s_sd_change_targets(event, i));
         for (std::int64_t target = 0; target < targets; ++target) {
             bytes += read_pairs(event, i, target);
         }
+        const k8s_sd_string revision = k8s_sd_change_value(event, i, K8S_SD_LABELS, revision_label);
+        ended = ended || std::string_view(revision.data, revision.size) == last;
     }
-    return bytes;
+    return ended;
 }
 
-Cost measure_c(const bench::Server& server) {
-    const double began = bench::cpu_seconds();
+Cost measure_c(const bench::Server& server, std::size_t events) {
+    const std::string last = last_revision(events);
+    double began = bench::cpu_seconds();
     k8s_sd_context* const context = k8s_sd_open(nullptr, nullptr);
     const std::string yaml =
         "{role: pod, api_server: 'http://127.0.0.1:" + std::to_string(server.port) + "'}";
@@ -90,14 +129,19 @@ Cost measure_c(const bench::Server& server) {
     config.yaml = yaml.c_str();
     if (k8s_sd_discover(context, &config, nullptr, nullptr) != K8S_SD_OK) std::abort();
     Cost cost;
-    for (bool synced = false; !synced;) {
+    std::size_t bytes = 0;
+    for (bool ended = false; !ended;) {
         k8s_sd_poll(context, -1, nullptr);
         k8s_sd_event* const event = k8s_sd_next(context);
-        synced = k8s_sd_event_full(event) == 1;
-        cost.bytes += read_event(event);
+        const bool synced = k8s_sd_event_full(event) == 1;
+        ended = read_event(event, last, synced ? cost.bytes : bytes);
         k8s_sd_event_free(event);
+        if (!synced) continue;
+        cost.sync = bench::cpu_seconds() - began;
+        began = bench::cpu_seconds();
+        begin_changes(server);
     }
-    cost.seconds = bench::cpu_seconds() - began;
+    cost.changes = bench::cpu_seconds() - began;
     k8s_sd_free(context);
     return cost;
 }
@@ -106,22 +150,33 @@ Cost measure_c(const bench::Server& server) {
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "--help") {
-        std::puts("usage: bench_c_interface [PODS=50000] [RUNS=7]");
+        std::puts("usage: bench_c_interface [PODS=50000] [EVENTS=100000] [RUNS=7]");
         return 0;
     }
     const std::size_t pods = bench::argument(argc, argv, 1, 50'000);
-    double cpp = std::numeric_limits<double>::max();
-    double c = cpp;
-    for (std::size_t run = bench::argument(argc, argv, 2, 7); run > 0; --run) {
-        const bench::Server server = bench::serve(pods, 0);
-        const Cost through_cpp = bench::in_process([&] { return measure_cpp(server); });
-        const Cost through_c = bench::in_process([&] { return measure_c(server); });
+    const std::size_t events = bench::argument(argc, argv, 2, 100'000);
+    constexpr double never = std::numeric_limits<double>::max();
+    Cost cpp{never, never, 0};
+    Cost c = cpp;
+    const auto keep_best = [](Cost& best, const Cost& cost) {
+        best.sync = std::min(best.sync, cost.sync);
+        best.changes = std::min(best.changes, cost.changes);
+    };
+    for (std::size_t run = bench::argument(argc, argv, 3, 7); run > 0; --run) {
+        const bench::Server server = bench::serve(pods, events);
+        const Cost through_cpp = bench::in_process([&] { return measure_cpp(server, events); });
+        const Cost through_c = bench::in_process([&] { return measure_c(server, events); });
         bench::stop(server);
         if (through_c.bytes != through_cpp.bytes) std::puts("the labels differ");
-        cpp = std::min(cpp, through_cpp.seconds);
-        c = std::min(c, through_c.seconds);
+        keep_best(cpp, through_cpp);
+        keep_best(c, through_c);
     }
-    std::printf("%zu pods, the best run of each, seconds of CPU: C++ %.3f, C %.3f (%+.1f %%)\n",
-                pods, cpp, c, (c / cpp - 1) * 100);
+    const auto print = [](const char* what, double of_cpp, double of_c) {
+        std::printf("%-10s C++ %.3f, C %.3f (%+.1f %%)\n", what, of_cpp, of_c,
+                    (of_c / of_cpp - 1) * 100);
+    };
+    std::printf("%zu pods, %zu changes, the best run of each, seconds of CPU\n", pods, events);
+    print("sync", cpp.sync, c.sync);
+    print("changes", cpp.changes, c.changes);
     return 0;
 }

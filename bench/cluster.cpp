@@ -85,6 +85,10 @@ void Cluster::append_event(std::string& out, std::size_t pod, std::size_t revisi
     constexpr std::string_view label = R"("bench.example.com/rev":")";
     const std::size_t at = out.find(label, begin) + label.size();
     out.replace(at, 9, digits(revision, 9));
+    // Each change has a version of its own, behind that of the list.
+    constexpr std::string_view version = R"("resourceVersion":")";
+    const std::size_t first = out.find(version, begin) + version.size();
+    out.replace(first, out.find('"', first) - first, std::to_string(1'000'000 + revision));
     out += "}\n";
 }
 

@@ -270,7 +270,7 @@ K8S_SD_API int k8s_sd_poll(k8s_sd_context* context, int timeout_ms, k8s_sd_error
  * Takes the oldest event; NULL: there is none. Never blocks.
  *
  * The queue has a bound: one event for each watch (of k8s_sd_scrape(): for each job) and one more
- * about its status. Until the host takes it, further changes are coalesced behind it: one entry for
+ * about its status. When memory was exhausted, watches begin again with their complete state. Until the host takes it, further changes are coalesced behind it: one entry for
  * each group, target or object with its latest state. So memory grows with the number of objects
  * that exist, or that the host knows, and not with the number of changes or the delay of the host.
  */
@@ -280,7 +280,10 @@ K8S_SD_API void k8s_sd_event_free(k8s_sd_event* event);
 
 /** The status of all watches as JSON: k8s_sd_text_free(). NULL: see `error`. */
 K8S_SD_API char* k8s_sd_status_json(k8s_sd_context* context, k8s_sd_error** error);
-/** The metrics of the context in Prometheus' text format: k8s_sd_text_free(). NULL: see `error`. */
+/**
+ * The metrics of the context in Prometheus' text format: k8s_sd_text_free(). NULL: see `error`.
+ * Metrics of single URLs have the label `watch`, the number of the watch.
+ */
 K8S_SD_API char* k8s_sd_metrics_text(k8s_sd_context* context, k8s_sd_error** error);
 /** Frees a text. */
 K8S_SD_API void k8s_sd_text_free(char* text);
@@ -293,7 +296,7 @@ typedef enum k8s_sd_event_type {
     K8S_SD_TARGETS = 2, /**< each change is a target to scrape, after relabelling */
     K8S_SD_OBJECTS = 3, /**< each change is an object of k8s_sd_watch() */
     K8S_SD_OBJECT = 4,  /**< one change: the object of k8s_sd_follow() */
-    /** No change: see k8s_sd_event_synced(). Only of k8s_sd_discover() and k8s_sd_watch(). */
+    /** No change: see k8s_sd_event_synced(). Of k8s_sd_scrape(): the status of one job. */
     K8S_SD_STATUS = 5
 } k8s_sd_event_type;
 
@@ -325,7 +328,7 @@ K8S_SD_API int k8s_sd_event_full(const k8s_sd_event* event);
 K8S_SD_API int k8s_sd_event_synced(const k8s_sd_event* event);
 /** Of K8S_SD_STATUS: the error of the last attempt and its remedy; empty while there is none. */
 K8S_SD_API k8s_sd_string k8s_sd_event_message(const k8s_sd_event* event);
-/** Of K8S_SD_TARGETS: the name of the job. */
+/** Of K8S_SD_TARGETS, and of K8S_SD_STATUS of k8s_sd_scrape(): the name of the job. */
 K8S_SD_API k8s_sd_string k8s_sd_event_job(const k8s_sd_event* event);
 /** The event as JSON, as docs/guide/c-interface.md describes; ended by a zero. */
 K8S_SD_API k8s_sd_string k8s_sd_event_json(k8s_sd_event* event);

@@ -4,12 +4,14 @@
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
+#include "metrics_text.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -85,6 +87,7 @@ Context::Context(const k8s_sd_options& options)
       host_{io_, queue_, (options.flags & K8S_SD_EVENTS_AS_JSON) != 0,
             (options.flags & K8S_SD_FIND_SERVER) != 0},
       work_(io_.get_executor()),
+      status_timer_(io_),
       open_(*this) {
     k8s_sd_c::check(options);
     k8s_sd::Environment environment;
@@ -114,17 +117,47 @@ void Context::start_thread() {
 void Context::run() noexcept {
     const std::lock_guard running(running_);
     runner_ = std::this_thread::get_id();
-    // An exception leaves run() without harm to the handlers that wait: the diff counts as
-    // delivered. Only a lack of memory causes one.
+    // Only a lack of memory causes an exception.
     for (bool ended = false; !ended;) {
         try {
+            if (broken_) begin_again(std::chrono::seconds(1));
             io_.run();
             ended = true;
         } catch (const std::exception&) {
-            std::this_thread::yield();
+            broken_ = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until there is memory
         }
     }
     runner_ = std::thread::id();
+}
+
+void Context::begin_again(std::chrono::milliseconds pause) {
+    for (const auto& [id, watch] : watches()) {
+        watch->forget();
+        queue_.clear(id);
+    }
+    if (pause.count() > 0) {
+        io_.run_for(pause);
+    } else {
+        io_.restart();
+        io_.poll();
+    }
+    io_.restart();
+    const std::lock_guard lock(mutex_);  // add() and cancel() change the watches
+    if (closed_) return;
+    for (const auto& [id, watch] : watches_) watch->begin_again();
+    if (checks_status_) asio::post(io_, [this] { check_status(); });
+    broken_ = false;
+}
+
+void Context::check_status() {
+    for (const auto& [id, watch] : watches()) watch->check_status();
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    status_timer_.expires_after(std::chrono::seconds(1));
+    status_timer_.async_wait([this](boost::system::error_code ec) {
+        if (!ec) check_status();
+    });
 }
 
 k8s_sd_id Context::add(void* user, const MakeWatch& make) {
@@ -139,6 +172,10 @@ k8s_sd_id Context::add(void* user, const MakeWatch& make) {
     if (closed_) throw Failure(K8S_SD_CLOSED, "the context is closed");
     watch->start();
     watches_.emplace(identity.id, watch);
+    if (watch->checks_status() && !checks_status_) {
+        asio::post(io_, [this] { check_status(); });
+        checks_status_ = true;
+    }
     return identity.id;
 }
 
@@ -175,8 +212,8 @@ void Context::stop() noexcept {
 
 void Context::close() noexcept {
     stop();
-    if (runner_ == std::this_thread::get_id()) return;  // in a log callback
-    asio::post(io_, [] {});                             // wakes a poll() of another thread
+    if (runner_ == std::this_thread::get_id()) return;    // in a log callback
+    asio::post(io_, [this] { status_timer_.cancel(); });  // wakes a poll() of another thread, too
     const std::lock_guard ending(ending_);
     if (thread_.joinable()) thread_.join();
     if (std::exchange(drained_, true) || has_thread_) return;
@@ -212,6 +249,18 @@ bool Context::run_for_host(int timeout_ms) {
         ~Runner() { id = std::thread::id(); }
         std::atomic<std::thread::id>& id;
     } const runner(runner_);
+    try {
+        if (broken_) begin_again({});
+        run_ready_for_host(timeout_ms, end);
+    } catch (const std::bad_alloc&) {
+        broken_ = true;
+        throw;
+    }
+    check();
+    return queue_.ready();
+}
+
+void Context::run_ready_for_host(int timeout_ms, TimePoint end) {
     for (;;) {
         check();
         io_.restart();
@@ -220,8 +269,6 @@ bool Context::run_for_host(int timeout_ms) {
         const bool ran = timeout_ms < 0 ? io_.run_one() > 0 : io_.run_one_until(end) > 0;
         if (!ran && std::chrono::steady_clock::now() >= end) break;
     }
-    check();
-    return queue_.ready();
 }
 
 Context::Watches Context::watches() const {
@@ -244,13 +291,16 @@ std::string Context::status_json() const {
 }
 
 std::string Context::metrics_text() {
-    std::string unused;
-    JsonWriter out(unused);
-    std::vector<k8s_sd::WatchStatus> urls;
-    for (const auto& [id, watch] : watches()) watch->write_status(out, urls);
+    std::vector<std::string> parts{k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(io_))};
     const auto now = std::chrono::steady_clock::now();
-    return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(io_)) +
-           k8s_sd::to_prometheus_text(urls, now);
+    for (const auto& [id, watch] : watches()) {
+        std::string unused;
+        JsonWriter out(unused);
+        std::vector<k8s_sd::WatchStatus> urls;
+        watch->write_status(out, urls);
+        parts.push_back(k8s_sd::to_prometheus_text(urls, now, {{"watch", std::to_string(id)}}));
+    }
+    return join_metrics(parts);
 }
 
 }  // namespace k8s_sd_c

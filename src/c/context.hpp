@@ -7,9 +7,11 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <sys/types.h>
 #include <unistd.h>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -55,11 +57,18 @@ class Context {
 
  private:
     using Watches = std::map<k8s_sd_id, std::shared_ptr<Watch>>;
+    using TimePoint = std::chrono::steady_clock::time_point;
 
     void stop() noexcept;
     void start_thread();
     void run() noexcept;
     bool run_for_host(int timeout_ms);
+    void run_ready_for_host(int timeout_ms, TimePoint end);
+    /// After an exception, which may have destroyed handlers, and with them the next event of a
+    /// watch: all watches begin again with their complete state.
+    /// \param pause  time until then
+    void begin_again(std::chrono::milliseconds pause);
+    void check_status();
     std::shared_ptr<Watch> find(k8s_sd_id) const;
     Watches watches() const;
 
@@ -74,6 +83,11 @@ class Context {
     Watches watches_;
     k8s_sd_id last_id_ = 0;
     bool closed_ = false;
+    bool checks_status_ = false;  ///< check_status() is called every second
+
+    // Used in the context.
+    asio::steady_timer status_timer_;
+    bool broken_ = false;  ///< begin_again() is due
 
     // The thread that runs the context: that of the library, or one in poll().
     std::mutex running_;

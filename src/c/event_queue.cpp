@@ -1,7 +1,7 @@
 #include "event_queue.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace k8s_sd_c {
 
@@ -14,36 +14,46 @@ void EventQueue::push(const std::shared_ptr<Slot>& slot, EventPtr event) {
     EventPtr replaced;  // destroyed without the mutex
     const std::lock_guard lock(mutex_);
     if (closed_ || !admitted_.contains(event->watch().id)) return;
+    if (!slot->event_) waiting_.push_back(slot);  // first, since it may throw
     replaced = std::exchange(slot->event_, std::move(event));
-    if (!replaced) waiting_.push_back(slot);
     update_fd();
 }
 
 EventPtr EventQueue::take() {
-    std::shared_ptr<Slot> slot;
-    EventPtr event;
-    {
-        const std::lock_guard lock(mutex_);
-        if (waiting_.empty()) return nullptr;
-        slot = std::move(waiting_.front());
-        waiting_.pop_front();
-        event = std::move(slot->event_);
-        update_fd();
-    }
+    std::shared_ptr<Slot> slot;  // destroyed without the mutex
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) return nullptr;
+    slot = waiting_.front();
+    // First, since it may throw: then the event is still there for the next call.
     if (slot->on_taken_) slot->on_taken_();
+    waiting_.pop_front();
+    EventPtr event = std::move(slot->event_);
+    update_fd();
     return event;
 }
 
-void EventQueue::drop(k8s_sd_id watch) {
-    std::deque<std::shared_ptr<Slot>> dropped;  // destroyed without the mutex
-    const std::lock_guard lock(mutex_);
-    admitted_.erase(watch);
-    const auto others =
-        std::stable_partition(waiting_.begin(), waiting_.end(),
-                              [&](const auto& slot) { return slot->event_->watch().id != watch; });
-    std::move(others, waiting_.end(), std::back_inserter(dropped));
-    waiting_.erase(others, waiting_.end());
-    update_fd();
+void EventQueue::clear(k8s_sd_id watch) noexcept {
+    for (;;) {
+        std::shared_ptr<Slot> slot;  // destroyed without the mutex, as the event
+        EventPtr event;
+        const std::lock_guard lock(mutex_);
+        const auto it = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& waiting) {
+            return waiting->event_->watch().id == watch;
+        });
+        if (it == waiting_.end()) return;
+        slot = std::move(*it);
+        event = std::move(slot->event_);
+        waiting_.erase(it);
+        update_fd();
+    }
+}
+
+void EventQueue::drop(k8s_sd_id watch) noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        admitted_.erase(watch);
+    }
+    clear(watch);
 }
 
 void EventQueue::close() {

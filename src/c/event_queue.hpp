@@ -19,7 +19,7 @@ namespace k8s_sd_c {
 /// changes until the host has taken the event.
 class Slot {
  public:
-    /// \param on_taken  called by the thread that takes the event; must not block
+    /// \param on_taken  called by the thread that takes the event, under the mutex of the queue
     explicit Slot(std::function<void()> on_taken = {}) : on_taken_(std::move(on_taken)) {}
 
  private:
@@ -37,8 +37,10 @@ class EventQueue {
     void push(const std::shared_ptr<Slot>&, EventPtr);
     /// Takes the oldest event; null: there is none.
     EventPtr take();
+    /// Drops the events of a watch.
+    void clear(k8s_sd_id watch) noexcept;
     /// Drops the events of a watch, and those to come.
-    void drop(k8s_sd_id watch);
+    void drop(k8s_sd_id watch) noexcept;
     /// Drops all events; later ones are ignored.
     void close();
 

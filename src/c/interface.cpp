@@ -108,7 +108,8 @@ void k8s_sd_free(k8s_sd_context* context) {
 k8s_sd_code k8s_sd_discover(k8s_sd_context* context, const k8s_sd_config* config, k8s_sd_id* id,
                             k8s_sd_error** error) {
     return with(context, error, [&](Context& c) {
-        using Discovery = k8s_sd_c::CoalescedWatch<k8s_sd::Discoverer, k8s_sd_c::GroupEvent>;
+        using Discovery = k8s_sd_c::CoalescedWatch<k8s_sd::Discoverer, k8s_sd::DiscoveryConfig,
+                                                   k8s_sd_c::GroupEvent>;
         const k8s_sd_config given = k8s_sd_c::read(config);
         add(c, given.user, id, [&](const Watch::Host& host, WatchIdentity identity) {
             return std::make_shared<Discovery>(host, identity,
@@ -143,8 +144,8 @@ k8s_sd_code k8s_sd_reload(k8s_sd_context* context, k8s_sd_id id, const k8s_sd_co
 k8s_sd_code k8s_sd_watch(k8s_sd_context* context, const k8s_sd_query* query, k8s_sd_id* id,
                          k8s_sd_error** error) {
     return with(context, error, [&](Context& c) {
-        using Objects =
-            k8s_sd_c::CoalescedWatch<k8s_sd::Watcher<k8s_sd::Generic>, k8s_sd_c::ObjectEvent>;
+        using Objects = k8s_sd_c::CoalescedWatch<k8s_sd::Watcher<k8s_sd::Generic>,
+                                                 k8s_sd::WatcherConfig, k8s_sd_c::ObjectEvent>;
         const k8s_sd_query given = k8s_sd_c::read(query);
         add(c, given.user, id, [&](const Watch::Host& host, WatchIdentity identity) {
             return std::make_shared<Objects>(host, identity,

@@ -56,19 +56,74 @@ ScrapeWatch::ScrapeWatch(const Host& host, WatchIdentity identity,
 
 void ScrapeWatch::start() {
     const std::lock_guard lock(mutex_);
-    manager_.emplace(host().io.get_executor(),
-                     [weak = weak_of(*this)](const k8s_sd::JobDiff& diff) {
-                         if (const auto self = weak.lock()) self->on_diff(diff);
-                     });
+    begin();
+}
+
+void ScrapeWatch::begin() {
+    manager_ = std::make_shared<k8s_sd::DiscoveryManager>(
+        host().io.get_executor(), [weak = weak_of(*this), turn = ++turn_](const auto& diff) {
+            if (const auto self = weak.lock()) self->on_diff(diff, turn);
+        });
     apply(current_);
     manager_->async_run(asio::detached);
+}
+
+std::shared_ptr<k8s_sd::DiscoveryManager> ScrapeWatch::manager() const {
+    const std::lock_guard lock(mutex_);
+    return manager_;
+}
+
+void ScrapeWatch::cancel() noexcept {
+    if (const auto manager = this->manager()) manager->cancel();
+}
+
+void ScrapeWatch::forget() noexcept {
+    cancel();
+    std::shared_ptr<k8s_sd::DiscoveryManager> forgotten;  // destroyed without the mutex
+    const std::lock_guard lock(mutex_);
+    forgotten.swap(manager_);
+    for (const auto& [name, job] : jobs_) {
+        job->pool.clear();
+        job->pending.clear();
+        job->waiting = false;
+    }
+}
+
+void ScrapeWatch::begin_again() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, job] : jobs_) {
+        job->delivery.reset();
+        // The last diff of such a job is lost, perhaps.
+        if (!job->wanted) job->full = std::exchange(job->known, false);
+    }
+    begin();
+    for (const auto& [name, job] : jobs_) flush(name, *job);
+}
+
+void ScrapeWatch::check_status() {
+    const auto manager = this->manager();
+    if (!manager) return;
+    const auto jobs = manager->status();
+    const std::lock_guard lock(mutex_);
+    for (const k8s_sd::JobStatus& job : jobs) {
+        const auto it = jobs_.find(job.name);
+        if (it == jobs_.end()) continue;
+        JobTargets& targets = *it->second;
+        ReportedStatus present{job.synced};
+        for (const k8s_sd::JobConfigStatus& config : job.configs) {
+            if (present.message.empty()) present.message = config.status.message;
+        }
+        if (present == targets.reported) continue;
+        deliver(targets.status_slot, std::make_unique<StatusEvent>(identity(), present, job.name));
+        targets.reported = std::move(present);
+    }
 }
 
 void ScrapeWatch::reload(const k8s_sd_config& given) {
     auto jobs = read_jobs(given, host().find_server);
     check(jobs);
     const std::lock_guard lock(mutex_);
-    apply(jobs);
+    if (manager_) apply(jobs);
     current_ = std::move(jobs);
 }
 
@@ -103,9 +158,10 @@ void ScrapeWatch::apply(const std::vector<k8s_sd::ScrapeJob>& jobs) {
     std::erase_if(jobs_, [](const auto& job) { return job.second->is_over(); });
 }
 
-void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff) {
+void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff, std::uint64_t turn) {
     std::shared_ptr<const void> released;  // destroyed without the mutex
     const std::lock_guard lock(mutex_);
+    if (turn != turn_) return;
     const auto it = jobs_.find(diff.job);
     if (it == jobs_.end()) return;
     JobTargets& targets = *it->second;
@@ -137,16 +193,18 @@ void ScrapeWatch::on_taken(const std::string& job) {
 bool ScrapeWatch::flush(const std::string& name, JobTargets& targets) {
     if (targets.waiting) return true;
     if (targets.pending.empty() && !targets.full) return false;
-    targets.waiting = true;
-    const bool full = std::exchange(targets.full, false);
     deliver(targets.slot,
-            std::make_unique<TargetEvent>(identity(), full, name, targets.pending.take()));
+            std::make_unique<TargetEvent>(identity(), targets.full, name, targets.pending.take()));
+    targets.waiting = true;
+    targets.full = false;
     return true;
 }
 
 void ScrapeWatch::write_status(JsonWriter& out, std::vector<k8s_sd::WatchStatus>& urls) const {
+    const auto manager = this->manager();
     out.key("jobs").begin('[');
-    for (const k8s_sd::JobStatus& job : manager_->status()) {
+    for (const k8s_sd::JobStatus& job :
+         manager ? manager->status() : std::vector<k8s_sd::JobStatus>()) {
         out.begin('{').member("job", job.name).key("synced").boolean(job.synced);
         out.key("configs").begin('[');
         for (const k8s_sd::JobConfigStatus& config : job.configs) {

@@ -4,12 +4,13 @@
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "pending_targets.hpp"
+#include "status_event.hpp"
 #include "watch.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,11 @@ class ScrapeWatch final : public Watch {
     ScrapeWatch(const Host&, WatchIdentity, std::vector<k8s_sd::ScrapeJob>);
 
     void start() override;
-    void cancel() noexcept override { manager_->cancel(); }
+    void cancel() noexcept override;
+    void forget() noexcept override;
+    void begin_again() override;
+    bool checks_status() const noexcept override { return true; }
+    void check_status() override;
     void reload(const k8s_sd_config&) override;
     void write_status(JsonWriter&, std::vector<k8s_sd::WatchStatus>&) const override;
 
@@ -42,6 +47,8 @@ class ScrapeWatch final : public Watch {
         PendingTargets pending;
         k8s_sd::TargetPool pool;
         std::shared_ptr<Slot> slot;
+        const std::shared_ptr<Slot> status_slot = std::make_shared<Slot>();
+        ReportedStatus reported;
         bool known = false;    ///< had a first diff, and no last one
         bool full = false;     ///< the next event is the complete state
         bool waiting = false;  ///< an event is in the queue
@@ -51,14 +58,17 @@ class ScrapeWatch final : public Watch {
     };
     using Jobs = std::map<std::string, std::unique_ptr<JobTargets>, std::less<>>;
 
+    std::shared_ptr<k8s_sd::DiscoveryManager> manager() const;
+    void begin();
     void apply(const std::vector<k8s_sd::ScrapeJob>&);
-    void on_diff(const k8s_sd::JobDiff&);
+    void on_diff(const k8s_sd::JobDiff&, std::uint64_t turn);
     void on_taken(const std::string& job);
     /// Delivers the pending changes unless an event is in the queue. \return whether there is one
     bool flush(const std::string& name, JobTargets&);
 
-    mutable std::mutex mutex_;                         ///< a reload runs in a thread of the host
-    std::optional<k8s_sd::DiscoveryManager> manager_;  ///< set by start()
+    mutable std::mutex mutex_;                           ///< a reload runs in a thread of the host
+    std::shared_ptr<k8s_sd::DiscoveryManager> manager_;  ///< null: not started, or forgotten
+    std::uint64_t turn_ = 0;                             ///< counts the managers
     Jobs jobs_;
     std::vector<k8s_sd::ScrapeJob> current_;
 };

@@ -37,6 +37,15 @@ class Watch : public std::enable_shared_from_this<Watch> {
     virtual void start() = 0;
     /// Thread-safe, idempotent.
     virtual void cancel() noexcept = 0;
+    /// Drops everything that is known, also what has stopped half-way for lack of memory. Called in
+    /// the context; begin_again() follows later.
+    virtual void forget() noexcept = 0;
+    /// Starts again with the complete state. Called in the context.
+    virtual void begin_again() = 0;
+    /// Whether check_status() does anything.
+    virtual bool checks_status() const noexcept { return false; }
+    /// Delivers the status if it has changed. Called in the context, every second.
+    virtual void check_status() {}
     /// Replaces the configuration. \throws Failure unless the watch is a k8s_sd_scrape()
     virtual void reload(const k8s_sd_config&);
     /// Writes the status as members of a JSON object, and adds that of each URL to `urls`.

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CHECK(condition)                                                                  \
     do {                                                                                  \
         if (!(condition)) {                                                               \
@@ -69,5 +73,9 @@ void await_address(k8s_sd_context* context, const char* source, const char* addr
 
 /* A file in the folder of temporary files, with this text. */
 void write_file(char* path, size_t size, const char* text);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -257,6 +257,30 @@ static void coalesces(uint64_t flags) {
     stop_server(&server);
 }
 
+/* The metrics of two clusters are apart, and each family has one description. */
+static void metrics(void) {
+    static const char family[] = "# TYPE k8s_sd_watch_synced ";
+    struct server first = start_server(), second = start_server();
+    k8s_sd_context* context = open_context(0);
+    k8s_sd_error* error = NULL;
+    const char* found;
+    char* text;
+    discover_pods(context, &first, "");
+    discover_pods(context, &second, "");
+    k8s_sd_event_free(next_event(context)); /* the empty state of one, and of the other */
+    k8s_sd_event_free(next_event(context));
+    text = k8s_sd_metrics_text(context, &error);
+    expect_ok(error);
+    CHECK(strstr(text, "k8s_sd_lists_total"));
+    found = strstr(text, family);
+    CHECK(found && !strstr(found + 1, family));
+    CHECK(strstr(text, "watch=\"1\"") && strstr(text, "watch=\"2\""));
+    k8s_sd_text_free(text);
+    k8s_sd_free(context);
+    stop_server(&second); /* it has copies of the pipes of the first one */
+    stop_server(&first);
+}
+
 static void queue_bound(void) {
     coalesces(0);
     coalesces(K8S_SD_NO_THREAD);
@@ -268,6 +292,7 @@ int main(int argc, char** argv) {
         {"scrape: targets after relabelling, and reloads", scraping},
         {"scrape: a job leaves and comes back", returning},
         {"scrape: a job leaves while its event waits", leaves},
+        {"metrics: two clusters", metrics},
         {"queue: one event of a watch, changes are coalesced behind it", queue_bound},
         {NULL, NULL}};
     return run_tests(argc, argv, tests);

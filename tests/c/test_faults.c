@@ -103,6 +103,60 @@ static void forbidden(uint64_t flags, start_function start_one) {
     stop_server(&server);
 }
 
+/* Waits for a status of a watch, of a job or of none. */
+static void await_status_of(k8s_sd_context* context, k8s_sd_id id, const char* job, int synced,
+                            const char* text) {
+    int found = 0;
+    while (!found) {
+        k8s_sd_event* event = k8s_sd_next(context);
+        if (!event) {
+            CHECK(k8s_sd_poll(context, -1, NULL) == 1);
+            continue;
+        }
+        if (k8s_sd_event_type_of(event) == K8S_SD_STATUS && k8s_sd_event_watch(event) == id) {
+            const k8s_sd_string message = k8s_sd_event_message(event);
+            CHECK(is(k8s_sd_event_job(event), job));
+            found = k8s_sd_event_synced(event) == synced &&
+                    (*text ? contains(message, text) : message.size == 0);
+        }
+        k8s_sd_event_free(event);
+    }
+}
+
+/* The status of jobs and of a followed Secret. */
+static void status(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_query query = K8S_SD_INIT(k8s_sd_query);
+    k8s_sd_error* error = NULL;
+    k8s_sd_id jobs = 0, secret = 0;
+    char yaml[256], address[96];
+    tell(&server, "deny pods");
+    tell(&server, "deny secrets");
+    snprintf(yaml, sizeof yaml,
+             "scrape_configs: [{job_name: web, kubernetes_sd_configs: [{role: pod, api_server: "
+             "'%s'}]}]",
+             server.url);
+    config.yaml = yaml;
+    k8s_sd_scrape(context, &config, &jobs, &error);
+    expect_ok(error);
+    snprintf(address, sizeof address, "api_server: %s", server.url);
+    query.server = address;
+    query.kind = "Secret";
+    query.name_space = "shop";
+    query.name = "db";
+    k8s_sd_follow(context, &query, &secret, &error);
+    expect_ok(error);
+    await_status_of(context, jobs, "web", 0, "403");
+    tell(&server, "allow pods");
+    await_status_of(context, jobs, "web", 1, "");
+    tell(&server, "allow secrets");
+    await_status_of(context, secret, "", 1, "");
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
 /* The certificate of the server is of an authority that the host does not trust. */
 static void untrusted(uint64_t flags) {
     struct server server = start_tls_server();
@@ -132,6 +186,10 @@ static void test_expired(void) { in_all_ways(expired); }
 static void test_cut(void) { in_all_ways(cut); }
 static void test_token(void) { in_all_ways(token); }
 static void test_forbidden(void) { in_all_ways(forbidden); }
+static void test_status(void) {
+    status(0);
+    status(K8S_SD_NO_THREAD | K8S_SD_EVENTS_AS_JSON);
+}
 static void test_untrusted(void) {
     untrusted(0);
     untrusted(K8S_SD_NO_THREAD);
@@ -143,6 +201,7 @@ int main(int argc, char** argv) {
                                         {"faults: an expired token", test_token},
                                         {"faults: a missing permission", test_forbidden},
                                         {"faults: an unknown authority", test_untrusted},
+                                        {"faults: the status of jobs and Secrets", test_status},
                                         {NULL, NULL}};
     return run_tests(argc, argv, tests);
 }

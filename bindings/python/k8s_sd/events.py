@@ -85,10 +85,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Status:
-    """The latest status of a discovery or a watch. Errors never remove anything."""
+    """The latest status of a watch. Errors never remove anything."""
     watch: int
     synced: bool  #: whether the complete state is known
     message: str  #: the error of the last attempt and its remedy; "": none
+    job: str = ""  #: of a scrape()
 
 
 Diff = Union[GroupDiff, TargetDiff, ObjectDiff, Data]
@@ -130,5 +131,5 @@ def read_event(text: bytes) -> Optional[Event]:
     if kind == "object":
         return _data(event)
     if kind == "status":
-        return Status(watch, event["synced"], event["message"])
+        return Status(watch, event["synced"], event["message"], event.get("job", ""))
     return None

@@ -23,6 +23,12 @@ scrape_configs:
 """
 
 
+def next_diff(context):
+    while isinstance(event := context.next(), k8s_sd.Status):
+        pass
+    return event
+
+
 def addresses(diff):
     return {group.source: [target["__address__"] for target in group.targets]
             for group in diff.changes}
@@ -100,12 +106,12 @@ class Discovery(unittest.TestCase):
         with Server() as server, k8s_sd.Context() as context:
             server.pod("web-0", "10.0.0.1")
             watch = context.scrape(SCRAPE % (server.url, "1"))
-            diff = next(iter(context))
+            diff = next_diff(context)
             self.assertEqual((diff.job, diff.full), ("web", True))
             self.assertEqual(diff.changes[0].url, "http://10.0.0.1:80/metrics")
             self.assertEqual(diff.changes[0].scrape_interval, 60)
             context.reload(watch, SCRAPE % (server.url, "2"))
-            diff = next(iter(context))
+            diff = next_diff(context)
             self.assertEqual([change.op for change in diff.changes], ["removed", "added"])
             self.assertEqual(diff.changes[1].labels["version"], "2")
 
@@ -222,6 +228,13 @@ class Interface(unittest.TestCase):
                 while not stream.status.message:
                     stream.next(timeout=0.05)
 
+    def test_the_status_of_a_job(self):
+        with Server() as server, k8s_sd.scrape(SCRAPE % (server.url, "1")) as stream:
+            server.tell("deny pods")
+            while "403" not in stream.status.message:
+                stream.next(timeout=0.05)
+            self.assertEqual((stream.status.job, stream.status.synced), ("web", False))
+
     def test_status_and_metrics(self):
         with Server() as server, k8s_sd.Context() as context:
             watch = context.discover(role="pod", api_server=server.url)
@@ -229,7 +242,9 @@ class Interface(unittest.TestCase):
                 pass
             status, = context.status()["watches"]
             self.assertEqual((status["watch"], status["synced"]), (watch, True))
-            self.assertIn('k8s_sd_lists_total{resource="pods"} 1', context.metrics())
+            metrics = context.metrics()
+            self.assertIn('k8s_sd_lists_total{resource="pods"} 1', metrics)
+            self.assertRegex(metrics, r'k8s_sd_watch_synced\{.*watch="1".*\} 1')
 
     def test_a_program_may_end_without_closing(self):
         with Server() as server:
