@@ -146,7 +146,7 @@ class Host {
     }
 
     void print_health() const {
-        for (const k8s_sd::ServerStatus& server : manager_.servers()) {
+        for (const k8s_sd::ServerHealth& server : manager_.servers()) {
             std::cout << "  " << server.cluster << ": "
                       << (server.error ? server.message : "healthy") << ", " << server.targets
                       << " targets, " << server.usage.requests << " requests, "

@@ -3,7 +3,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_status.hpp"
+#include "k8s_sd/server_health.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -35,7 +35,7 @@ namespace snippets::several_clusters {
 
 [[maybe_unused]] static void health(const k8s_sd::DiscoveryManager& manager) {
     //[health
-    for (const k8s_sd::ServerStatus& server : manager.servers()) {
+    for (const k8s_sd::ServerHealth& server : manager.servers()) {
         std::cerr << server.cluster << ": " << (server.synced ? "complete" : "incomplete") << ", "
                   << server.targets << " targets, " << server.usage.requests << " requests "
                   << server.message << '\n';

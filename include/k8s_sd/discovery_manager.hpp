@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/server_status.hpp"
+#include "k8s_sd/server_health.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group.hpp"
@@ -133,7 +133,7 @@ struct JobStatus {
 /// The API servers of these jobs, in order: one entry for each pair of cluster name and URL.
 /// Configurations that are unusable count for their name, with an empty URL. Thread-safe.
 /// \param usage  see server_usage()
-K8S_SD_EXPORT std::vector<ServerStatus> servers_of(const std::vector<JobStatus>& jobs,
+K8S_SD_EXPORT std::vector<ServerHealth> servers_of(const std::vector<JobStatus>& jobs,
                                                    const std::vector<ServerUsage>& usage);
 
 /// The targets of a job, by provider.
@@ -236,7 +236,7 @@ class K8S_SD_EXPORT DiscoveryManager {
 
     /// The health and the use of each API server, see servers_of(). Servers in the order of the
     /// jobs.
-    std::vector<ServerStatus> servers() const;
+    std::vector<ServerHealth> servers() const;
 
     /// The usable configurations a job has now, without superseded ones kept until their
     /// replacements are listed. Empty if there is no such job. The argument for

@@ -69,7 +69,7 @@ struct ObjectCacheConfig;
 struct ObjectChange;
 struct RbacOptions;
 struct ResolvedConfig;
-struct ServerStatus;
+struct ServerHealth;
 struct ServerUsage;
 struct StaticConfig;
 struct TargetGroupDiff;

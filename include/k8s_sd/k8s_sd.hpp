@@ -37,7 +37,7 @@
 #include "k8s_sd/objects/target_store.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/selector.hpp"
-#include "k8s_sd/server_status.hpp"
+#include "k8s_sd/server_health.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_group.hpp"

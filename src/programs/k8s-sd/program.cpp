@@ -6,7 +6,7 @@
 #include "jobs/job_notes.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_status.hpp"
+#include "k8s_sd/server_health.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>

@@ -1,5 +1,5 @@
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/server_status.hpp"
+#include "k8s_sd/server_health.hpp"
 #include "support/contains.hpp"
 #include "support/job_host.hpp"
 #include "support/objects.hpp"
@@ -50,8 +50,8 @@ struct Clusters : WithRouter, Simulation {
         config.cluster.name = name.empty() ? host : name;
         return config;
     }
-    ServerStatus server_at(const DiscoveryManager& manager, const std::string& name) const {
-        for (ServerStatus& status : manager.servers()) {
+    ServerHealth server_at(const DiscoveryManager& manager, const std::string& name) const {
+        for (ServerHealth& status : manager.servers()) {
             if (status.cluster == name) return status;
         }
         return {};
@@ -146,9 +146,9 @@ TEST_CASE("Several clusters: health and use of each server are known by its name
     host.manager->apply_config({{"a", {Clusters::pods_of("good"), Clusters::pods_of("secured")}},
                                 {"b", {Clusters::pods_of("good"), services, unusable}}});
     c.settle();
-    const std::vector<ServerStatus> servers = host.manager->servers();
+    const std::vector<ServerHealth> servers = host.manager->servers();
     REQUIRE(servers.size() == 3);
-    const ServerStatus& good = servers[0];
+    const ServerHealth& good = servers[0];
     CHECK(good.cluster == "good");
     CHECK(good.server == "https://good");
     CHECK(good.synced);
@@ -263,7 +263,7 @@ TEST_CASE("Several clusters: one that is away or lies does not disturb the other
         services.role = Role::service;
         const Course now = course({Clusters::pods_of(host), services}, set_up,
                                   [&](Clusters& c, const DiscoveryManager& manager) {
-                                      const ServerStatus bad = c.server_at(manager, host);
+                                      const ServerHealth bad = c.server_at(manager, host);
                                       CHECK(bad.error);
                                       check(c, bad);
                                   });
@@ -273,17 +273,17 @@ TEST_CASE("Several clusters: one that is away or lies does not disturb the other
         for (std::size_t i = 0; i < now.diffs.size(); ++i)
             CHECK(now.diffs[i].first == alone.diffs[i].first);
     };
-    const auto ok = [](Clusters&, const ServerStatus&) {};
+    const auto ok = [](Clusters&, const ServerHealth&) {};
 
     SECTION("refuses connections") {
         undisturbed(
             "other", [](Clusters& c) { c.other.accept_connections(false); },
-            [](Clusters&, const ServerStatus& bad) { CHECK(bad.usage.connections <= 2); });
+            [](Clusters&, const ServerHealth& bad) { CHECK(bad.usage.connections <= 2); });
     }
     SECTION("stalls in the handshake") {
         undisturbed(
             "stalled", [](Clusters&) {},
-            [](Clusters&, const ServerStatus& bad) {
+            [](Clusters&, const ServerHealth& bad) {
                 CHECK(bad.usage.connects_running <= 2);
                 CHECK(bad.usage.connections <= 2);
             });
@@ -308,7 +308,7 @@ TEST_CASE("Several clusters: one that is away or lies does not disturb the other
                     return answer("\x01{[garbage");
                 });
             },
-            [](Clusters&, const ServerStatus& bad) { CHECK(bad.objects == 0); });
+            [](Clusters&, const ServerHealth& bad) { CHECK(bad.objects == 0); });
     }
     SECTION("sends lists without an end") {
         const std::string body = long_list(2'000);
@@ -320,7 +320,7 @@ TEST_CASE("Several clusters: one that is away or lies does not disturb the other
                 });
             },
             // Bounded by WatchOptions::max_objects of each watch.
-            [](Clusters& c, const ServerStatus& bad) {
+            [](Clusters& c, const ServerHealth& bad) {
                 CHECK(bad.objects <= 200);
                 CHECK(c.metrics->of(Kind::pod).objects <= 100 + 2);
                 CHECK(bad.targets == 0);

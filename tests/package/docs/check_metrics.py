@@ -57,7 +57,7 @@ def library_tables(root):
                                          WATCH_LABELS.get(name, "")]))
         watches.append((name, kind, labels, joined(help_text)))
     servers = [(name, kind, "cluster, server", joined(help_text)) for name, kind, help_text
-               in CONSTANT.findall(read(root, "include/k8s_sd/server_status.hpp"))]
+               in CONSTANT.findall(read(root, "include/k8s_sd/server_health.hpp"))]
     return {"of each kind": kinds, "of the context": context, "of each server": servers,
             "of each watch": watches}
 

@@ -92,7 +92,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         return all;
     }
 
-    std::vector<ServerStatus> servers() const {
+    std::vector<ServerHealth> servers() const {
         return servers_of(status(), detail::ContextEnvironment::of(executor()).usage());
     }
 
@@ -386,7 +386,7 @@ void DiscoveryManager::cancel() noexcept {
 
 std::vector<JobStatus> DiscoveryManager::status() const { return impl_->status(); }
 
-std::vector<ServerStatus> DiscoveryManager::servers() const { return impl_->servers(); }
+std::vector<ServerHealth> DiscoveryManager::servers() const { return impl_->servers(); }
 
 std::vector<ProviderId> DiscoveryManager::providers(std::string_view job) const {
     return impl_->providers(job);

@@ -1,5 +1,5 @@
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/server_status.hpp"
+#include "k8s_sd/server_health.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +20,7 @@ class ServerCollector {
     void add(const JobConfigStatus& config) {
         if (config.origin != TargetOrigin::kubernetes) return;
         if (config.provider && !providers_.insert(*config.provider).second) return;
-        ServerStatus& server = find(config.status.cluster, config.status.server);
+        ServerHealth& server = find(config.status.cluster, config.status.server);
         ++server.configs;
         if (!config.provider) ++server.unusable;
         server.synced = server.synced && config.provider && config.status.synced;
@@ -33,28 +33,28 @@ class ServerCollector {
         }
         for (const WatchStatus& watch : config.status.watches) add(server, watch);
     }
-    std::vector<ServerStatus> take() && { return std::move(servers_); }
+    std::vector<ServerHealth> take() && { return std::move(servers_); }
 
  private:
     using Watch = std::tuple<std::string_view, std::string_view, Kind, std::string_view>;
 
-    ServerStatus& find(const std::string& cluster, const std::string& url) {
+    ServerHealth& find(const std::string& cluster, const std::string& url) {
         const auto [it, added] = indices_.try_emplace({cluster, url}, servers_.size());
         if (!added) return servers_[it->second];
-        ServerStatus& server = servers_.emplace_back();
+        ServerHealth& server = servers_.emplace_back();
         server.cluster = cluster;
         server.server = url;
         server.synced = true;
         return server;
     }
-    void add(ServerStatus& server, const WatchStatus& watch) {
+    void add(ServerHealth& server, const WatchStatus& watch) {
         if (!watches_.emplace(watch.cluster, watch.server, watch.kind, watch.ns).second) return;
         ++server.watches;
         if (watch.error) ++server.failing_watches;
         server.objects += watch.objects;
     }
 
-    std::vector<ServerStatus> servers_;
+    std::vector<ServerHealth> servers_;
     std::map<std::pair<std::string, std::string>, std::size_t> indices_;
     std::set<ProviderId> providers_;
     std::set<Watch> watches_;
@@ -62,14 +62,14 @@ class ServerCollector {
 
 }  // namespace
 
-std::vector<ServerStatus> servers_of(const std::vector<JobStatus>& jobs,
+std::vector<ServerHealth> servers_of(const std::vector<JobStatus>& jobs,
                                      const std::vector<ServerUsage>& usage) {
     ServerCollector collector;
     for (const JobStatus& job : jobs) {
         for (const JobConfigStatus& config : job.configs) collector.add(config);
     }
-    std::vector<ServerStatus> servers = std::move(collector).take();
-    for (ServerStatus& server : servers) {
+    std::vector<ServerHealth> servers = std::move(collector).take();
+    for (ServerHealth& server : servers) {
         const auto own = std::find_if(usage.begin(), usage.end(), [&](const ServerUsage& other) {
             return other.server == server.server;
         });

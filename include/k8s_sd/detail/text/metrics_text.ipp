@@ -1,5 +1,5 @@
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_status.hpp"
+#include "k8s_sd/server_health.hpp"
 #include "k8s_sd/watch_metrics.hpp"
 
 #include <algorithm>
@@ -140,11 +140,11 @@ std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoin
     return std::move(writer).text();
 }
 
-std::string to_prometheus_text(const std::vector<ServerStatus>& servers,
+std::string to_prometheus_text(const std::vector<ServerHealth>& servers,
                                const MetricLabels& labels) {
     TextWriter writer(labels);
     for (const ServerMetric& metric : server_metrics) {
-        for (const ServerStatus& server : servers) {
+        for (const ServerHealth& server : servers) {
             writer.sample(metric.description,
                           {{server.cluster.empty() ? "" : "cluster", server.cluster},
                            {server.server.empty() ? "" : "server", server.server}},

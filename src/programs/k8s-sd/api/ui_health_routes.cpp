@@ -115,7 +115,7 @@ void write(JsonWriter& json, const k8s_sd::JobConfigStatus& config, const Source
     json.end(']').end('}');
 }
 
-void write(JsonWriter& json, const k8s_sd::ServerStatus& server) {
+void write(JsonWriter& json, const k8s_sd::ServerHealth& server) {
     const k8s_sd::ServerUsage& usage = server.usage;
     json.begin('{').member("cluster", server.cluster).member("server", server.server);
     const bool usable = server.unusable < server.configs;
@@ -151,7 +151,7 @@ std::string health_json(const ServedJobs& jobs, const std::string& notes) {
     json.begin('{').name("notes");
     write_lines(json, notes);
     json.name("servers").begin('[');
-    for (const k8s_sd::ServerStatus& server : jobs.servers()) write(json, server);
+    for (const k8s_sd::ServerHealth& server : jobs.servers()) write(json, server);
     json.end(']').name("jobs").begin('[');
     for (const k8s_sd::JobStatus& job : jobs.status()) {
         const auto config = jobs.config(job.name);

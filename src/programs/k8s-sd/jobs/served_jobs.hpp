@@ -62,7 +62,7 @@ class ServedJobs {
     /// The discovery status of the jobs.
     std::vector<k8s_sd::JobStatus> status() const { return manager_.status(); }
     /// The health and the use of their API servers.
-    std::vector<k8s_sd::ServerStatus> servers() const { return manager_.servers(); }
+    std::vector<k8s_sd::ServerHealth> servers() const { return manager_.servers(); }
     /// The jobs with incomplete lists, and the reason for each, in words.
     std::map<std::string, std::string> incomplete() const;
     /// One a line, in words: the jobs with lists not yet complete but expected. If no job can be

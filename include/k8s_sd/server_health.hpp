@@ -36,7 +36,7 @@ struct ServerUsage {
 K8S_SD_EXPORT std::vector<ServerUsage> server_usage(asio::execution_context&);
 
 /// The health of one API server as seen by the jobs of a DiscoveryManager, and its use.
-struct ServerStatus {
+struct ServerHealth {
     std::string cluster{};     ///< name of DiscoveryConfig::cluster; empty: none
     std::string server{};      ///< URL; empty: unknown, all configurations are unusable
     std::size_t configs = 0;   ///< distinct configurations of this server
@@ -56,51 +56,51 @@ struct ServerStatus {
 /// A metric of one API server. Labels: `server`, and `cluster` for a server with a name.
 struct ServerMetric {
     MetricDescription description;         ///< the same for all servers
-    double (*value)(const ServerStatus&);  ///< the present value
+    double (*value)(const ServerHealth&);  ///< the present value
 };
 
 /// The metrics of each server.
 inline constexpr ServerMetric server_metrics[] = {
     {{"k8s_sd_server_synced", MetricType::gauge,
       "Whether each configuration of the API server has been listed."},
-     [](const ServerStatus& s) { return s.synced ? 1.0 : 0.0; }},
+     [](const ServerHealth& s) { return s.synced ? 1.0 : 0.0; }},
     {{"k8s_sd_server_failing", MetricType::gauge,
       "Whether a watch of the API server fails, or a configuration of it is unusable."},
-     [](const ServerStatus& s) { return s.error ? 1.0 : 0.0; }},
+     [](const ServerHealth& s) { return s.error ? 1.0 : 0.0; }},
     {{"k8s_sd_server_configs", MetricType::gauge, "Distinct configurations of the API server."},
-     [](const ServerStatus& s) { return static_cast<double>(s.configs); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.configs); }},
     {{"k8s_sd_server_watches", MetricType::gauge, "Watches of these configurations."},
-     [](const ServerStatus& s) { return static_cast<double>(s.watches); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.watches); }},
     {{"k8s_sd_server_failing_watches", MetricType::gauge, "Watches whose last attempt failed."},
-     [](const ServerStatus& s) { return static_cast<double>(s.failing_watches); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.failing_watches); }},
     {{"k8s_sd_server_objects", MetricType::gauge, "Objects of the API server that are kept."},
-     [](const ServerStatus& s) { return static_cast<double>(s.objects); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.objects); }},
     {{"k8s_sd_server_targets", MetricType::gauge, "Targets discovered from the API server."},
-     [](const ServerStatus& s) { return static_cast<double>(s.targets); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.targets); }},
     {{"k8s_sd_server_requests_total", MetricType::counter, "Requests sent to the API server."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.requests); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.requests); }},
     {{"k8s_sd_server_failures_total", MetricType::counter,
       "Requests of watches that failed because of the API server or the network."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.failures); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.failures); }},
     {{"k8s_sd_server_received_bytes_total", MetricType::counter,
       "Bytes of the bodies of lists and watches of the API server."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.received_bytes); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.received_bytes); }},
     {{"k8s_sd_server_lists_running", MetricType::gauge, "Lists of the API server under way."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.lists_running); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.lists_running); }},
     {{"k8s_sd_server_lists_waiting", MetricType::gauge, "Lists that wait for a permit."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.lists_waiting); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.lists_waiting); }},
     {{"k8s_sd_server_open_watches", MetricType::gauge, "Watches that have a connection."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.open_watches); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.open_watches); }},
     {{"k8s_sd_server_connects_running", MetricType::gauge,
       "Connections to the API server that are being established."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.connects_running); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.connects_running); }},
     {{"k8s_sd_server_connections", MetricType::gauge, "Connections to the API server."},
-     [](const ServerStatus& s) { return static_cast<double>(s.usage.connections); }},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.connections); }},
 };
 
 /// The metrics of servers in Prometheus' text format, with HELP and TYPE. Servers without a URL
 /// have a `cluster` only.
-K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<ServerStatus>& servers,
+K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<ServerHealth>& servers,
                                              const MetricLabels& labels = {});
 
 }  // namespace k8s_sd::inline v0
