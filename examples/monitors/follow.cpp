@@ -3,6 +3,7 @@
 #include "cli/cluster.hpp"
 #include "cli/signals.hpp"
 #include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/scrape/target_filter.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -19,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace monitors {
 
@@ -68,7 +70,11 @@ class Scraper {
 
  private:
     void on_jobs(const k8s_sd::MonitorDiff& diff) {
-        manager_.apply_config(discovery_jobs(source_.jobs()));
+        std::vector<k8s_sd::Job> discovery;
+        for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
+            discovery.push_back(k8s_sd::filtered_discovery(*made->job));
+        }
+        manager_.change_jobs(discovery, diff.removed);
         for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
             const k8s_sd::ScrapeConfig& config = made->job->scrape;
             auto& job = jobs_[made->origin];

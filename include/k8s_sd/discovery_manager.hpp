@@ -4,9 +4,11 @@
 #include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
+#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/server_health.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"
+#include "k8s_sd/target_filter.hpp"
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
 #include "k8s_sd/warm_start.hpp"
@@ -44,6 +46,9 @@ struct Job {
     std::vector<StaticConfig> static_configs{};   ///< one provider for all of them
     std::vector<FileSdConfig> file_sd_configs{};  ///< one provider each
     std::vector<HttpSdConfig> http_sd_configs{};  ///< one provider each
+    /// Leaves out groups without a target that passes; see ProviderDiff::all. A thousand jobs over
+    /// the same groups then cost little more than their own groups. Empty: all groups.
+    TargetFilter filter{};
     auto operator<=>(const Job&) const = default;
 };
 
@@ -76,6 +81,10 @@ struct ProviderDiff {
     TargetGroupDiff diff{};
     /// The job no longer has this provider: its groups, if any, are all in `removed`.
     bool last = false;
+    /// For a job with a filter: all present targets of the provider, including those of the groups
+    /// left out. Their changes make no diff. Null: the job has no filter, or the diff is the last.
+    /// After a change of Job::filter this may be the only news of a diff.
+    std::shared_ptr<const LiveTargets> all{};
 };
 
 /// The changes of one job since its previous diff. Immutable contents: may be moved and copied to
@@ -220,6 +229,14 @@ class K8S_SD_EXPORT DiscoveryManager {
     ///         nothing is applied in these cases
     std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
+    /// The same for some jobs: adds or replaces these, removes those, and leaves all others as they
+    /// are. The cost does not grow with the number of other jobs. A job in both lists stays.
+    /// \param removed  names; unknown ones are ignored
+    /// \returns the unusable configurations of `changed`
+    /// \throws ConfigError as apply_config()
+    std::vector<ConfigFailure> change_jobs(const std::vector<Job>& changed,
+                                           const std::vector<std::string>& removed);
+
     /// Discovers until cancelled. See Discoverer::async_run().
     template <class CompletionToken = asio::deferred_t>
     auto async_run(CompletionToken&& token = CompletionToken{}) {
@@ -244,7 +261,8 @@ class K8S_SD_EXPORT DiscoveryManager {
     std::vector<ProviderId> providers(std::string_view job) const;
 
     /// The latest state of a job, possibly ahead of the delivered diffs; without configurations
-    /// not listed yet. nullopt if there is no such job.
+    /// not listed yet, and without groups that do not pass its filter. nullopt if there is no such
+    /// job.
     std::optional<JobSnapshot> snapshot(std::string_view job) const;
 
  private:

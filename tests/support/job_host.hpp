@@ -84,6 +84,7 @@ class JobLedger {
     }
 
     std::map<std::string, std::map<ProviderId, GroupLedger>> jobs;
+    std::map<std::pair<std::string, ProviderId>, bool> with_all;  ///< see ProviderDiff::all
     std::size_t diffs = 0;
     std::string complaints;
 
@@ -93,7 +94,9 @@ class JobLedger {
         const bool known = providers.contains(provider.provider);
         if (provider.diff.full == known) complain(name, "a provider is full, or should be");
         if (provider.last && !known) complain(name, "the last of a provider it did not have");
-        if (provider.diff.empty() && !provider.last) complain(name, "a provider without news");
+        const bool had_all = std::exchange(with_all[{name, provider.provider}], bool(provider.all));
+        const bool has_news = !provider.diff.empty() || had_all != bool(provider.all);
+        if (!has_news && !provider.last) complain(name, "a provider without news");
         GroupLedger& ledger = providers[provider.provider];
         log_ += ' ' + std::to_string(provider.provider) + marks(provider.diff.full, provider.last) +
                 shortened(ledger.apply(provider.diff));

@@ -12,4 +12,5 @@
 #include "k8s_sd/scrape/scrape_target.hpp"
 #include "k8s_sd/scrape/sharding.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
+#include "k8s_sd/scrape/target_filter.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"

@@ -122,9 +122,10 @@ class K8S_SD_EXPORT TargetPool {
     std::size_t active_count() const noexcept;  ///< targets to scrape
     /// Set while there are more active targets than `target_limit`: the error for every scrape.
     std::optional<std::string> limit_error() const;
-    /// At most `keep_dropped_targets`, in no particular order.
+    /// At most `keep_dropped_targets`, in no particular order. For a job with a filter they include
+    /// the targets left out, as of now; see ProviderDiff::all.
     std::vector<DroppedTarget> dropped() const;
-    std::size_t dropped_count() const noexcept;  ///< number of all dropped targets
+    std::size_t dropped_count() const noexcept;  ///< number of all dropped targets, as above
     std::vector<FailedTarget> failed() const;    ///< in no particular order
     std::size_t failed_count() const noexcept;   ///< targets that cannot be scraped
     ShareCounts share_counts() const noexcept;   ///< all zero if nothing is shared

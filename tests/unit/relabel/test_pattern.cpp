@@ -67,16 +67,36 @@ class Generator {
 }  // namespace
 
 TEST_CASE("Pattern: what everybody writes needs no regular expression engine") {
-    for (const char* regex :
-         {"", "(.*)", "(.+)", ".+", "foo", "a\\.b", "foo|bar|baz", "(foo|bar)", "(?:foo|bar)",
-          "__meta_kubernetes_pod_label_(.+)", "prefix.*", "(b.*)", "^metrics$", "true",
-          "default;kubernetes;https", "a|", "10\\.0\\.0\\.1\\:80", "app\\-x(.*)"}) {
+    for (const char* regex : {"",
+                              "(.*)",
+                              "(.+)",
+                              ".+",
+                              "foo",
+                              "a\\.b",
+                              "foo|bar|baz",
+                              "(foo|bar)",
+                              "(?:foo|bar)",
+                              "__meta_kubernetes_pod_label_(.+)",
+                              "prefix.*",
+                              "(b.*)",
+                              "^metrics$",
+                              "true",
+                              "default;kubernetes;https",
+                              "a|",
+                              "10\\.0\\.0\\.1\\:80",
+                              "app\\-x(.*)",
+                              "(a);true",
+                              "(a|b);true",
+                              "(?:a|b)c",
+                              "()",
+                              "x()y"}) {
         INFO(regex);
         CHECK(is_simple(regex));
     }
     for (const char* regex :
-         {"a|b.*", "(a)(b)", "a$|b", "(?i)a", "a.b", "https?", "[a]", "(?P<n>a)", "a*", "(a.*)b",
-          "(.*", "a)", "a\\", "\xc3\xa9", "foo)|(?:bar", "\\Qa\\E"}) {
+         {"a|b.*",       "(a)(b)",  "a$|b",   "(?i)a",  "a.b",   "https?", "[a]",
+          "(?P<n>a)",    "a*",      "(a.*)b", "(.*",    "a)",    "a\\",    "\xc3\xa9",
+          "foo)|(?:bar", "\\Qa\\E", "(a)b+",  "(a)b|c", "x(a)y", "(.*)b",  "(1.2);true"}) {
         INFO(regex);
         CHECK_FALSE(is_simple(regex));
     }

@@ -1,7 +1,9 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
 #include "k8s_sd/detail/discovery/discoverer.ipp"
 #include "k8s_sd/detail/discovery/discovery_manager.ipp"
+#include "k8s_sd/detail/discovery/filter_index.ipp"
 #include "k8s_sd/detail/discovery/job_state.ipp"
+#include "k8s_sd/detail/discovery/provider.ipp"
 #include "k8s_sd/detail/discovery/server_health.ipp"
 #include "k8s_sd/detail/discovery/snapshots/packed_groups.ipp"
 #include "k8s_sd/detail/discovery/snapshots/snapshot_file.ipp"

@@ -35,6 +35,7 @@ constexpr int job_diffs_per_batch = 64;
 struct ResolvedJob {
     std::string name;
     std::vector<JobState::ProviderEntry> entries;
+    TargetFilter filter;
     JobState::Times times;
 };
 
@@ -81,7 +82,18 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         std::vector<ConfigFailure> failures;
         std::vector<ResolvedJob> prepared = prepare(jobs, failures);
         const std::lock_guard lock(mutex_);
-        if (!cancelled()) commit(std::move(prepared), failures.size());
+        if (!cancelled()) commit(std::move(prepared));
+        return failures;
+    }
+
+    std::vector<ConfigFailure> change_jobs(const std::vector<Job>& changed,
+                                           const std::vector<std::string>& removed) {
+        check_jobs(changed);
+        const std::lock_guard applying(apply_mutex_);
+        std::vector<ConfigFailure> failures;
+        std::vector<ResolvedJob> prepared = prepare(changed, failures);
+        const std::lock_guard lock(mutex_);
+        if (!cancelled()) commit(std::move(prepared), removed);
         return failures;
     }
 
@@ -167,7 +179,8 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         superseding_.clear();
         jobs_.clear();
         states_.clear();
-        count(0);
+        failures_ = 0;
+        count();
     }
     void on_ended() noexcept override { delivery_ends_->forget_manager(); }
 
@@ -182,6 +195,7 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         for (const Job& job : jobs) {
             ResolvedJob& result = prepared.emplace_back();
             result.name = job.name;
+            result.filter = job.filter;
             result.times = {job.min_update_interval, job.supersede_timeout};
             for (const DiscoveryConfig& config : job.configs) {
                 result.times.interval = std::max(result.times.interval, config.min_update_interval);
@@ -204,23 +218,62 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         return prepared;
     }
 
-    void commit(std::vector<ResolvedJob> prepared, std::size_t failures) {
-        std::vector<JobState*> jobs;
-        for (ResolvedJob& job : prepared) {
-            JobState& state = states_.try_emplace(job.name, job.name).first->second;
-            state.configure(std::move(job.entries), job.times, clock().now());
-            jobs.push_back(&state);
-        }
+    void commit(std::vector<ResolvedJob> prepared) {
+        std::vector<JobState*> jobs = configure(std::move(prepared));
         // Start the new jobs before ending the old ones: targets of a renamed job are then always
         // in at least one job, and shared watches stay alive.
         jobs_.swap(jobs);
-        for (JobState* job : jobs_) start(*job);
+        start(jobs_);
         const std::set<JobState*> remaining(jobs_.begin(), jobs_.end());
         for (auto it = states_.begin(); it != states_.end();) {
             JobState& state = (it++)->second;
             if (!remaining.contains(&state)) end(state);
         }
-        count(failures);
+        count();
+    }
+
+    void commit(std::vector<ResolvedJob> prepared, const std::vector<std::string>& removed) {
+        std::set<std::string> changed;
+        std::vector<JobState*> added;
+        for (const ResolvedJob& job : prepared) changed.insert(job.name);
+        for (const ResolvedJob& job : prepared) {
+            if (!find(job.name)) added.push_back(&state_of(job.name));
+        }
+        const std::vector<JobState*> jobs = configure(std::move(prepared));
+        jobs_.insert(jobs_.end(), added.begin(), added.end());
+        start(jobs);
+        for (const std::string& name : removed) {
+            const auto state = states_.find(name);
+            const bool is_job = state != states_.end() && !state->second.ended();
+            if (!is_job || changed.contains(name)) continue;
+            std::erase(jobs_, &state->second);
+            end(state->second);
+        }
+        count();
+    }
+
+    JobState& state_of(const std::string& name) {
+        return states_.try_emplace(name, name).first->second;
+    }
+
+    std::vector<JobState*> configure(std::vector<ResolvedJob> prepared) {
+        std::vector<JobState*> jobs;
+        for (ResolvedJob& job : prepared) {
+            JobState& state = state_of(job.name);
+            failures_ -= state.unusable();
+            state.configure(std::move(job.entries), job.filter, job.times, clock().now());
+            failures_ += state.unusable();
+            jobs.push_back(&state);
+        }
+        // One pass over the groups of a provider for all its new jobs.
+        for (const JobState* job : jobs) {
+            for (const auto& subscription : job->subscriptions()) subscription->provider()->fill();
+        }
+        return jobs;
+    }
+
+    void start(const std::vector<JobState*>& jobs) {
+        for (JobState* job : jobs) start(*job);
     }
 
     void start(JobState& state) {
@@ -234,16 +287,20 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     void end(JobState& state) {
         due_.remove(state);
         superseding_.remove(state);
+        failures_ -= state.unusable();
         state.end();
         if (state.begun()) return schedule(state);
         states_.erase(states_.find(state.name()));
     }
 
-    void count(std::size_t failures) {
-        metrics_->failed_configs += static_cast<std::int64_t>(failures - counted_failures_);
-        metrics_->jobs += static_cast<std::int64_t>(jobs_.size() - counted_jobs_);
-        counted_failures_ = failures;
-        counted_jobs_ = jobs_.size();
+    /// Publishes the numbers of jobs and failures.
+    void count() {
+        const auto publish = [](Metrics::Gauge& gauge, std::size_t& before, std::size_t now) {
+            gauge += static_cast<std::int64_t>(now) - static_cast<std::int64_t>(before);
+            before = now;
+        };
+        publish(metrics_->failed_configs, published_failures_, failures_);
+        publish(metrics_->jobs, published_jobs_, jobs_.size());
     }
 
     // --- events of the providers, under mutex_ ----------------------------------------------
@@ -258,9 +315,12 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         }
     }
 
-    void on_changes(Provider& provider) override {
+    void on_changes(Provider& provider,
+                    const std::vector<ProviderSubscription*>& concerned) override {
+        for (const ProviderSubscription* subscriber : concerned) schedule(subscriber->job());
+        if (provider.has_filters_only()) return;
         for (const ProviderSubscription* subscriber : provider.subscribers()) {
-            schedule(subscriber->job());
+            if (!subscriber->is_filtered()) schedule(subscriber->job());
         }
     }
 
@@ -349,8 +409,9 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     std::vector<JobState*> jobs_;                          // in the order of the configuration
     detail::DueQueue<JobState> due_;
     detail::DueQueue<JobState> superseding_;  // by the time their superseded targets are removed
-    std::size_t counted_failures_ = 0;
-    std::size_t counted_jobs_ = 0;
+    std::size_t failures_ = 0;                // unusable configurations of all jobs
+    std::size_t published_failures_ = 0;
+    std::size_t published_jobs_ = 0;
 };
 
 DiscoveryManager::DiscoveryManager(executor_type executor, Callback callback) {
@@ -374,6 +435,11 @@ void DiscoveryManager::set_warm_start(const WarmStart& options) { impl_->set_war
 
 std::vector<ConfigFailure> DiscoveryManager::apply_config(const std::vector<Job>& jobs) {
     return impl_->apply_config(jobs);
+}
+
+std::vector<ConfigFailure> DiscoveryManager::change_jobs(const std::vector<Job>& changed,
+                                                         const std::vector<std::string>& removed) {
+    return impl_->change_jobs(changed, removed);
 }
 
 void DiscoveryManager::run(const std::shared_ptr<Impl>& impl, RunOperation::Handler handler) {

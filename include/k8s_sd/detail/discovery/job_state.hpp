@@ -30,7 +30,10 @@ class ProviderSubscription {
         : job_(job), provider_(std::move(provider)) {
         provider_->add(*this);
     }
-    ~ProviderSubscription() { provider_->remove(*this); }
+    ~ProviderSubscription() {
+        if (filtered_) provider_->remove(*filtered_);
+        provider_->remove(*this);
+    }
     ProviderSubscription(const ProviderSubscription&) = delete;
     ProviderSubscription& operator=(const ProviderSubscription&) = delete;
 
@@ -39,16 +42,25 @@ class ProviderSubscription {
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
     /// Whether its targets have been delivered to the host.
-    bool delivered() const noexcept { return pending_ != nullptr; }
+    bool delivered() const noexcept { return delivered_; }
     /// It was removed before anything was delivered.
     bool idle() const noexcept { return standing == Standing::going && !delivered(); }
 
     bool has_news() const noexcept {
         if (standing == Standing::going) return delivered();
-        return delivered() ? !pending_->empty() || is_to_confirm() : provider_->ready();
+        if (!delivered()) return provider_->ready();
+        return !pending().empty() || is_to_confirm() || delivered_all_ != is_filtered();
     }
     /// Takes the changes for delivery.
     ProviderDiff take();
+
+    /// Call Provider::fill() after it, and after construction.
+    void set_filter(const TargetFilter&);
+    bool is_filtered() const noexcept { return filtered_ && !filtered_->filter.empty(); }
+    /// Null: all groups.
+    const TargetFilter* filter() const noexcept {
+        return is_filtered() ? &filtered_->filter : nullptr;
+    }
 
     void want() noexcept {
         standing = Standing::wanted;
@@ -68,6 +80,12 @@ class ProviderSubscription {
     Standing standing = Standing::wanted;
 
  private:
+    const PendingChanges& pending() const noexcept {
+        return filtered_ ? filtered_->pending : *pending_;
+    }
+    TargetGroupDiff take_groups();
+    void end_filter();
+
     /// The host received the targets of a snapshot, and they are now confirmed.
     bool is_to_confirm() const noexcept {
         return delivered_unconfirmed_ && !provider_->unconfirmed();
@@ -75,8 +93,11 @@ class ProviderSubscription {
 
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
-    std::shared_ptr<const PendingChanges> pending_;  // null: nothing was delivered
+    bool delivered_ = false;
+    std::shared_ptr<const PendingChanges> pending_;  // null: nothing was delivered, or filtered_
+    std::unique_ptr<FilteredChanges> filtered_;      // null: no filter
     bool delivered_unconfirmed_ = false;
+    bool delivered_all_ = false;  // the host has ProviderDiff::all
     std::optional<TimePoint> superseded_at_{};
 };
 
@@ -106,7 +127,9 @@ class JobState {
     };
 
     /// Replaces the configurations.
-    void configure(std::vector<ProviderEntry>, const Times&, TimePoint now);
+    void configure(std::vector<ProviderEntry>, const TargetFilter&, const Times&, TimePoint now);
+    /// Number of unusable configurations.
+    std::size_t unusable() const noexcept;
     /// The job was removed.
     void end();
     bool ended() const noexcept { return ended_; }

@@ -13,20 +13,61 @@ ProviderDiff ProviderSubscription::take() {
     news.provider = provider_->id();
     if (standing == Standing::going) {
         news.last = true;
-        news.diff = pending_->get_removal(provider_->targets());
+        news.diff = provider_->targets()->read([&](const TargetGroups& groups) {
+            return pending().get_removal(groups, [&](const TargetGroup& group) {
+                return !filter() || filter()->passes_any(group);
+            });
+        });
         return news;
     }
-    news.diff = delivered() ? pending_->get() : full_diff(provider_->targets());
+    if (is_filtered()) news.all = provider_->targets();
+    delivered_all_ = is_filtered();
+    news.diff = take_groups();
     news.diff.confirms = delivered() && is_to_confirm();
     delivered_unconfirmed_ = provider_->unconfirmed();
     news.diff.unconfirmed = news.diff.full && delivered_unconfirmed_;
-    pending_ = provider_->changes_from_now();
+    delivered_ = true;
     return news;
+}
+
+TargetGroupDiff ProviderSubscription::take_groups() {
+    TargetGroupDiff diff;
+    if (filtered_) {
+        diff = filtered_->pending.take();
+        diff.full = !delivered();
+        if (!is_filtered()) end_filter();
+    } else {
+        diff = delivered() ? pending_->get() : provider_->targets()->read([](const auto& groups) {
+            return full_diff(groups);
+        });
+    }
+    if (!filtered_) pending_ = provider_->changes_from_now();
+    return diff;
+}
+
+void ProviderSubscription::set_filter(const TargetFilter& now) {
+    if (!filtered_) {
+        if (now.empty()) return;
+        filtered_ = std::make_unique<FilteredChanges>(*this);
+        if (delivered()) filtered_->pending = *pending_;
+        pending_.reset();
+        if (!delivered()) filtered_->filter = now;
+        provider_->add(*filtered_, delivered());
+    }
+    if (filtered_->filter != now) provider_->change_filter(*filtered_, now);
+    // Else the filter ends with the next diff: that has the other groups.
+    if (now.empty() && !delivered()) end_filter();
+}
+
+void ProviderSubscription::end_filter() {
+    provider_->remove(*filtered_);
+    filtered_.reset();
 }
 
 // --- configuration -------------------------------------------------------------------------------
 
-void JobState::configure(std::vector<ProviderEntry> entries, const Times& times, TimePoint now) {
+void JobState::configure(std::vector<ProviderEntry> entries, const TargetFilter& filter,
+                         const Times& times, TimePoint now) {
     const bool added = adopt(entries);
     entries_ = std::move(entries);
     pace_.set_interval(times.interval);
@@ -37,7 +78,17 @@ void JobState::configure(std::vector<ProviderEntry> entries, const Times& times,
         if (!entry.provider || subscribes_to(*entry.provider)) continue;
         subscriptions_.push_back(std::make_unique<ProviderSubscription>(*this, entry.provider));
     }
+    // Other providers keep their filter until they are removed.
+    for (const auto& subscription : subscriptions_) {
+        if (uses(*subscription->provider())) subscription->set_filter(filter);
+    }
     release_superseded();
+}
+
+std::size_t JobState::unusable() const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(entries_.begin(), entries_.end(),
+                      [](const ProviderEntry& entry) { return entry.provider == nullptr; }));
 }
 
 void JobState::take_standing(bool added, TimePoint now) {
@@ -202,8 +253,10 @@ JobStatus JobState::status() const {
     }
     for (const auto& subscription : subscriptions_) {
         if (!subscription->counts()) continue;
-        status.groups += subscription->provider()->targets().group_count();
-        status.targets += subscription->provider()->targets().target_count();
+        subscription->provider()->targets()->read([&](const TargetGroups& groups) {
+            status.groups += groups.group_count();
+            status.targets += groups.target_count();
+        });
         const bool superseded =
             subscription->standing == ProviderSubscription::Standing::superseded;
         if (superseded) ++status.superseded;
@@ -225,8 +278,11 @@ JobSnapshot JobState::snapshot() const {
         if (!subscription->counts()) continue;
         JobSnapshot::ProviderTargets& provider = snapshot.providers.emplace_back();
         provider.provider = subscription->provider()->id();
-        subscription->provider()->targets().for_each_group(
-            [&](const TargetGroupPtr& group) { provider.groups.push_back(group); });
+        provider.groups = subscription->provider()->targets()->groups();
+        const TargetFilter* const filter = subscription->filter();
+        if (!filter) continue;
+        std::erase_if(provider.groups,
+                      [&](const TargetGroupPtr& group) { return !filter->passes_any(*group); });
     }
     return snapshot;
 }

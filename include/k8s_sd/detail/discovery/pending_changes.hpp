@@ -39,18 +39,24 @@ class PendingChanges {
         changes_.clear();
         return diff;
     }
+    /// Whether there is a change of the group with this source.
+    bool contains(std::string_view source) const { return changes_.contains(source); }
     /// The removal of everything the host has. `newest` is the present state, including the
     /// undelivered changes.
-    TargetGroupDiff get_removal(const TargetGroups& newest) const {
+    /// \param has  bool(const TargetGroup&): whether a group of the state is one of the host's
+    template <class Has>
+    TargetGroupDiff get_removal(const TargetGroups& newest, const Has& has) const {
         TargetGroupDiff diff;
-        diff.removed.reserve(newest.group_count());
         newest.for_each_group([&](const TargetGroupPtr& group) {
-            if (!changes_.contains(group->source())) diff.removed.push_back(group);
+            if (!contains(group->source()) && has(*group)) diff.removed.push_back(group);
         });
         changes_.for_each([&](const GroupChange& change) {
             if (change.previous) diff.removed.push_back(change.previous);
         });
         return diff;
+    }
+    TargetGroupDiff get_removal(const TargetGroups& newest) const {
+        return get_removal(newest, [](const TargetGroup&) { return true; });
     }
 
  private:

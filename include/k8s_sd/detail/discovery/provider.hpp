@@ -1,11 +1,13 @@
 #pragma once
 
+#include "k8s_sd/detail/discovery/filter_index.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/group_watcher.hpp"
+#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/target_groups.hpp"
+#include "k8s_sd/target_filter.hpp"
 
 #include <memory>
 #include <mutex>
@@ -15,6 +17,13 @@
 namespace k8s_sd::inline v0::detail {
 
 class ProviderSubscription;
+
+/// The undelivered changes of the groups that pass a job's filter.
+struct FilteredChanges : FilterOwner {
+    explicit FilteredChanges(ProviderSubscription& owner) : subscriber(owner) {}
+    ProviderSubscription& subscriber;
+    PendingChanges pending{};
+};
 
 /// A discovery configuration run by a DiscoveryManager for any number of jobs, and its present
 /// targets. Owned by the subscriptions of the jobs.
@@ -28,7 +37,8 @@ class Provider final : public GroupWatcher::Observer,
      public:
         virtual std::mutex& mutex() noexcept = 0;
         virtual void on_ready(Provider&) = 0;
-        virtual void on_changes(Provider&) = 0;
+        /// \param concerned  those with filters whose groups have changed; all others are concerned
+        virtual void on_changes(Provider&, const std::vector<ProviderSubscription*>& concerned) = 0;
 
      protected:
         ~Observer() = default;
@@ -55,7 +65,8 @@ class Provider final : public GroupWatcher::Observer,
     bool ready() const noexcept { return ready_; }
     /// The targets come from a snapshot.
     bool unconfirmed() const noexcept { return unconfirmed_; }
-    const TargetGroups& targets() const noexcept { return targets_; }
+    /// Jobs with a filter receive them, too.
+    const std::shared_ptr<const LiveTargets>& targets() const noexcept { return targets_; }
     /// The changes from now on. Subscribers with the same delivered state share it: each change is
     /// recorded once for all of them, not once for each job.
     std::shared_ptr<const PendingChanges> changes_from_now() {
@@ -67,6 +78,17 @@ class Provider final : public GroupWatcher::Observer,
         return pending;
     }
 
+    // Subscribers with a filter. Each object must be removed before its end.
+    /// \param has_state  the changes begin now, without the present groups; else call fill()
+    void add(FilteredChanges&, bool has_state);
+    void remove(FilteredChanges&);
+    /// Adds the differences between the groups that passed before and those that pass now.
+    void change_filter(FilteredChanges&, const TargetFilter&);
+    /// Adds the present groups to the changes of new subscribers, in one pass for all of them.
+    void fill();
+    /// Whether all subscribers have filters.
+    bool has_filters_only() const noexcept { return index_.size() == subscribers_.size(); }
+
     const std::vector<ProviderSubscription*>& subscribers() const noexcept { return subscribers_; }
     void add(ProviderSubscription& subscriber) { subscribers_.push_back(&subscriber); }
     void remove(ProviderSubscription& subscriber) { std::erase(subscribers_, &subscriber); }
@@ -76,8 +98,9 @@ class Provider final : public GroupWatcher::Observer,
         const auto observer = observer_.lock();
         if (!observer) return;
         const std::lock_guard lock(observer->mutex());
-        targets_.apply(*state);
+        live_->write([&](TargetGroups& groups) { groups.apply(*state); });
         ready_ = true;
+        fill();
         unconfirmed_ = state->unconfirmed;
         observer->on_ready(*this);
     }
@@ -85,8 +108,7 @@ class Provider final : public GroupWatcher::Observer,
         const auto observer = observer_.lock();
         if (!observer) return;
         const std::lock_guard lock(observer->mutex());
-        apply(changes);
-        observer->on_changes(*this);
+        observer->on_changes(*this, apply(changes));
     }
     void on_confirmed() override {
         const auto observer = observer_.lock();
@@ -95,14 +117,9 @@ class Provider final : public GroupWatcher::Observer,
         unconfirmed_ = false;
         observer->on_ready(*this);
     }
-    void apply(const std::vector<GroupChange>& changes) {
-        for (const GroupChange& change : changes) targets_.apply(change);
-        std::erase_if(pending_, [](const auto& pending) { return pending.expired(); });
-        for (const auto& weak : pending_) {
-            const auto pending = weak.lock();
-            for (const GroupChange& change : changes) pending->add(change);
-        }
-    }
+    /// \returns the subscribers with filters whose groups have changed
+    std::vector<ProviderSubscription*> apply(const std::vector<GroupChange>& changes);
+    void apply_filtered(const GroupChange&, std::vector<ProviderSubscription*>& concerned);
 
     const ProviderId id_;
     const std::unique_ptr<TargetFeed> feed_;
@@ -110,9 +127,12 @@ class Provider final : public GroupWatcher::Observer,
     const std::weak_ptr<Observer> observer_;
     bool ready_ = false;
     bool unconfirmed_ = false;
-    TargetGroups targets_;
+    const std::shared_ptr<LiveTargets> live_ = std::make_shared<LiveTargets>();
+    const std::shared_ptr<const LiveTargets> targets_ = live_;
     std::vector<std::weak_ptr<PendingChanges>> pending_;
     std::vector<ProviderSubscription*> subscribers_;
+    FilterIndex index_;
+    std::vector<FilteredChanges*> new_;  // without the present groups
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -19,14 +19,16 @@ class RE2;
 
 namespace k8s_sd::inline v0::detail {
 
-/// The common forms of patterns in relabelling rules: alternatives of literals, or a literal prefix
-/// followed by `.*` or `.+`; perhaps with one group up to the end.
+/// The common forms of patterns in relabelling rules: alternatives of literals, perhaps in a group
+/// with a literal behind it, as in `(a|b);true`; or a literal prefix followed by `.*` or `.+`,
+/// perhaps with one group up to the end.
 struct SimplePattern {
     enum class Tail { none, any, some };
 
-    std::vector<std::string> literals;  ///< sorted; with a tail: one, the prefix
+    std::vector<std::string> literals;  ///< sorted, whole; with a tail: one, the prefix
     Tail tail = Tail::none;
     std::optional<std::size_t> group;  ///< start of the group
+    std::size_t behind = 0;            ///< size of the literal behind the group
 
     /// \returns nullopt for other or invalid expressions
     static std::optional<SimplePattern> parse(std::string_view regex);

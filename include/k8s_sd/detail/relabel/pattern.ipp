@@ -79,6 +79,11 @@ std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
         }
     }
     if (open && !take(regex, ")")) return std::nullopt;
+    if (open && result.tail == Tail::none) {
+        const std::string behind = take_literals(regex);
+        for (std::string& literal : result.literals) literal += behind;
+        result.behind = behind.size();
+    }
     // Further quantifiers, groups, or alternatives outside the group.
     if (!regex.empty()) return std::nullopt;
     std::sort(result.literals.begin(), result.literals.end());
@@ -151,7 +156,10 @@ bool Pattern::match(std::string_view text, std::span<std::string_view> groups) c
         if (!simple_->matches(text)) return false;
         std::fill(groups.begin(), groups.end(), std::string_view());
         if (!groups.empty()) groups[0] = text;
-        if (groups.size() > 1 && simple_->group) groups[1] = text.substr(*simple_->group);
+        if (groups.size() > 1 && simple_->group) {
+            groups[1] = text.substr(*simple_->group);
+            groups[1].remove_suffix(simple_->behind);
+        }
         return true;
     }
     const GoText subject(text);

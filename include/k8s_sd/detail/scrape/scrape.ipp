@@ -13,6 +13,7 @@
 #include "k8s_sd/detail/scrape/sharding.ipp"
 #include "k8s_sd/detail/scrape/target_builder.ipp"
 #include "k8s_sd/detail/scrape/target_config_reader.ipp"
+#include "k8s_sd/detail/scrape/target_filter.ipp"
 #include "k8s_sd/detail/scrape/target_packer.ipp"
 #include "k8s_sd/detail/scrape/target_pool.ipp"
 #include "k8s_sd/detail/scrape/target_url.ipp"

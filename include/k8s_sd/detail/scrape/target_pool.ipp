@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
 #include "k8s_sd/detail/scrape/target_counts.hpp"
 #include "k8s_sd/detail/scrape/target_news.hpp"
+#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -34,14 +35,14 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         Plan plan;
         plan.full = diff.full;
         for (const ProviderDiff& part : diff.providers) {
-            add(plan, part.provider, part.diff);
+            add(plan, part.provider, part.diff, part.all);
             if (part.last) plan.ended.push_back(part.provider);
         }
         carry_out(plan);
     }
     void apply(const TargetGroupDiff& diff) {
         Plan plan;
-        add(plan, 0, diff);
+        add(plan, 0, diff, nullptr);
         carry_out(plan);
     }
     /// \param present  null: all providers
@@ -56,6 +57,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
             BuiltProvider& whole = plan.whole[id];
             whole.builder = plan.builder;
             whole.unconfirmed = provider.unconfirmed;
+            whole.all = provider.all;
             whole.groups.reserve(provider.groups.size());
             for (const BuiltGroup& built : provider.groups) {
                 put(whole, built.group(), &built);
@@ -133,7 +135,11 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         return is_in_snapshot;
     }
     std::size_t active_count() const noexcept { return targets_.active().size(); }
-    std::size_t dropped_count() const noexcept { return counts_.dropped(); }
+    std::size_t dropped_count() const noexcept {
+        std::size_t count = counts_.dropped();
+        for (const auto& [id, provider] : providers_) count += left_out_count(provider);
+        return count;
+    }
     std::size_t failed_count() const noexcept { return counts_.failed(); }
     const ShareCounts& share_counts() const noexcept { return counts_.share(); }
 
@@ -148,6 +154,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
                 return true;
             });
         });
+        for (const auto& [id, provider] : providers_) add_left_out(provider, limit, result);
         return result;
     }
     std::vector<FailedTarget> failed() const {
@@ -171,6 +178,9 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         std::shared_ptr<TargetBuilder> builder;  // of its groups
         Groups groups;
         bool unconfirmed = false;  // see TargetGroupDiff
+        std::size_t targets = 0;   // discovered, in these groups
+        // With the groups left out, see ProviderDiff: the rules would drop their targets.
+        std::shared_ptr<const LiveTargets> all{};
     };
     /// Changed and removed groups of a provider.
     struct Update {
@@ -178,6 +188,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         std::vector<BuiltGroup> built;
         const std::vector<TargetGroupPtr>* removed;
         bool confirms;
+        std::shared_ptr<const LiveTargets> all;
     };
     struct Plan {
         bool full = false;                          // drop everything missing in `whole`
@@ -203,6 +214,27 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
     }
 
+    /// The provider may be ahead of these groups.
+    static std::size_t left_out_count(const BuiltProvider& provider) noexcept {
+        if (!provider.all) return 0;
+        const std::size_t all = provider.all->target_count();
+        return all - std::min(all, provider.targets);
+    }
+    static void add_left_out(const BuiltProvider& provider, std::size_t limit,
+                             std::vector<DroppedTarget>& result) {
+        const auto is_full = [&] { return limit != 0 && result.size() >= limit; };
+        if (!provider.all || is_full()) return;
+        for (const TargetGroupPtr& group : provider.all->groups()) {
+            if (find(provider, group->source())) continue;
+            for (std::size_t i = 0; i < group->size(); ++i) {
+                if (is_full()) return;
+                result.push_back({std::string(group->source()),
+                                  provider.builder->discovered(*group, i),
+                                  DropReason::relabelling});
+            }
+        }
+    }
+
     // --- first phase: may fail -------------------------------------------------------------------
 
     std::shared_ptr<TargetBuilder> builder_with(ScrapeConfig config, Sharding sharding) const {
@@ -211,14 +243,18 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         if (same) return builder_;
         return std::make_shared<TargetBuilder>(std::move(config), std::move(sharding));
     }
-    void add(Plan& plan, ProviderId id, const TargetGroupDiff& diff) {
+    void add(Plan& plan, ProviderId id, const TargetGroupDiff& diff,
+             const std::shared_ptr<const LiveTargets>& all) {
         const auto known = providers_.find(id);
         if (known != providers_.end() && !plan.full && !diff.full) {
-            return add_update(plan, known->second, diff);
+            add_update(plan, known->second, diff);
+            plan.updates.back().all = all;
+            return;
         }
         BuiltProvider& whole = plan.whole[id];
         whole.builder = known == providers_.end() || plan.full ? builder_ : known->second.builder;
         whole.unconfirmed = diff.unconfirmed;
+        whole.all = all;
         whole.groups.reserve(diff.updated.size());
         for (const GroupChange& change : diff.updated) {
             const std::string_view source = change.group->source();
@@ -228,8 +264,13 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         }
         for (const TargetGroupPtr& group : diff.removed) {
             const auto it = whole.groups.find(group->source());
-            if (it != whole.groups.end()) whole.groups.erase(it);
+            if (it == whole.groups.end()) continue;
+            whole.targets -= group_size(*it);
+            whole.groups.erase(it);
         }
+    }
+    static std::size_t group_size(const BuiltGroup& built) noexcept {
+        return built.group()->size();
     }
     void add_update(Plan& plan, BuiltProvider& provider, const TargetGroupDiff& diff) const {
         Update& update = plan.updates.emplace_back();
@@ -267,8 +308,11 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     }
     void put(BuiltProvider& provider, const TargetGroupPtr& group, const BuiltGroup* before) const {
         BuiltGroup built(*provider.builder, group, share_, nullptr, before);
+        provider.targets += group->size();
         const auto [it, is_new] = provider.groups.insert(std::move(built));
-        if (!is_new) replace(*it, std::move(built));
+        if (is_new) return;
+        provider.targets -= group_size(*it);
+        replace(*it, std::move(built));
     }
     /// Upper bounds for removed and added targets.
     static void count_targets(const Plan& plan,
@@ -364,18 +408,22 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     void make(Update& update, TargetTransition& transition) noexcept {
         Groups& groups = update.provider->groups;
         if (update.confirms) update.provider->unconfirmed = false;
+        update.provider->all = std::move(update.all);
         // Erase last, because erasures reduce the capacity.
         for (BuiltGroup& built : update.built) {
             take_in(built, transition);
+            update.provider->targets += group_size(built);
             const auto [it, is_new] = groups.insert(std::move(built));
             if (is_new) continue;
             take_out(*it, transition);
+            update.provider->targets -= group_size(*it);
             replace(*it, std::move(built));
         }
         for (const TargetGroupPtr& group : *update.removed) {
             const auto it = groups.find(group->source());
             if (it == groups.end()) continue;
             take_out(*it, transition);
+            update.provider->targets -= group_size(*it);
             groups.erase(it);
         }
     }

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/target_filter.hpp"
+#include "k8s_sd/target_group.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// The owner of a filter in a FilterIndex.
+struct FilterOwner {
+    TargetFilter filter{};  ///< constant while it is in an index
+};
+
+/// Finds the filters that pass a target group, without evaluating all of them. Each filter is
+/// indexed by one of its conditions. docs/internals/target-filters.md explains it. Not thread-safe.
+class K8S_SD_EXPORT FilterIndex {
+ public:
+    using Owners = std::vector<FilterOwner*>;
+
+    /// \param owner  must stay at its address until it is removed
+    void add(FilterOwner& owner);
+    void remove(FilterOwner& owner);
+    std::size_t size() const noexcept { return size_; }
+    /// Calls `visit(FilterOwner&)` for each owner.
+    template <class Visitor>
+    void for_each(const Visitor& visit) const {
+        for (FilterOwner* owner : all()) visit(*owner);
+    }
+    /// The owners of the filters that pass any target of the group; each once, in no particular
+    /// order. Equal to passes_any() of each filter.
+    Owners passing(const TargetGroup&);
+
+ private:
+    struct Hash : SeededHash {
+        using is_transparent = void;
+    };
+    template <class Value>
+    using ByText = boost::unordered_flat_map<std::string, Value, Hash, std::equal_to<>>;
+
+    /// Conditions with the same labels and separator.
+    struct Shape {
+        std::vector<std::string> labels;
+        std::string separator;
+        ByText<Owners> owners{};     ///< by joined value
+        std::uint64_t last_use = 0;  ///< number of the last evaluation
+    };
+    using ShapeKey = std::pair<std::vector<std::string>, std::string>;
+    /// A label of a target or group that some shape has.
+    struct Found {
+        std::string_view name;
+        std::string_view value;
+        const std::vector<Shape*>* shapes;
+    };
+    using FoundLabels = std::vector<Found>;
+
+    Shape& shape_of(const LabelCondition&);
+    void release(Shape&);
+    std::size_t cost(const LabelCondition&) const;
+    bool find(const Labels&, FoundLabels&) const;
+    void look_up(const FoundLabels& target, const FoundLabels& group, Owners& candidates);
+    void look_up(Shape&, const FoundLabels& target, const FoundLabels& group, Owners& candidates);
+    Owners all() const;
+
+    std::size_t size_ = 0;
+    std::map<ShapeKey, Shape> shapes_;
+    ByText<std::vector<Shape*>> shapes_of_label_;
+    std::uint64_t label_sizes_ = 0;    ///< a bit for each size, modulo 64, of a label in a shape
+    std::set<Shape*> without_labels_;  ///< those with a value for a target without their labels
+    Owners all_pass_;                  ///< filters without conditions
+    std::uint64_t uses_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail

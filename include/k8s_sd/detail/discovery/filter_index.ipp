@@ -1,0 +1,191 @@
+#include "k8s_sd/detail/discovery/filter_index.hpp"
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <algorithm>
+
+namespace k8s_sd::inline v0::detail {
+
+namespace {
+
+void remove_duplicates(std::vector<FilterOwner*>& owners) {
+    std::sort(owners.begin(), owners.end());
+    owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+}
+
+/// The joined value of a target without any of the labels.
+std::string value_without(const LabelCondition& condition) {
+    std::string text;
+    for (std::size_t i = 1; i < condition.labels.size(); ++i) text += condition.separator;
+    return text;
+}
+
+bool has_value(const LabelCondition& condition, const std::string& value) {
+    return std::find(condition.values.begin(), condition.values.end(), value) !=
+           condition.values.end();
+}
+
+}  // namespace
+
+// --- changes of the index ------------------------------------------------------------------------
+
+void FilterIndex::add(FilterOwner& owner) {
+    ++size_;
+    const auto& conditions = owner.filter.conditions;
+    if (conditions.empty()) return all_pass_.push_back(&owner);
+    const auto best =
+        std::min_element(conditions.begin(), conditions.end(),
+                         [this](const auto& a, const auto& b) { return cost(a) < cost(b); });
+    Shape& shape = shape_of(*best);
+    for (const std::string& value : best->values) {
+        Owners& owners = shape.owners[value];
+        const bool is_repeated = !owners.empty() && owners.back() == &owner;
+        if (!is_repeated) owners.push_back(&owner);
+    }
+    if (has_value(*best, value_without(*best))) without_labels_.insert(&shape);
+}
+
+/// The number of filters found together with one indexed by this condition.
+std::size_t FilterIndex::cost(const LabelCondition& condition) const {
+    const auto shape = shapes_.find({condition.labels, condition.separator});
+    if (shape == shapes_.end()) return 0;
+    std::size_t sum = 0;
+    for (const std::string& value : condition.values) {
+        const auto owners = shape->second.owners.find(value);
+        if (owners != shape->second.owners.end()) sum += owners->second.size();
+    }
+    return sum;
+}
+
+FilterIndex::Shape& FilterIndex::shape_of(const LabelCondition& condition) {
+    const auto [it, is_new] = shapes_.try_emplace({condition.labels, condition.separator});
+    Shape& shape = it->second;
+    if (!is_new) return shape;
+    shape.labels = condition.labels;
+    shape.separator = condition.separator;
+    for (const std::string& label : shape.labels) {
+        std::vector<Shape*>& shapes = shapes_of_label_[label];
+        if (std::find(shapes.begin(), shapes.end(), &shape) == shapes.end()) {
+            shapes.push_back(&shape);
+        }
+        label_sizes_ |= std::uint64_t{1} << label.size() % 64;
+    }
+    return shape;
+}
+
+void FilterIndex::remove(FilterOwner& owner) {
+    --size_;
+    std::erase(all_pass_, &owner);
+    for (const LabelCondition& condition : owner.filter.conditions) {
+        const auto it = shapes_.find({condition.labels, condition.separator});
+        if (it == shapes_.end()) continue;
+        Shape& shape = it->second;
+        for (const std::string& value : condition.values) {
+            const auto owners = shape.owners.find(value);
+            if (owners == shape.owners.end()) continue;
+            std::erase(owners->second, &owner);
+            if (owners->second.empty()) shape.owners.erase(owners);
+        }
+        if (!shape.owners.contains(value_without(condition))) without_labels_.erase(&shape);
+        if (shape.owners.empty()) release(shape);
+    }
+}
+
+void FilterIndex::release(Shape& shape) {
+    for (const std::string& label : shape.labels) {
+        const auto shapes = shapes_of_label_.find(label);
+        if (shapes == shapes_of_label_.end()) continue;
+        std::erase(shapes->second, &shape);
+        if (shapes->second.empty()) shapes_of_label_.erase(shapes);
+    }
+    label_sizes_ = 0;
+    for (const auto& [label, shapes] : shapes_of_label_) {
+        label_sizes_ |= std::uint64_t{1} << label.size() % 64;
+    }
+    shapes_.erase({shape.labels, shape.separator});
+}
+
+// --- look-ups ------------------------------------------------------------------------------------
+
+FilterIndex::Owners FilterIndex::passing(const TargetGroup& group) {
+    Owners passing = all_pass_;
+    if (size_ == all_pass_.size()) return passing;
+    FoundLabels common;
+    FoundLabels own;
+    Owners of_group;  // candidates of the targets without found labels of their own
+    bool has_of_group = false;
+    Owners of_target;
+    boost::unordered_flat_set<FilterOwner*> known;
+    if (find(group.labels(), common)) return all();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        own.clear();
+        if (find(group[i], own)) return all();
+        const bool is_of_group = own.empty();
+        if (!is_of_group || !has_of_group) {
+            Owners& candidates = is_of_group ? of_group : of_target;
+            candidates.clear();
+            look_up(own, common, candidates);
+            has_of_group = has_of_group || is_of_group;
+        }
+        for (FilterOwner* owner : is_of_group ? of_group : of_target) {
+            if (known.contains(owner) || !owner->filter.passes(group, i)) continue;
+            known.insert(owner);
+            passing.push_back(owner);
+        }
+    }
+    return passing;
+}
+
+/// Finds the labels that some shape has.
+/// \returns whether any value is so long that all filters pass
+bool FilterIndex::find(const Labels& labels, FoundLabels& found) const {
+    for (const auto [name, value] : labels) {
+        if (value.size() > TargetFilter::max_value_bytes) return true;
+        if ((label_sizes_ >> name.size() % 64 & 1U) == 0) continue;
+        const auto shapes = shapes_of_label_.find(name);
+        if (shapes != shapes_of_label_.end()) found.push_back({name, value, &shapes->second});
+    }
+    return false;
+}
+
+void FilterIndex::look_up(const FoundLabels& target, const FoundLabels& group, Owners& candidates) {
+    ++uses_;
+    for (const FoundLabels* const labels : {&target, &group}) {
+        for (const Found& label : *labels) {
+            for (Shape* shape : *label.shapes) look_up(*shape, target, group, candidates);
+        }
+    }
+    for (Shape* shape : without_labels_) look_up(*shape, target, group, candidates);
+    remove_duplicates(candidates);
+}
+
+void FilterIndex::look_up(Shape& shape, const FoundLabels& target, const FoundLabels& group,
+                          Owners& candidates) {
+    if (std::exchange(shape.last_use, uses_) == uses_) return;
+    std::string joined;
+    for (const std::string& name : shape.labels) {
+        if (&name != &shape.labels.front()) joined += shape.separator;
+        const auto has_name = [&](const Found& label) { return label.name == name; };
+        auto label = std::find_if(target.begin(), target.end(), has_name);
+        if (label == target.end()) {
+            label = std::find_if(group.begin(), group.end(), has_name);
+            if (label == group.end()) continue;
+        }
+        joined += label->value;
+    }
+    const auto owners = shape.owners.find(joined);
+    if (owners == shape.owners.end()) return;
+    candidates.insert(candidates.end(), owners->second.begin(), owners->second.end());
+}
+
+FilterIndex::Owners FilterIndex::all() const {
+    Owners owners = all_pass_;
+    for (const auto& [key, shape] : shapes_) {
+        for (const auto& [value, of_value] : shape.owners) {
+            owners.insert(owners.end(), of_value.begin(), of_value.end());
+        }
+    }
+    remove_duplicates(owners);
+    return owners;
+}
+
+}  // namespace k8s_sd::inline v0::detail
