@@ -291,13 +291,14 @@ class Monitors(unittest.TestCase):
             self.assertEqual(sorted(targets - theirs[kind])[:1], sorted(theirs[kind] - targets)[:1])
 
     def targets_of(self, url):
-        """Of equal active targets each program shows another one, so their discovered labels are not
-        compared. Of dropped ones Prometheus shows labels of rules, too."""
+        """Of equal active targets each program shows another one, so their discovered labels are
+        not compared. Of dropped ones Prometheus shows labels of rules, too."""
         data = json.loads(get(url))["data"]
         active = {json.dumps([target[name] for name in ("scrapePool", "labels", "scrapeUrl")],
                              sort_keys=True) for target in data["activeTargets"]}
+        known = ("__meta_kubernetes_", "__address__")
         dropped = {json.dumps({name: value for name, value in target["discoveredLabels"].items()
-                               if name.startswith(("__meta_kubernetes_", "__address__"))}, sort_keys=True)
+                               if name.startswith(known)}, sort_keys=True)
                    for target in data["droppedTargets"]}
         return {"active": active, "dropped": dropped}
 
