@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -31,6 +32,38 @@ std::string chunk_header(std::size_t size) {
     char text[32];
     std::snprintf(text, sizeof text, "%zx\r\n", size);
     return text;
+}
+
+/// The list as one gzip member.
+std::string compressed_list(const Cluster& cluster) {
+    std::string result;
+    ::z_stream stream{};
+    if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+                       Z_DEFAULT_STRATEGY) != Z_OK) {
+        throw std::runtime_error("zlib cannot be used");
+    }
+    std::array<char, 65536> buffer{};
+    const auto add = [&](std::string part, int flush) {
+        stream.next_in = reinterpret_cast<::Bytef*>(part.data());
+        stream.avail_in = static_cast<::uInt>(part.size());
+        do {
+            stream.next_out = reinterpret_cast<::Bytef*>(buffer.data());
+            stream.avail_out = static_cast<::uInt>(buffer.size());
+            ::deflate(&stream, flush);
+            result.append(buffer.data(), buffer.size() - stream.avail_out);
+        } while (stream.avail_out == 0);
+    };
+    for (const std::string& part : cluster.parts()) add(part, Z_NO_FLUSH);
+    add({}, Z_FINISH);
+    ::deflateEnd(&stream);
+    return result;
+}
+
+void send_compressed(tcp::socket& socket, const std::string& list) {
+    asio::write(socket, asio::buffer("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                                     "Content-Encoding: gzip\r\nContent-Length: " +
+                                     std::to_string(list.size()) + "\r\n\r\n"));
+    asio::write(socket, asio::buffer(list));
 }
 
 void send_list(tcp::socket& socket, const Cluster& cluster) {
@@ -78,7 +111,9 @@ void refuse(tcp::socket& socket) {
     asio::write(socket, asio::buffer(answer));
 }
 
-void answer(tcp::socket socket, const Cluster& cluster, std::size_t events, int start) {
+/// \param compressed  the list for clients that accept gzip; empty: it is sent as it is
+void answer(tcp::socket socket, const Cluster& cluster, const std::string& compressed,
+            std::size_t events, int start) {
     boost::system::error_code ec;
     asio::streambuf buffer;
     while (true) {
@@ -91,7 +126,9 @@ void answer(tcp::socket socket, const Cluster& cluster, std::size_t events, int 
         if (request.find("sendInitialEvents") != std::string::npos) {
             refuse(socket);
         } else if (request.find("watch=1") == std::string::npos) {
-            send_list(socket, cluster);
+            const bool gzip = request.find("Accept-Encoding: gzip") != std::string::npos;
+            gzip && !compressed.empty() ? send_compressed(socket, compressed)
+                                        : send_list(socket, cluster);
         } else {
             send_events(socket, cluster, events, start);
         }
@@ -103,18 +140,19 @@ struct Ready {
     std::size_t list_bytes;
 };
 
-[[noreturn]] void run(std::size_t pods, std::size_t events, int start, int ready) {
+[[noreturn]] void run(std::size_t pods, std::size_t events, bool gzip, int start, int ready) {
     std::signal(SIGPIPE, SIG_IGN);
     const Cluster cluster(pods);
+    const std::string compressed = gzip ? compressed_list(cluster) : std::string();
     asio::io_context context;
     tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
     const Ready message{acceptor.local_endpoint().port(), cluster.list_bytes()};
     if (::write(ready, &message, sizeof message) != sizeof message) std::_Exit(1);
     while (true) {
         tcp::socket socket = acceptor.accept();
-        std::thread([&cluster, events, start, socket = std::move(socket)]() mutable {
+        std::thread([&cluster, &compressed, events, start, socket = std::move(socket)]() mutable {
             try {
-                answer(std::move(socket), cluster, events, start);
+                answer(std::move(socket), cluster, compressed, events, start);
             } catch (const std::exception&) {
                 // The client has closed the connection.
             }
@@ -124,12 +162,12 @@ struct Ready {
 
 }  // namespace
 
-Server serve(std::size_t pods, std::size_t events) {
+Server serve(std::size_t pods, std::size_t events, bool gzip) {
     int start[2];
     int ready[2];
     if (::pipe(start) != 0 || ::pipe(ready) != 0) throw std::runtime_error("cannot make a pipe");
     const pid_t process = ::fork();
-    if (process == 0) run(pods, events, start[0], ready[1]);
+    if (process == 0) run(pods, events, gzip, start[0], ready[1]);
     ::close(start[0]);
     ::close(ready[1]);
     Ready message{};

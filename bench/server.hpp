@@ -14,7 +14,8 @@ struct Server {
     int start = -1;
     pid_t process = -1;
 };
-Server serve(std::size_t pods, std::size_t events);
+/// \param gzip  send the list compressed to clients that accept it
+Server serve(std::size_t pods, std::size_t events, bool gzip = false);
 void stop(const Server&);
 
 }  // namespace bench

@@ -61,6 +61,7 @@ void DataWatch::forget() noexcept {
     delivered_.reset();
     latest_.reset();
     waiting_ = false;
+    reported_ = {};
 }
 
 void DataWatch::begin_again() {

@@ -86,16 +86,16 @@ void ScrapeWatch::forget() noexcept {
         job->pool.clear();
         job->pending.clear();
         job->waiting = false;
+        job->reported = {};
+        // Unless it comes again, the host has nothing of the job any more.
+        job->full = !job->wanted;
+        if (!job->wanted) job->known = false;
     }
 }
 
 void ScrapeWatch::begin_again() {
     const std::lock_guard lock(mutex_);
-    for (const auto& [name, job] : jobs_) {
-        job->delivery.reset();
-        // The last diff of such a job is lost, perhaps.
-        if (!job->wanted) job->full = std::exchange(job->known, false);
-    }
+    for (const auto& [name, job] : jobs_) job->delivery.reset();
     begin();
     for (const auto& [name, job] : jobs_) flush(name, *job);
 }

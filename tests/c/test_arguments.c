@@ -1,7 +1,10 @@
 /* Hostile arguments: NULL, wrong sizes, unknown values, calls after close. */
 
+#define _POSIX_C_SOURCE 200809L
+
 #include "support.h"
 
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -179,6 +182,27 @@ static void closed(void) {
     after_close(K8S_SD_NO_THREAD);
 }
 
+static int readable(const k8s_sd_context* context) {
+    struct pollfd waiting;
+    waiting.fd = k8s_sd_fd(context);
+    waiting.events = POLLIN;
+    return poll(&waiting, 1, 0);
+}
+
+/* The descriptor is readable while there is an event, and after closing. */
+static void descriptor(void) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(0);
+    CHECK(readable(context) == 0);
+    discover_pods(context, &server, "");
+    CHECK(k8s_sd_poll(context, -1, NULL) == 1 && readable(context) == 1);
+    while (readable(context)) k8s_sd_event_free(k8s_sd_next(context)); /* a few, the last one too */
+    k8s_sd_close(context);
+    CHECK(readable(context) == 1);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
 /* The ABI of 64-bit machines: a struct grows at its end only. */
 static void layouts(void) {
 #if UINTPTR_MAX == UINT64_MAX
@@ -205,6 +229,7 @@ int main(int argc, char** argv) {
                                         {"arguments: configurations", configurations},
                                         {"arguments: accessors", wrong_accessors},
                                         {"close: later calls are refused", closed},
+                                        {"fd: readable while there is an event", descriptor},
                                         {"versions", versions},
                                         {"versions: layouts of structs", layouts},
                                         {NULL, NULL}};

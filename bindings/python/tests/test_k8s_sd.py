@@ -268,6 +268,18 @@ class Packaging(unittest.TestCase):
                 self.assertIn("k8s_sd/py.typed", wheel.namelist())
                 self.assertIsNone(wheel.testzip())
 
+    def test_pip_makes_a_wheel_without_a_network(self):
+        if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True,
+                          check=False).returncode:
+            self.skipTest("there is no pip")
+        folder = pathlib.Path(__file__).parent.parent
+        with tempfile.TemporaryDirectory() as target:
+            subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel",
+                            "--quiet", "--no-index", "--wheel-dir", target, folder], check=True,
+                           stdout=subprocess.DEVNULL)
+            self.assertEqual([name for name in os.listdir(target) if name.endswith(".whl")],
+                             [f"k8s_sd-{k8s_sd.__version__}-py3-none-any.whl"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -53,6 +53,8 @@ K8S_SD_EXPORT Recording read_recording(const std::string& path);
 /// Options of a RecordingConnector.
 struct RecordingOptions {
     std::uint64_t max_bytes = std::uint64_t{256} << 20;  ///< of the file; then recording ends
+    /// So many former recordings are kept: FILE becomes FILE.1, FILE.1 becomes FILE.2.
+    unsigned former_files = 0;
     /// Replace names, label values and addresses, and leave out environment variables and command
     /// lines. Responses are requested in JSON. The originals are in `FILE.names`.
     bool anonymise = false;

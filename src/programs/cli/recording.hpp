@@ -13,8 +13,9 @@ namespace support {
 
 /// Values of the options for a recording.
 struct RecordOptions {
-    std::string file;        ///< receives the recording; empty: none
-    bool anonymise = false;  ///< replace names
+    std::string file;           ///< receives the recording; empty: none
+    bool anonymise = false;     ///< replace names
+    unsigned former_files = 0;  ///< to keep
 };
 
 std::vector<Option> record_options(RecordOptions&);

@@ -395,7 +395,17 @@ bool is_literal(std::string_view text) {
 }  // namespace
 
 std::string JsonAnonymiser::feed(std::string_view bytes) {
-    for (const char c : bytes) take(c);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        if (in_string_ && !escaped_) {
+            // Most bytes are in strings.
+            const std::size_t begin = at;
+            while (at < bytes.size() && bytes[at] != '"' && bytes[at] != '\\') ++at;
+            const std::size_t room = skipped_ > 0 ? 0 : max_string - string_.size();
+            string_ += bytes.substr(begin, std::min(at - begin, room));
+            if (at == bytes.size()) break;
+        }
+        take(bytes[at]);
+    }
     return std::exchange(out_, {});
 }
 

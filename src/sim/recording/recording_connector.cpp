@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
@@ -28,12 +29,33 @@ std::FILE* open_private(const std::string& path) {
     return file;
 }
 
+/// Keeps so many former recordings: FILE.1 is the last one, with its names.
+void rotate(const std::string& path, unsigned former_files) {
+    const auto numbered = [&](unsigned number) {
+        return path + (number == 0 ? "" : "." + std::to_string(number));
+    };
+    const auto move = [](const std::string& from, const std::string& to) {
+        return std::rename(from.c_str(), to.c_str()) == 0;
+    };
+    for (unsigned number = former_files; number > 0; --number) {
+        const std::string from = numbered(number - 1);
+        const std::string to = numbered(number);
+        if (!move(from, to)) continue;  // there were fewer recordings so far
+        if (!move(from + ".names", to + ".names")) std::remove((to + ".names").c_str());
+    }
+}
+
 using OwnedFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 OwnedFile open_or_throw(const std::string& path) {
     OwnedFile file(open_private(path), &std::fclose);
     if (!file) throw std::runtime_error(path + ": " + std::generic_category().message(errno));
     return file;
+}
+
+OwnedFile open_after_rotation(const std::string& path, unsigned former_files) {
+    rotate(path, former_files);
+    return open_or_throw(path);
 }
 
 /// Writes each replacement with its original text into a file of the user.
@@ -56,7 +78,7 @@ class RecordingConnector::File {
         : clock_(std::move(clock)),
           start_(clock_->now()),
           options_(std::move(options)),
-          file_(open_or_throw(path)),
+          file_(open_after_rotation(path, options_.former_files)),
           names_(options_.anonymise ? make_anonymiser(path + ".names") : nullptr) {
         if (::deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
             Z_OK) {
@@ -70,6 +92,7 @@ class RecordingConnector::File {
 
     /// Null: names stay.
     const std::shared_ptr<Anonymiser>& names() const noexcept { return names_; }
+    bool has_ended() const noexcept { return ended_; }
     std::uint64_t next_stream() {
         const std::lock_guard lock(mutex_);
         return ++streams_;
@@ -138,7 +161,7 @@ class RecordingConnector::File {
     int wanted_level_ = Z_BEST_SPEED;
     std::uint64_t written_ = 0;
     std::uint64_t streams_ = 0;
-    bool ended_ = false;
+    std::atomic<bool> ended_ = false;
 };
 
 /// Handlers of the inner stream may come after the end of this one, so they share the state.
@@ -194,6 +217,7 @@ class RecordingConnector::Stream final : public ByteStream {
         bool begin(std::string_view request) {
             response.reset();
             if (!is_recorded(request)) return false;
+            if (file->has_ended()) return file->names() != nullptr;
             response.emplace(file->names(), request);
             std::string text = harmless_request(request);
             if (file->names()) text = file->names()->request(request_for_json(text));
@@ -201,7 +225,7 @@ class RecordingConnector::Stream final : public ByteStream {
             return file->names() != nullptr;
         }
         void read(std::string_view bytes) {
-            if (response) add_bytes(response->feed(bytes));
+            if (response && !file->has_ended()) add_bytes(response->feed(bytes));
         }
         void end(error_code ec) {
             if (response) add_bytes(response->end());

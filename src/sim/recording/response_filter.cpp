@@ -84,7 +84,7 @@ void ResponseFilter::read_head(std::string_view head, std::string& out) {
     std::string_view status = head.substr(0, line_end);
     const std::size_t code_at = std::min(status.find(' ') + 1, status.size());
     const std::size_t code = leading_number(status.substr(code_at), 10);
-    // The phrase may be of anybody.
+    // A proxy may have written names into the phrase.
     if (names_) status = status.substr(0, code_at + 3);
     (out += status) += names_ ? " \r\n" : "\r\n";
     body_ = Body::until_end;

@@ -115,21 +115,14 @@ TEST_CASE("Hostile monitors: one that names a thousand Secrets") {
         CHECK(monitors.source->status().references == 1);
         CHECK(count_of(monitors.take_requests(), "/secrets") <= 4);
     }
-    SECTION("with higher limits each Secret is read once, and a changed one is one change") {
+    SECTION("with higher limits each Secret is read once") {
         monitors.config.limits.references_per_monitor = many_secrets;
         monitors.start();
         monitors.advance(5s);
         CHECK(monitors.source->jobs().size() == many_secrets + 1);
         CHECK(monitors.source->status().references == many_secrets);
         CHECK(count_of(monitors.take_requests(), "/secrets") <= 3 * many_secrets);
-        const auto generations = monitors.source->status().generations;
-        CHECK(generations <= 6);  // not one for each Secret
-        monitors.take();
-        monitors.server.apply(sim::secret("a", "s1").data("token", "new"));
-        monitors.settle();
-        CHECK(monitors.take() == std::vector<std::string>{"+serviceMonitor/a/greedy/1"});
-        CHECK(monitors.source->status().generations == generations + 1);
-        CHECK(monitors.take_requests().size() < 10);
+        CHECK(monitors.source->status().generations <= 6);  // not one for each Secret
         monitors.server.remove("servicemonitors", "a", "greedy");
         monitors.settle();
         CHECK(monitors.source->status().references == 1);

@@ -118,14 +118,28 @@ class Recordings(unittest.TestCase):
                 part[:] = sorted(original(json.dumps(item, sort_keys=True)) for item in part)
         return diff
 
+    def test_former_recordings_are_kept(self):
+        folder = os.path.dirname(self.file)
+        sizes = []
+        for kept in ("2", "2", "2", "2"):
+            run("discover", "--sim", "--once", "--anonymise", "--record", self.file,
+                "--record-keep", kept, "--role", "node" if len(sizes) % 2 else "pod")
+            sizes.append(os.path.getsize(self.file))
+        self.assertEqual(sorted(os.listdir(folder)), sorted(
+            "recording.gz" + number + names
+            for number in ("", ".1", ".2") for names in ("", ".names")))
+        self.assertEqual([os.path.getsize(self.file + number) for number in (".2", ".1", "")],
+                         sizes[1:])
+
     def test_a_replay_until_a_moment_has_the_diffs_before_it(self):
-        recorded = self.record(diffs=6)
-        everything = self.replay("--output", "json").stdout
-        self.assertEqual(everything, recorded)
-        early = self.replay("--output", "json", "--until", "2.5").stdout
-        self.assertTrue(recorded.startswith(early))
-        self.assertGreater(len(early), 0)
-        self.assertLess(len(early), len(recorded))
+        recorded = self.record()
+        sizes = []
+        for until in ("0.001", "1.5", "2.5", "100000"):
+            output = self.replay("--output", "json", "--until", until).stdout
+            self.assertTrue(recorded.startswith(output))
+            sizes.append(len(output))
+        self.assertEqual(sizes, sorted(sizes))
+        self.assertEqual((sizes[0], sizes[-1]), (0, len(recorded)))
 
     def test_the_speed_of_a_replay_does_not_change_its_output(self):
         recorded = self.record()

@@ -296,9 +296,9 @@ class Monitors(unittest.TestCase):
         data = json.loads(get(url))["data"]
         active = {json.dumps([target[name] for name in ("scrapePool", "labels", "scrapeUrl")],
                              sort_keys=True) for target in data["activeTargets"]}
-        kept = ("__meta_kubernetes_", "__address__")
+        known = ("__meta_kubernetes_", "__address__")
         dropped = {json.dumps({name: value for name, value in target["discoveredLabels"].items()
-                               if name.startswith(kept)}, sort_keys=True)
+                               if name.startswith(known)}, sort_keys=True)
                    for target in data["droppedTargets"]}
         return {"active": active, "dropped": dropped}
 

@@ -242,8 +242,10 @@ JobStatus JobState::status() const {
         if (entry.provider) {
             config.provider = entry.provider->id();
             config.status = entry.provider->status();
-            config.groups = entry.provider->targets().group_count();
-            config.targets = entry.provider->targets().target_count();
+            entry.provider->targets()->read([&](const TargetGroups& groups) {
+                config.groups = groups.group_count();
+                config.targets = groups.target_count();
+            });
         } else {
             config.status.error = errc::invalid_config;
             config.status.message = entry.problem;
