@@ -93,7 +93,7 @@ class Clusters(unittest.TestCase):
             server.wait_health(lambda found: len(found) == 2 and
                                all(one["state"] == "synced" for one in found))
             groups = json.loads(server.ask("/sd/nodes"))
-            config = server.ask("/api/v1/status/config")
+            config = server.ask("/api/v1/scrape_pools/config?scrapePool=nodes")
         self.assertEqual({group["labels"]["__meta_cluster"] for group in groups},
                          {"blue", "green"})
         self.assertIn("__meta_cluster", config)
