@@ -7,6 +7,7 @@
 
 #include "cli/cluster.hpp"
 #include "cli/server_options.hpp"
+#include "cli/terminal_text.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "k8s_sd/sim/api_server.hpp"
@@ -107,15 +108,21 @@ class Host {
  private:
     void on_clusters(const k8s_sd::InventoryDiff& diff) {
         for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
-            std::cout << "cluster " << cluster.name << ": "
-                      << (cluster.problem.empty() ? cluster.display_name : cluster.problem)
+            // These texts are foreign.
+            std::cout << "cluster " << name_of(cluster) << ": "
+                      << support::printable(
+                             cluster.problem.empty() ? cluster.display_name : cluster.problem, 1000)
                       << std::endl;
         }
         for (const k8s_sd::InventoryCluster& cluster : diff.removed)
-            std::cout << "cluster " << cluster.name << " is gone" << std::endl;
+            std::cout << "cluster " << name_of(cluster) << " is gone" << std::endl;
         // Configurations that stay equal keep their watches and targets.
         const k8s_sd::DiscoveryConfig nodes{.role = k8s_sd::Role::node};
         manager_.apply_config({{"nodes", configs_of_clusters(nodes, inventory_.clusters())}});
+    }
+
+    static std::string name_of(const k8s_sd::InventoryCluster& cluster) {
+        return support::printable(cluster.ns + "/" + cluster.name, 200);
     }
 
     void on_diff(const k8s_sd::JobDiff& diff) {
@@ -128,8 +135,8 @@ class Host {
         }
         if (++seen_ == diffs_) return end();
         if (!simulation_) return;
-        if (simulation_->is_over(targets_["green"])) return end();
-        const std::string what = simulation_->step(targets_["blue"], targets_["green"]);
+        if (simulation_->is_over(targets_["fleet/green"])) return end();
+        const std::string what = simulation_->step(targets_["fleet/blue"], targets_["fleet/green"]);
         if (what.empty()) return;
         print_health();
         std::cout << "# " << what << std::endl;
@@ -147,9 +154,9 @@ class Host {
 
     void print_health() const {
         for (const k8s_sd::ServerHealth& server : manager_.servers()) {
-            std::cout << "  " << server.cluster << ": "
-                      << (server.error ? server.message : "healthy") << ", " << server.targets
-                      << " targets, " << server.usage.requests << " requests, "
+            std::cout << "  " << support::printable(server.cluster, 200) << ": "
+                      << support::printable(server.error ? server.message : "healthy", 1000) << ", "
+                      << server.targets << " targets, " << server.usage.requests << " requests, "
                       << server.usage.connections << " connections" << std::endl;
         }
     }

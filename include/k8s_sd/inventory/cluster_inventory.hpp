@@ -34,8 +34,10 @@ struct InventoryConfig {
     /// Whether Secrets with kubeconfigs are read: those with the label `x-k8s.io/cluster-profile`,
     /// in `secret_namespaces`. Needs permission to list and watch Secrets there.
     bool secrets = true;
-    /// Empty: the namespace of the ClusterProfile. Else: a Secret without the label
-    /// `x-k8s.io/cluster-profile-namespace` fits a ClusterProfile of its name in any namespace.
+    /// Empty: only Secrets in the namespace of a ClusterProfile fit it. Else: writers of Secrets in
+    /// these namespaces choose the servers of all ClusterProfiles. A Secret fits the ClusterProfile
+    /// in the namespace of its label `x-k8s.io/cluster-profile-namespace`; without the label, that
+    /// of any namespace.
     std::vector<std::string> secret_namespaces{};
     /// Required value of the label `x-k8s.io/cluster-inventory-consumer` of Secrets; empty: any.
     std::string consumer{};
@@ -43,17 +45,18 @@ struct InventoryConfig {
     /// "google" with an ExecConfig. Programs run only if they are configured here: a ClusterProfile
     /// names none. ExecConfig::provide_cluster_info passes its server and extension.
     std::map<std::string, AuthConfig> access_providers{};
-    /// Options of LIST and WATCH on the hub.
-    WatchOptions watch = {.max_object_bytes = std::size_t{1} << 20, .max_objects = 10'000};
+    /// Options of LIST and WATCH on the hub. `max_objects` limits the number of clusters.
+    WatchOptions watch = {.max_object_bytes = std::size_t{128} << 10, .max_objects = 1'000};
 };
 
 /// A cluster of the inventory.
 struct InventoryCluster {
     std::string ns{};            ///< namespace of the ClusterProfile
     std::string name{};          ///< name of the ClusterProfile
+    std::string uid{};           ///< UID of the ClusterProfile; a recreated one has another
     std::string display_name{};  ///< spec.displayName
     std::string manager{};       ///< name of the cluster manager
-    /// status.properties, such as "topology.kubernetes.io/region".
+    /// The first 100 of status.properties, such as "topology.kubernetes.io/region".
     std::map<std::string, std::string> properties{};
     /// Whether the condition ControlPlaneHealthy is not False. Information for the host: watches of
     /// an unhealthy server wait and retry anyway.
@@ -61,12 +64,13 @@ struct InventoryCluster {
     /// The server with its credentials. An empty URL: it was never known, see `problem`.
     ApiServerConfig api_server{};
     /// Why there is no access, or no present one, and the remedy; empty: none. `api_server` is the
-    /// last usable one. Without secrets.
+    /// last usable one of this UID. Without secrets.
     std::string problem{};
     bool operator==(const InventoryCluster&) const = default;
 };
 
-/// The changes since the previous diff.
+/// The changes since the previous diff. A cluster recreated in between is in `updated`, with
+/// another UID.
 struct InventoryDiff {
     bool full = false;                        ///< the first diff: all clusters are in `updated`
     std::vector<InventoryCluster> updated{};  ///< new clusters, and clusters with a change
@@ -75,11 +79,13 @@ struct InventoryDiff {
 
 /// The status of a ClusterInventory.
 struct InventoryStatus {
-    bool synced = false;          ///< the first diff has been or will be delivered
-    DiscovererStatus profiles{};  ///< watches of ClusterProfiles
-    DiscovererStatus secrets{};   ///< watches of Secrets, if they are read
-    std::size_t clusters = 0;     ///< all clusters
-    std::size_t usable = 0;       ///< clusters with a server
+    bool synced = false;  ///< the first diff has been or will be delivered
+    /// Watches of ClusterProfiles, as of the last change of their errors: counts and times are
+    /// older.
+    DiscovererStatus profiles{};
+    DiscovererStatus secrets{};  ///< the same for Secrets, if they are read
+    std::size_t clusters = 0;    ///< all clusters
+    std::size_t usable = 0;      ///< clusters with a server
 };
 
 /// Experimental: its interface and rules may change with the cluster inventory API, which is alpha.
@@ -97,10 +103,11 @@ struct InventoryStatus {
 /// \par Callback
 /// `void(const InventoryDiff&)`, called on the executor given at construction, as if by post: never
 /// from inside a member function, never concurrently with itself. The first call comes after
-/// ClusterProfiles and Secrets have been listed, or Secrets have failed; it has `full == true` and
-/// all clusters, possibly none. Later calls have true changes only. While the callback runs,
-/// changes are coalesced. After cancel() has returned, at most one call already begun is still
-/// running. Errors of the network, the hub or a permission never remove clusters. An exception
+/// ClusterProfiles and Secrets have been listed. It does not wait for Secrets if a permission is
+/// missing, nor longer than 30 seconds. It has `full == true` and all clusters, possibly none.
+/// Later calls have true changes only. While the callback runs, changes are coalesced. After
+/// cancel() has returned, at most one call already begun is still running. Errors of the network,
+/// the hub or a permission never remove clusters. An exception
 /// leaves through the function running the context; the diff counts as delivered.
 ///
 /// \par Object lifetimes
@@ -146,7 +153,6 @@ class K8S_SD_EXPORT ClusterInventory {
     /// All clusters by namespace and name, possibly ahead of the delivered diffs; empty before the
     /// first diff is ready.
     std::vector<InventoryCluster> clusters() const;
-    /// A copy of the current status.
     InventoryStatus status() const;
 
  private:
@@ -159,9 +165,10 @@ class K8S_SD_EXPORT ClusterInventory {
 };
 
 /// A configuration for each cluster with a server, for DiscoveryManager::apply_config(): `config`
-/// with this server, and with the name of the ClusterProfile as `cluster.name`, or
-/// "namespace/name" if several have the name. Thread-safe.
-/// \param config  without a server
+/// with this server, and with "namespace/name" of the ClusterProfile as `cluster.name`.
+/// Thread-safe.
+/// \param config  without a server and a name
+/// \throws ConfigError for a configuration with one
 K8S_SD_EXPORT std::vector<DiscoveryConfig> configs_of_clusters(
     const DiscoveryConfig& config, const std::vector<InventoryCluster>& clusters);
 

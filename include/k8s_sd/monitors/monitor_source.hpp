@@ -95,6 +95,7 @@ struct MonitorSourceConfig {
     ApiServerConfig api_server{};      ///< the server, with credentials
     std::string kubeconfig_file{};     ///< see DiscoveryConfig
     std::string kubeconfig_context{};  ///< empty: current-context
+    ClusterName cluster{};             ///< for targets of this server, see DiscoveryConfig
     /// Which monitors to select, and how to make jobs of them.
     MonitorOwnerInput owner{};
     MonitorOptions options{};  ///< facts about the cluster and the scrapers

@@ -5,6 +5,9 @@
 #include "cli/terminal_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace support {
@@ -91,9 +94,8 @@ void check(const ClusterOptions& options) {
     check_names(options);
 }
 
-std::vector<DiscoveryConfig> configs_of(
-    DiscoveryConfig config, const ClusterOptions& options,
-    const std::function<void(const std::string&)>& on_unusable) {
+std::vector<DiscoveryConfig> configs_of(DiscoveryConfig config, const ClusterOptions& options,
+                                        const std::function<void(const std::string&)>& on_warning) {
     if (!options.several()) {
         if (!options.name.empty()) config.cluster.name = options.name;
         set_label(config, options);
@@ -102,15 +104,24 @@ std::vector<DiscoveryConfig> configs_of(
     find_kubeconfig(config);
     config.cluster = {};
     std::vector<DiscoveryConfig> configs;
+    std::map<std::array<std::string, 3>, std::string> contexts;  // by server
     for (DiscoveryConfig& one : configs_of_contexts(config, contexts_of(config, options))) {
         set_label(one, options);
         try {
-            usable_server(one);
+            const k8s_sd::ApiServerConfig server = usable_server(one);
+            const auto [known, is_new] = contexts.try_emplace(
+                {server.url, server.tls.server_name, server.proxy.url}, one.kubeconfig_context);
+            if (!is_new) {
+                on_warning("contexts " + printable(known->second, 200) + " and " +
+                           printable(one.kubeconfig_context, 200) +
+                           " have the same server: its targets appear twice; choose one with "
+                           "--context");
+            }
             configs.push_back(std::move(one));
         } catch (const std::exception& e) {
             if (!options.all_contexts) throw;
-            on_unusable("context " + printable(one.kubeconfig_context, 200) +
-                        " is left out: " + e.what());
+            on_warning("context " + printable(one.kubeconfig_context, 200) +
+                       " is left out: " + e.what());
         }
     }
     if (configs.empty()) {

@@ -28,11 +28,11 @@ Section several_server_options(k8s_sd::DiscoveryConfig&, ClusterOptions&,
 void check(const ClusterOptions&);
 
 /// The configurations for all clusters of the options: `config` itself, with its name, or one for
-/// each context. Finds and reads the kubeconfig. A context of --all-contexts that cannot be used is
-/// passed to `on_unusable`, in words, and left out.
+/// each context. Finds and reads the kubeconfig. Contexts of --all-contexts that cannot be used are
+/// left out. `on_warning` receives them, in words, and contexts of one server.
 /// \throws k8s_sd::ConfigError, Unusable
 std::vector<k8s_sd::DiscoveryConfig> configs_of(
     k8s_sd::DiscoveryConfig config, const ClusterOptions&,
-    const std::function<void(const std::string&)>& on_unusable);
+    const std::function<void(const std::string&)>& on_warning);
 
 }  // namespace support

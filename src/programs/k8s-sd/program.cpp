@@ -2,6 +2,7 @@
 
 #include "cli/cluster_options.hpp"
 #include "cli/server_options.hpp"
+#include "cli/terminal_text.hpp"
 #include "cli/warm_options.hpp"
 #include "jobs/job_notes.hpp"
 #include "k8s_sd/environment.hpp"
@@ -154,12 +155,18 @@ void Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs) const {
             all.push_back(std::move(config));
             continue;
         }
+        if (options_.clusters.several() && !config.cluster.name.empty()) {
+            warn_("cluster: " + support::printable(config.cluster.name, 200) +
+                  " is ignored: the contexts of the command line have names of their own");
+        }
         for (const k8s_sd::DiscoveryConfig& server : servers_) {
             k8s_sd::DiscoveryConfig& own = all.emplace_back(config);
             support::set_server(own, server);
-            // The file may name its server itself, unless there are several.
+            // The file may choose the label, and name its server unless there are several.
+            const bool has_label = own.cluster.label != k8s_sd::ClusterName{}.label;
+            if (!has_label) own.cluster.label = server.cluster.label;
             if (own.cluster.name.empty() || options_.clusters.several())
-                own.cluster = server.cluster;
+                own.cluster.name = server.cluster.name;
         }
     }
     configs = std::move(all);
@@ -175,7 +182,7 @@ void Program::start() {
     allocation_count_->start();
     guard_.start();
     jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
-    monitors_.start(options_.server, [this] { on_monitors(); });
+    monitors_.start(servers_.front(), [this] { on_monitors(); });
     follow_config();
     if (cluster_ && !options_.one_question) cluster_->start_changes(std::chrono::seconds(1));
 }

@@ -62,12 +62,28 @@ struct Hub : Simulation {
              boost::json::parse(R"({"displayName": "D", "clusterManager": {"name": "m"}})")},
             {"status", boost::json::parse(status)}});
     }
+    /// \param target  the label for the namespace of the profile
+    void secret_for(const std::string& target, const std::string& ns, const std::string& url) {
+        server.apply(sim::secret(ns, "s")
+                         .label("x-k8s.io/cluster-profile", "blue")
+                         .label("x-k8s.io/cluster-profile-namespace", target)
+                         .data("Config", kubeconfig(url)));
+    }
     void secret(const std::string& name, const std::string& profile, const std::string& content,
                 const std::string& key = "Config", const std::string& ns = "fleet") {
         server.apply(sim::secret(ns, name)
                          .label("x-k8s.io/cluster-profile", profile)
                          .label("x-k8s.io/cluster-inventory-consumer", "k8s-sd")
                          .data(key, content));
+    }
+    void fail_secrets(int times) {
+        failures = times;
+        server.set_intercept([this](const sim::Request& request) {
+            std::optional<sim::Response> answer;
+            if (contains(request.target, "/secrets") && failures-- > 0)
+                answer = sim::Response::failure(503, "ServiceUnavailable", "later");
+            return answer;
+        });
     }
     static std::string kubeconfig(const std::string& url, const std::string& user = "token: t") {
         return "clusters: [{name: c, cluster: {server: '" + url +
@@ -79,6 +95,7 @@ struct Hub : Simulation {
     std::optional<ClusterInventory> inventory;
     std::string log;
     int diffs = 0;
+    int failures = 0;
 };
 
 }  // namespace
@@ -225,9 +242,150 @@ TEST_CASE("ClusterInventory: consumers, namespaces and labels select Secrets and
     CHECK(rules[1].ns == "mine");
 }
 
+TEST_CASE("ClusterInventory: a Secret cannot take over a cluster of another namespace") {
+    Hub h;
+    h.profile("blue");
+    h.secret_for("fleet", "a", "https://evil");
+    h.run();
+    CHECK(h.take_log() == "full ~blue=;");
+    h.secret("s", "blue", Hub::kubeconfig("https://right"));
+    CHECK(h.take_log() == " ~blue=https://right;");
+    h.secret_for("fleet", "a", "https://evil:2");
+    h.server.remove("secrets", "fleet", "s");
+    CHECK(h.take_log() == " ~blue=https://right;");
+}
+
+TEST_CASE("ClusterInventory: Secrets of configured namespaces name the namespace of a cluster") {
+    Hub h;
+    h.config.secret_namespaces = {"a", "fleet", "z"};
+    h.profile("blue");
+    h.profile("blue", "{}", "other");
+    h.secret_for("fleet", "a", "https://a");
+    h.secret_for("fleet", "z", "https://z");
+    h.run();
+    CHECK(h.take_log() == "full ~blue=https://a ~blue=;");
+    h.secret_for("fleet", "fleet", "https://own");
+    CHECK(h.take_log() == " ~blue=https://own;");
+    h.server.remove("secrets", "fleet", "s");
+    CHECK(h.take_log() == " ~blue=https://a;");
+    // Without a namespace it fits both profiles, and the one with the namespace comes first.
+    h.secret("s", "blue", Hub::kubeconfig("https://any"), "Config", "z");
+    CHECK(h.take_log() == " ~blue=https://any;");
+    h.server.remove("secrets", "a", "s");
+    CHECK(h.take_log() == " ~blue=https://any;");
+}
+
+TEST_CASE("ClusterInventory: a recreated ClusterProfile has no access of the old one") {
+    Hub h;
+    h.profile("blue");
+    h.secret("s", "blue", Hub::kubeconfig("https://old"));
+    h.run();
+    CHECK(h.take_log() == "full ~blue=https://old;");
+    const std::string uid = h.cluster("blue").uid;
+    CHECK_FALSE(uid.empty());
+    h.server.remove("secrets", "fleet", "s");
+    CHECK(h.take_log() == " ~blue=https://old;");
+    h.server.remove("clusterprofiles", "fleet", "blue");
+    h.profile("blue");
+    CHECK(contains(h.take_log(), "~blue=;"));
+    CHECK(h.cluster("blue").uid != uid);
+
+    // The same without events: the next list has the new object.
+    h.secret("s", "blue", Hub::kubeconfig("https://second"));
+    CHECK(h.take_log() == " ~blue=https://second;");
+    h.server.remove("secrets", "fleet", "s");
+    h.take_log();
+    h.server.accept_connections(false);
+    h.server.disconnect_all();
+    h.settle();
+    h.server.remove("clusterprofiles", "fleet", "blue");
+    h.profile("blue");
+    h.server.accept_connections(true);
+    h.advance(10min);
+    CHECK(contains(h.take_log(), "~blue=;"));
+    CHECK(h.inventory->clusters().size() == 1);
+}
+
+TEST_CASE("ClusterInventory: a short failure of Secrets does not make the first diff") {
+    Hub h;
+    h.profile("blue");
+    h.secret("s", "blue", Hub::kubeconfig("https://blue"));
+    h.fail_secrets(1);
+    h.run();
+    CHECK(h.take_log() == "");
+    h.advance(1min);
+    CHECK(h.take_log() == "full ~blue=https://blue;");
+}
+
+TEST_CASE("ClusterInventory: Secrets that fail for long do not hold back other clusters") {
+    Hub h;
+    h.profile("blue");
+    h.fail_secrets(1000);
+    h.run();
+    h.advance(10min);
+    CHECK(h.take_log() == "full ~blue=;");
+    CHECK(contains(h.cluster("blue").problem, "Secrets cannot be read"));
+}
+
+TEST_CASE("ClusterInventory: heartbeats of conditions are no changes") {
+    Hub h;
+    const auto beat = [&](int time) {
+        h.profile("blue", R"({"conditions": [{"type": "ControlPlaneHealthy", "status": "True",
+                              "lastTransitionTime": ")" +
+                              std::to_string(time) + R"("}]})");
+    };
+    beat(0);
+    h.secret("s", "blue", Hub::kubeconfig("https://blue"));
+    h.run();
+    h.take_log();
+    for (int i = 1; i < 5; ++i) {
+        beat(i);
+        CHECK(h.take_log() == "");
+    }
+    CHECK(h.cluster("blue").healthy);
+}
+
+TEST_CASE("ClusterInventory: credentials are not sent without TLS or to an unverified server") {
+    Hub h;
+    h.profile("http", R"({"accessProviders": [{"name": "p", "cluster": {"server": "http://a"}}]})");
+    h.profile("skip", R"({"accessProviders": [{"name": "p", "cluster": {"server": "https://a",
+                          "insecure-skip-tls-verify": true}}]})");
+    h.profile("secret");
+    h.secret("s", "secret", Hub::kubeconfig("http://a"));
+    h.profile("plain");
+    h.secret("plain", "plain",
+             "clusters: [{name: c, cluster: {server: 'http://a'}}]\ncontexts: [{name: c, context: "
+             "{cluster: c}}]\ncurrent-context: c\n");
+    h.config.access_providers["p"].bearer_token = "t";
+    h.run();
+    CHECK(h.take_log() == "full ~http= ~plain=http://a ~secret= ~skip=;");
+    for (const char* name : {"http", "secret", "skip"}) {
+        INFO(name);
+        CHECK(contains(h.cluster(name).problem, "embed certificate-authority-data"));
+    }
+}
+
+TEST_CASE("ClusterInventory: problems, properties and names are bounded") {
+    Hub h;
+    std::string providers, properties;
+    for (int i = 0; i < 300; ++i) {
+        const std::string name = R"({"name": "p)" + std::to_string(1000 + i) + "\"}";
+        (providers += providers.empty() ? "" : ",") += name;
+        (properties += properties.empty() ? "" : ",") += name;
+    }
+    h.profile("blue",
+              "{\"accessProviders\": [" + providers + "], \"properties\": [" + properties + "]}");
+    h.profile(std::string(64, 'x'));
+    h.run();
+    const InventoryCluster blue = h.cluster("blue");
+    CHECK(blue.properties.size() == 100);
+    CHECK(contains(blue.problem, "p1009 and 290 more"));
+    CHECK_FALSE(contains(blue.problem, "p1010"));
+    CHECK(contains(h.cluster(std::string(64, 'x')).problem, "at most 63 characters"));
+}
+
 TEST_CASE("ClusterInventory: names of configurations are those of the profiles") {
     DiscoveryConfig pods;
-    pods.kubeconfig_file = "hub";
     const auto cluster = [](const std::string& ns, const std::string& name,
                             const std::string& url) {
         InventoryCluster made;
@@ -241,10 +399,16 @@ TEST_CASE("ClusterInventory: names of configurations are those of the profiles")
                                    cluster("b", "x", "https://3"), cluster("b", "z", "")});
     REQUIRE(configs.size() == 3);
     CHECK(configs[0].cluster.name == "a/x");
-    CHECK(configs[1].cluster.name == "y");
+    CHECK(configs[1].cluster.name == "a/y");
     CHECK(configs[2].cluster.name == "b/x");
     CHECK(configs[2].kubeconfig_file.empty());
     CHECK_NOTHROW(validate(configs[2]));
+    // Options that would be ignored.
+    pods.api_server.proxy.url = "http://proxy";
+    CHECK_THROWS_AS(configs_of_clusters(pods, {}), ConfigError);
+    pods.api_server = {};
+    pods.cluster.name = "blue";
+    CHECK_THROWS_AS(configs_of_clusters(pods, {}), ConfigError);
 }
 
 TEST_CASE("ClusterInventory: unusable options name the field") {
@@ -262,6 +426,17 @@ TEST_CASE("ClusterInventory: unusable options name the field") {
     h.config.access_providers["p"].username = "a:b";
     CHECK(contains(problem(), "access_providers[p]"));
     h.config.access_providers.clear();
+    h.config.access_providers[""] = {};
+    CHECK(contains(problem(), "without a name"));
+    h.config.access_providers.clear();
+    for (const char* consumer : {"a,b in (c)", "a b", "!", "b)"}) {
+        h.config.consumer = consumer;
+        CHECK(problem().starts_with("consumer"));
+    }
+    h.config.consumer.clear();
+    h.config.secret_namespaces = {"a", "B"};
+    CHECK(contains(problem(), "secret_namespaces[1]"));
+    h.config.secret_namespaces.clear();
     h.config.label_selector = "a in (";
     CHECK(contains(problem(), "label_selector"));
 }

@@ -82,6 +82,23 @@ class Clusters(unittest.TestCase):
             self.assertRegex(metrics, 'k8s_sd_server_synced{cluster="%s",server="%s"} 1\n'
                              % (name, re.escape(url)))
 
+    def test_with_several_contexts_the_file_chooses_the_label_and_not_the_name(self):
+        job = JOB.replace("{role: node}", "{role: node, cluster: x, cluster_label: __meta_cluster}")
+        with simulated_cluster() as blue, simulated_cluster() as green, \
+                file_with(kubeconfig(blue=blue, green=green), "kc") as kc, \
+                file_with(job, "scrape.yml") as path, \
+                running("k8s-sd", "--config", path, "--kubeconfig", kc, "--all-contexts",
+                        "--listen", "127.0.0.1:0") as program:
+            server = Server(program)
+            server.wait_health(lambda found: len(found) == 2 and
+                               all(one["state"] == "synced" for one in found))
+            groups = json.loads(server.ask("/sd/nodes"))
+            config = server.ask("/api/v1/scrape_pools/config?scrapePool=nodes")
+        self.assertEqual({group["labels"]["__meta_cluster"] for group in groups},
+                         {"blue", "green"})
+        self.assertIn("__meta_cluster", config)
+        self.assertIn("green", config)
+
     def test_a_file_names_clusters_and_the_failing_one_is_reported(self):
         with simulated_cluster() as blue, \
                 file_with(FILE.replace("URL", f"'{blue}'"), "scrape.yml") as path, \

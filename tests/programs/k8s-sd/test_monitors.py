@@ -72,6 +72,15 @@ class Serving(unittest.TestCase):
             monitors = until(lambda: self.with_jobs(server, 6))
             self.assertTrue(monitors["owner"]["known"])
 
+    def test_targets_of_monitors_have_the_name_of_the_cluster(self):
+        with serving("--sim", "--monitors", "--cluster", "blue") as server:
+            until(lambda: self.configs(server, SHOP))
+            groups = until(lambda: json.loads(
+                server.ask(f"/sd/{SHOP.replace('/', '%2F')}")[2]) or None)
+            self.assertEqual({group["labels"].get("cluster") for group in groups}, {"blue"})
+            health = json.loads(server.ask("/api/ui/health")[2])
+            self.assertEqual({one["cluster"] for one in health["servers"]}, {"blue"})
+
     def test_a_job_without_targets_says_why(self):
         with serving("--sim", "--monitors", "--collectors", "1") as server:
             until(lambda: self.configs(server, SHOP))

@@ -56,6 +56,24 @@ TEST_CASE("Metrics: of watches that are shared, a series is written once") {
     CHECK(text.ends_with('\n'));
 }
 
+TEST_CASE("Metrics: a label of a series replaces one of the host") {
+    WatchStatus pods;
+    pods.kind = Kind::pod;
+    pods.lists[0] = 1;
+    pods.server = "https://b";
+    const auto text_of = [&] {
+        return to_prometheus_text({pods}, TimePoint(),
+                                  {{"cluster", "host"}, {"resource", "x"}, {"zone", "z"}});
+    };
+    const std::string rest =
+        "zone=\"z\",server=\"https://b\",resource=\"pods\",namespace=\"\",reason=\"first\"} 1\n";
+    CHECK(text_of().find("k8s_sd_watch_lists_total{cluster=\"host\"," + rest) != std::string::npos);
+    pods.cluster = "blue";
+    CHECK(text_of().find("k8s_sd_watch_lists_total{zone=\"z\",cluster=\"blue\"," +
+                         rest.substr(rest.find(',') + 1)) != std::string::npos);
+    CHECK(text_of().find("host") == std::string::npos);
+}
+
 TEST_CASE("Metrics: the histogram's buckets are cumulative, in seconds, with sum and count") {
     using namespace std::chrono_literals;
     Metrics metrics;

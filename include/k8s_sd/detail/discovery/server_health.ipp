@@ -1,7 +1,6 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/server_health.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -68,12 +67,12 @@ std::vector<ServerHealth> servers_of(const std::vector<JobStatus>& jobs,
     for (const JobStatus& job : jobs) {
         for (const JobConfigStatus& config : job.configs) collector.add(config);
     }
+    std::map<std::string_view, const ServerUsage*> usages;
+    for (const ServerUsage& one : usage) usages.emplace(one.server, &one);
     std::vector<ServerHealth> servers = std::move(collector).take();
     for (ServerHealth& server : servers) {
-        const auto own = std::find_if(usage.begin(), usage.end(), [&](const ServerUsage& other) {
-            return other.server == server.server;
-        });
-        if (own != usage.end()) server.usage = *own;
+        const auto own = usages.find(server.server);
+        if (own != usages.end()) server.usage = *own->second;
     }
     return servers;
 }

@@ -1,21 +1,26 @@
 #include "k8s_sd/api/secret.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/run_state.hpp"
+#include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/backoff.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/inventory/cluster_profile.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "k8s_sd/objects/generic.hpp"
 #include "k8s_sd/objects/watcher.hpp"
+#include "k8s_sd/selector.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,9 +30,29 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
+void check_consumer(const std::string& consumer) {
+    if (consumer.empty()) return;
+    std::vector<LabelSelector::Requirement> parsed;
+    try {
+        parsed = LabelSelector::parse("key=" + consumer).requirements();
+    } catch (const ConfigError&) {
+        parsed.clear();
+    }
+    if (parsed.size() == 1 && parsed[0].values == std::vector<std::string>{consumer}) return;
+    throw ConfigError("consumer", "must be the value of a label: at most 63 letters, digits, '-', "
+                                  "'_' and '.', such as \"k8s-sd\"");
+}
+
 const InventoryConfig& checked_inventory(const InventoryConfig& config) {
-    for (const auto& [name, auth] : config.access_providers)
+    for (const auto& [name, auth] : config.access_providers) {
+        if (name.empty()) throw ConfigError("access_providers", "has a provider without a name");
         detail::check_auth("access_providers[" + name + "]", auth);
+    }
+    for (std::size_t i = 0; i < config.secret_namespaces.size(); ++i) {
+        detail::check_namespace_name("secret_namespaces[" + std::to_string(i) + "]",
+                                     config.secret_namespaces[i]);
+    }
+    check_consumer(config.consumer);
     return config;
 }
 
@@ -48,7 +73,11 @@ WatcherConfig watched_profiles(const InventoryConfig& config) {
                          .kind = "ClusterProfile",
                          .plural = "clusterprofiles",
                          .namespaced = true};
-    profiles.fields = {"spec", "status"};
+    // Conditions change with each heartbeat.
+    profiles.fields = {
+        "metadata.uid",           "spec.displayName",          "spec.clusterManager.name",
+        "status.properties",      "status.conditions.type",    "status.conditions.status",
+        "status.accessProviders", "status.credentialProviders"};
     return profiles;
 }
 
@@ -72,14 +101,12 @@ ProfileName profile_name_of(const T& object) {
     return {std::string(object.metadata.namespace_), std::string(object.metadata.name)};
 }
 
-/// Applies a diff to the objects by name.
-template <class T>
-void apply_diff(std::map<ProfileName, std::shared_ptr<const T>>& objects,
-                const ObjectDiff<T>& diff) {
-    if (diff.full) objects.clear();
-    for (const auto& object : diff.removed) objects.erase(profile_name_of(*object));
-    for (const auto& object : diff.added) objects[profile_name_of(*object)] = object;
-    for (const auto& [before, after] : diff.changed) objects[profile_name_of(*after)] = after;
+/// How long the first diff waits for Secrets.
+constexpr Duration secrets_timeout = std::chrono::seconds(30);
+
+/// Whether retries do not help soon.
+bool is_refusal(error_code error) {
+    return error == errc::forbidden || error == errc::unauthorized || error == errc::not_found;
 }
 
 }  // namespace
@@ -88,7 +115,7 @@ void apply_diff(std::map<ProfileName, std::shared_ptr<const T>>& objects,
 class ClusterInventory::Impl final : public detail::RunState {
  public:
     Impl(const executor_type& executor, const InventoryConfig& config, Callback callback)
-        : RunState(executor, asio::make_strand(executor),
+        : RunState(executor, detail::make_own_strand(executor),
                    detail::ContextEnvironment::of(executor).clock(), 1),
           strand_(origin()),
           config_(checked_inventory(config)),
@@ -101,7 +128,7 @@ class ClusterInventory::Impl final : public detail::RunState {
         const std::lock_guard lock(mutex_);
         std::vector<InventoryCluster> all;
         if (!synced_) return all;
-        for (const auto& [name, cluster] : clusters_) all.push_back(cluster);
+        for (const auto& [name, cluster] : clusters_) all.push_back(*cluster);
         return all;
     }
     InventoryStatus status() const {
@@ -113,18 +140,14 @@ class ClusterInventory::Impl final : public detail::RunState {
         status.clusters = clusters_.size();
         status.usable = static_cast<std::size_t>(
             std::count_if(clusters_.begin(), clusters_.end(),
-                          [](const auto& entry) { return !entry.second.api_server.url.empty(); }));
+                          [](const auto& entry) { return !entry.second->api_server.url.empty(); }));
         return status;
     }
 
  private:
-    /// A cluster, and what it was made of.
-    struct Entry {
-        std::shared_ptr<const Generic> profile;
-        std::shared_ptr<const api::Secret> secret;  ///< null: none
-        InventoryCluster cluster;
-    };
     using SecretPtr = std::shared_ptr<const api::Secret>;
+    using Secrets = std::map<ProfileName, SecretPtr>;  ///< by namespace and name
+    using ClusterPtr = std::shared_ptr<const InventoryCluster>;
 
     /// A call on this object, unless it is destroyed or was never begun. Its watchers must not keep
     /// it alive.
@@ -149,6 +172,7 @@ class ClusterInventory::Impl final : public detail::RunState {
         asio::post(strand_, [self = self_as(this)] {
             self->profiles_watcher_.reset();
             self->secrets_watcher_.reset();
+            self->timer_.reset();
         });
     }
 
@@ -161,99 +185,158 @@ class ClusterInventory::Impl final : public detail::RunState {
         if (!secrets_watcher_) return;
         secrets_watcher_->set_status_callback(guarded(&Impl::on_status, &Impl::secrets_status_));
         secrets_watcher_->async_run(asio::detached);
+        timer_ = clock().make_timer(strand_);
+        timer_->expires_at(detail::due_after(clock().now(), secrets_timeout),
+                           detail::if_alive(std::weak_ptr(self_as(this)), [](Impl& self) {
+                               self.is_time_up_ = true;
+                               if (!self.cancelled()) self.update();
+                           }));
     }
 
     void on_profiles(const ObjectDiff<Generic>& diff) {
         if (cancelled()) return;
-        apply_diff(profiles_, diff);
+        if (diff.full) {
+            for (const auto& [name, profile] : profiles_) stale_.insert(name);
+            profiles_.clear();
+        }
+        for (const auto& profile : diff.removed) put(profile_name_of(*profile), nullptr);
+        for (const auto& profile : diff.added) put(profile_name_of(*profile), profile);
+        for (const auto& [before, after] : diff.changed) put(profile_name_of(*after), after);
         profiles_listed_ = true;
         update();
     }
+    void put(ProfileName name, std::shared_ptr<const Generic> profile) {
+        profile ? void(profiles_[name] = std::move(profile)) : void(profiles_.erase(name));
+        stale_.insert(std::move(name));
+    }
+
     void on_secrets(const ObjectDiff<api::Secret>& diff) {
         if (cancelled()) return;
-        apply_diff(secrets_, diff);
-        secrets_listed_ = true;
+        // The texts of problems say whether Secrets can be read.
+        if (!std::exchange(secrets_listed_, true)) redo_problems();
+        if (diff.full) {
+            while (!profiles_of_secrets_.empty()) forget(profiles_of_secrets_.begin()->first);
+        }
+        for (const auto& secret : diff.removed) forget(profile_name_of(*secret));
+        for (const auto& secret : diff.added) keep(secret);
+        for (const auto& [before, after] : diff.changed) keep(after);
         update();
     }
+    void forget(ProfileName secret) {
+        const auto known = profiles_of_secrets_.find(secret);
+        if (known == profiles_of_secrets_.end()) return;
+        const auto fitting = secrets_.find(known->second);
+        fitting->second.erase(secret);
+        if (fitting->second.empty()) secrets_.erase(fitting);
+        redo(known->second);
+        profiles_of_secrets_.erase(known);
+    }
+    void keep(const SecretPtr& secret) {
+        ProfileName name = profile_name_of(*secret);
+        forget(name);
+        const ProfileName profile = profile_of(*secret);
+        secrets_[profile].emplace(name, secret);
+        profiles_of_secrets_.emplace(std::move(name), profile);
+        redo(profile);
+    }
+
     void on_status(const DiscovererStatus& status, DiscovererStatus Impl::*known) {
         if (cancelled()) return;
         {
             const std::lock_guard lock(mutex_);
             this->*known = status;
         }
+        if (known != &Impl::secrets_status_ || secrets_listed_) return;
+        redo_problems();
         update();
     }
 
     /// A Secret that cannot be read does not hold back other clusters.
     bool is_ready() const {
-        return profiles_listed_ && (!secrets_watcher_ || secrets_listed_ || secrets_status_.error);
+        return profiles_listed_ && (!secrets_watcher_ || secrets_listed_ || is_time_up_ ||
+                                    is_refusal(secrets_status_.error));
+    }
+
+    /// \param profile  without a namespace: of any
+    void redo(const ProfileName& profile) {
+        if (!profile.first.empty()) {
+            stale_.insert(profile);
+            return;
+        }
+        for (const auto& [name, known] : profiles_) {
+            if (name.second == profile.second) stale_.insert(name);
+        }
+    }
+    void redo_problems() {
+        for (const auto& [name, cluster] : clusters_) {
+            if (!cluster->problem.empty()) stale_.insert(name);
+        }
     }
 
     void update() {
         if (!is_ready()) return;
-        const std::map<ProfileName, SecretPtr> secrets = secrets_by_profile();
-        std::map<ProfileName, Entry> entries;
-        std::map<ProfileName, InventoryCluster> now;
-        for (const auto& [name, profile] : profiles_) {
-            Entry& entry = entries[name];
-            const auto known = entries_.find(name);
-            if (known != entries_.end()) entry = known->second;
-            refresh(entry, profile, secret_of(name, secrets));
-            now.emplace(name, entry.cluster);
+        std::map<ProfileName, ClusterPtr> changes;
+        for (const ProfileName& name : std::exchange(stale_, {})) {
+            const auto profile = profiles_.find(name);
+            changes[name] = profile == profiles_.end() ? nullptr : cluster_of(*profile->second);
         }
-        entries_.swap(entries);
         const std::lock_guard lock(mutex_);
-        clusters_.swap(now);
+        for (auto& [name, cluster] : changes) {
+            cluster ? void(clusters_[name] = std::move(cluster)) : void(clusters_.erase(name));
+            changed_.insert(name);
+        }
         synced_ = true;
         if (has_news() && !cancelled()) wake();
     }
 
-    void refresh(Entry& entry, const std::shared_ptr<const Generic>& profile, SecretPtr secret) {
-        const bool is_same = entry.profile == profile && entry.secret == secret;
-        // The text of a problem also depends on the watch of Secrets.
-        if (is_same && entry.cluster.problem.empty()) return;
-        entry.profile = profile;
-        entry.secret = std::move(secret);
-        InventoryCluster cluster = detail::described_cluster(*profile);
+    ClusterPtr cluster_of(const Generic& profile) const {
+        const ProfileName name = profile_name_of(profile);
+        InventoryCluster cluster = detail::described_cluster(profile);
         try {
-            cluster.api_server = entry.secret ? detail::server_of_secret(*entry.secret)
-                                              : detail::server_of_profile(*profile, config_);
+            const SecretPtr secret = secret_of(name);
+            cluster.api_server = secret ? detail::server_of_secret(*secret)
+                                        : detail::server_of_profile(profile, config_);
         } catch (const ConfigError& e) {
             cluster.problem = e.what();
-            if (secrets_watcher_ && !secrets_listed_)
-                cluster.problem += "; Secrets cannot be read: " + secrets_status_.message;
-            // Stale access is better than none.
-            cluster.api_server = entry.cluster.api_server;
+            if (secrets_watcher_ && !secrets_listed_) {
+                cluster.problem += "; Secrets cannot be read: ";
+                cluster.problem +=
+                    secrets_status_.error ? secrets_status_.message : "there is no response yet";
+            }
+            // Stale access is better than none, but not that of a deleted ClusterProfile.
+            const auto before = clusters_.find(name);
+            if (before != clusters_.end() && before->second->uid == cluster.uid)
+                cluster.api_server = before->second->api_server;
         }
-        entry.cluster = std::move(cluster);
+        return std::make_shared<const InventoryCluster>(std::move(cluster));
     }
 
-    /// For each profile the first Secret by name. The profile's namespace is empty if the Secret
-    /// fits any.
-    std::map<ProfileName, SecretPtr> secrets_by_profile() const {
-        std::map<ProfileName, SecretPtr> secrets;
-        for (const auto& [name, secret] : secrets_) {
-            const api::StringMap& labels = secret->metadata.labels;
-            const auto profile = labels.find(detail::profile_label);
-            if (!profile) continue;
-            const std::string_view own =
-                config_.secret_namespaces.empty() ? secret->metadata.namespace_ : "";
-            const auto ns = labels.find(detail::profile_namespace_label).value_or(own);
-            secrets.try_emplace({std::string(ns), std::string(*profile)}, secret);
-        }
-        return secrets;
+    /// The profile of a Secret; without a namespace: of any. Only Secrets in namespaces of
+    /// the configuration may name a namespace: otherwise writers of Secrets in one namespace
+    /// could choose the servers of another.
+    ProfileName profile_of(const api::Secret& secret) const {
+        const api::StringMap& labels = secret.metadata.labels;
+        const std::string_view ns = config_.secret_namespaces.empty()
+                                        ? std::string_view(secret.metadata.namespace_)
+                                        : labels.find(detail::profile_namespace_label).value_or("");
+        return {std::string(ns), std::string(labels.find(detail::profile_label).value_or(""))};
     }
-    static SecretPtr secret_of(const ProfileName& profile,
-                               const std::map<ProfileName, SecretPtr>& secrets) {
-        auto found = secrets.find(profile);
-        if (found == secrets.end()) found = secrets.find({"", profile.second});
-        return found == secrets.end() ? nullptr : found->second;
+    /// Secrets that name the namespace come first, then those of the profile's own namespace.
+    SecretPtr secret_of(const ProfileName& profile) const {
+        for (const std::string& ns : {profile.first, std::string()}) {
+            const auto fitting = secrets_.find({ns, profile.second});
+            if (fitting == secrets_.end()) continue;
+            const auto own = fitting->second.lower_bound({profile.first, ""});
+            const bool has_own = own != fitting->second.end() && own->first.first == profile.first;
+            return (has_own ? own : fitting->second.begin())->second;
+        }
+        return nullptr;
     }
 
     // --- delivery -----------------------------------------------------------------------------
 
     /// Under the mutex.
-    bool has_news() const { return synced_ && (!is_delivered_ || clusters_ != delivered_); }
+    bool has_news() const { return synced_ && (!is_delivered_ || !changed_.empty()); }
 
     bool deliver_next(TimePoint) override {
         InventoryDiff diff;
@@ -262,6 +345,7 @@ class ClusterInventory::Impl final : public detail::RunState {
             if (cancelled() || !has_news()) return false;
             diff = take_news();
         }
+        if (!diff.full && diff.updated.empty() && diff.removed.empty()) return false;
         callback_(diff);
         return true;
     }
@@ -273,15 +357,17 @@ class ClusterInventory::Impl final : public detail::RunState {
     InventoryDiff take_news() {
         InventoryDiff diff;
         diff.full = !std::exchange(is_delivered_, true);
-        for (const auto& [name, cluster] : clusters_) {
-            const auto before = delivered_.find(name);
-            if (before == delivered_.end() || before->second != cluster)
-                diff.updated.push_back(cluster);
+        for (const ProfileName& name : std::exchange(changed_, {})) {
+            const auto now = clusters_.find(name);
+            if (now == clusters_.end()) {
+                const auto gone = delivered_.extract(name);
+                if (gone) diff.removed.push_back(*gone.mapped());
+                continue;
+            }
+            ClusterPtr& before = delivered_[name];
+            if (!before || *before != *now->second) diff.updated.push_back(*now->second);
+            before = now->second;
         }
-        for (const auto& [name, cluster] : delivered_) {
-            if (!clusters_.contains(name)) diff.removed.push_back(cluster);
-        }
-        delivered_ = clusters_;
         return diff;
     }
 
@@ -295,19 +381,23 @@ class ClusterInventory::Impl final : public detail::RunState {
     std::optional<Watcher<Generic>> profiles_watcher_;
     std::optional<Watcher<api::Secret>> secrets_watcher_;  ///< empty: Secrets are not read
     std::map<ProfileName, std::shared_ptr<const Generic>> profiles_;
-    std::map<ProfileName, std::shared_ptr<const api::Secret>> secrets_;
-    std::map<ProfileName, Entry> entries_;
+    std::map<ProfileName, Secrets> secrets_;  ///< by profile
+    std::map<ProfileName, ProfileName> profiles_of_secrets_;
+    std::set<ProfileName> stale_;  ///< clusters to make again
     bool profiles_listed_ = false;
     bool secrets_listed_ = false;
+    bool is_time_up_ = false;       ///< secrets_timeout has passed
+    std::unique_ptr<Timer> timer_;  ///< null: not begun, ended, or without Secrets
 
     // Written on the strand, under the mutex.
     DiscovererStatus profiles_status_;
     DiscovererStatus secrets_status_;
-    std::map<ProfileName, InventoryCluster> clusters_;
+    std::map<ProfileName, ClusterPtr> clusters_;
     bool synced_ = false;
 
     // Guarded by the mutex.
-    std::map<ProfileName, InventoryCluster> delivered_;
+    std::map<ProfileName, ClusterPtr> delivered_;
+    std::set<ProfileName> changed_;  ///< perhaps different from the delivered clusters
     bool is_delivered_ = false;
 };
 
@@ -342,16 +432,20 @@ InventoryStatus ClusterInventory::status() const { return impl_->status(); }
 
 std::vector<DiscoveryConfig> configs_of_clusters(const DiscoveryConfig& config,
                                                  const std::vector<InventoryCluster>& clusters) {
-    std::map<std::string_view, int> names;
-    for (const InventoryCluster& cluster : clusters) ++names[cluster.name];
+    const std::pair<const char*, bool> given[] = {
+        {"api_server", config.api_server != ApiServerConfig{}},
+        {"kubeconfig_file", !config.kubeconfig_file.empty()},
+        {"kubeconfig_context", !config.kubeconfig_context.empty()},
+        {"cluster.name", !config.cluster.name.empty()}};
+    for (const auto& [field, is_set] : given) {
+        if (is_set) throw ConfigError(field, "must not be set: it comes from the inventory");
+    }
     std::vector<DiscoveryConfig> configs;
     for (const InventoryCluster& cluster : clusters) {
         if (cluster.api_server.url.empty()) continue;
         DiscoveryConfig& one = configs.emplace_back(config);
         one.api_server = cluster.api_server;
-        one.kubeconfig_file.clear();
-        one.kubeconfig_context.clear();
-        one.cluster.name = names[cluster.name] > 1 ? cluster.ns + "/" + cluster.name : cluster.name;
+        one.cluster.name = cluster.ns + "/" + cluster.name;
     }
     return configs;
 }

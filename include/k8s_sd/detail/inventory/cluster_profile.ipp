@@ -20,6 +20,10 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t max_properties = 100;
+/// The longest value of a label.
+constexpr std::size_t max_label_bytes = 63;
+
 /// A member of nested objects; null if there is none.
 const json::value* json_member(const json::object& object,
                                std::initializer_list<std::string_view> path) {
@@ -80,6 +84,31 @@ void refuse_local_access(const std::string& where, const ApiServerConfig& server
     }
 }
 
+/// Refuses a server that anyone on the network could be.
+void refuse_unsafe(const std::string& where, const ApiServerConfig& server) {
+    const auto refuse = [&](const char* what) {
+        throw ConfigError(where, std::string(what) +
+                                     ", so the network could read its credentials; embed "
+                                     "certificate-authority-data and use https://");
+    };
+    if (!server.url.starts_with("https://")) refuse("has a server without TLS");
+    if (server.tls.insecure_skip_verify) refuse("has insecure-skip-tls-verify");
+}
+
+/// Whether the chosen context of a valid kubeconfig has a user.
+bool has_user(std::string_view kubeconfig) {
+    MergedKubeconfig config;
+    config.merge({"", kubeconfig});
+    return !config.contexts.at(config.current_context).body["user"].is_empty();
+}
+
+/// "ClusterProfile fleet/blue". A hostile hub may send any text as a name.
+template <class Metadata>
+std::string name_for_errors(std::string_view kind, const Metadata& metadata) {
+    return std::string(kind) + " " + printable(metadata.namespace_) + "/" +
+           printable(metadata.name);
+}
+
 /// The extension of a cluster for the program of credentials, as JSON.
 std::string exec_extension(const json::object& cluster) {
     for (const json::object* item : json_objects_in(cluster, {"extensions"})) {
@@ -99,8 +128,7 @@ ApiServerConfig server_of_provider(const std::string& where, const json::object&
         {"current-context", "c"}};
     ApiServerConfig server = read_kubeconfig_text(where, json::serialize(kubeconfig));
     refuse_local_access(where, server);
-    // Without TLS anyone on the network could read secrets.
-    if (!server.url.starts_with("https://")) return server;
+    refuse_unsafe(where, server);
     server.auth = auth;
     if (server.auth.exec && server.auth.exec->provide_cluster_info) {
         server.auth.exec->cluster_server = json_text_of(cluster, {"server"});
@@ -115,10 +143,12 @@ InventoryCluster described_cluster(const Generic& profile) {
     InventoryCluster cluster;
     cluster.ns = profile.metadata.namespace_;
     cluster.name = profile.metadata.name;
+    cluster.uid = profile.metadata.uid;
     cluster.display_name = json_text_of(profile.content, {"spec", "displayName"});
     cluster.manager = json_text_of(profile.content, {"spec", "clusterManager", "name"});
     for (const json::object* property :
          json_objects_in(profile.content, {"status", "properties"})) {
+        if (cluster.properties.size() == max_properties) break;
         const std::string name = json_text_of(*property, {"name"});
         if (!name.empty()) cluster.properties[name] = json_text_of(*property, {"value"});
     }
@@ -131,21 +161,21 @@ InventoryCluster described_cluster(const Generic& profile) {
 }
 
 ApiServerConfig server_of_secret(const api::Secret& secret) {
-    const std::string where = "Secret " + std::string(secret.metadata.namespace_) + "/" +
-                              std::string(secret.metadata.name);
+    const std::string where = name_for_errors("Secret", secret.metadata);
     // The KEP says Config; others write config.
     std::optional<std::string_view> text = secret.data.find("Config");
     if (!text) text = secret.data.find("config");
     if (!text) throw ConfigError(where, "has no key Config with a kubeconfig");
     ApiServerConfig server = read_kubeconfig_text(where, *text);
     refuse_local_access(where, server);
+    // The reader has dropped the credentials.
+    if (!server.url.starts_with("https://") && has_user(*text)) refuse_unsafe(where, server);
     return server;
 }
 
 ApiServerConfig server_of_profile(const Generic& profile, const InventoryConfig& config) {
-    const std::string where = "ClusterProfile " + std::string(profile.metadata.namespace_) + "/" +
-                              std::string(profile.metadata.name);
-    std::string names;
+    const std::string where = name_for_errors("ClusterProfile", profile.metadata);
+    std::vector<std::string> names;
     for (const std::string_view list : {"accessProviders", "credentialProviders"}) {
         for (const json::object* provider : json_objects_in(profile.content, {"status", list})) {
             const std::string name = json_text_of(*provider, {"name"});
@@ -153,20 +183,23 @@ ApiServerConfig server_of_profile(const Generic& profile, const InventoryConfig&
             const json::value* cluster = provider->if_contains("cluster");
             if (cluster && cluster->is_object() && credentials != config.access_providers.end())
                 return server_of_provider(where, cluster->get_object(), credentials->second);
-            names += (names.empty() ? "" : ", ") + printable(name);
+            names.push_back(printable(name));
         }
     }
     std::string remedy = "has no access provider";
     if (!names.empty()) {
-        remedy = "has the access providers " + names +
+        remedy = "has the access providers " + join_first(names) +
                  ", and there are credentials for none; "
                  "configure them in access_providers";
     }
-    if (config.secrets) {
-        remedy +=
-            (names.empty() ? "; " : ", or ") +
-            std::string("create a Secret with a kubeconfig in its key Config and the label ") +
-            std::string(profile_label) + "=" + std::string(profile.metadata.name);
+    if (!config.secrets) throw ConfigError(where, remedy);
+    remedy += names.empty() ? "; " : ", or ";
+    if (profile.metadata.name.size() > max_label_bytes) {
+        remedy += "give the ClusterProfile a name of at most 63 characters: it is the value of a "
+                  "label of its Secret";
+    } else {
+        remedy += "create a Secret with a kubeconfig in its key Config and the label " +
+                  std::string(profile_label) + "=" + printable(profile.metadata.name);
     }
     throw ConfigError(where, remedy);
 }

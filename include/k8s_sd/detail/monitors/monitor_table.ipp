@@ -627,6 +627,7 @@ void MonitorTable::adapt(ScrapeJob& job) const {
         discovery.api_server = config_.api_server;
         discovery.kubeconfig_file = config_.kubeconfig_file;
         discovery.kubeconfig_context = config_.kubeconfig_context;
+        if (discovery.cluster.name.empty()) discovery.cluster = config_.cluster;
     }
     if (!config_.shard) return;
     std::vector<std::pair<std::string_view, std::string>> values{

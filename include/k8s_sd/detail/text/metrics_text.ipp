@@ -32,6 +32,8 @@ void append_escaped(std::string& text, std::string_view value) {
 /// Writes samples, and the HELP and TYPE lines before the first sample of a metric.
 class TextWriter {
  public:
+    /// \param labels  of the host; a label of the sample replaces one of its name, since Prometheus
+    ///                refuses a text with duplicates
     explicit TextWriter(const MetricLabels& labels) : common_(labels) {}
 
     using Label = std::pair<std::string_view, std::string_view>;
@@ -85,7 +87,12 @@ class TextWriter {
             append_escaped(text_, text);
             text_ += '"';
         };
-        for (const auto& [label, text] : common_) add(label, text);
+        for (const auto& common : common_) {
+            const bool is_replaced = std::any_of(own.begin(), own.end(), [&](const Label& label) {
+                return label.first == common.first;
+            });
+            if (!is_replaced) add(common.first, common.second);
+        }
         for (const auto& [label, text] : own) {
             if (!label.empty()) add(label, text);
         }

@@ -19,6 +19,11 @@ std::string joined(const std::vector<std::string>& texts) {
 
 std::string kubernetes(const k8s_sd::DiscoveryConfig& config) {
     std::string text = "- role: " + std::string(to_string(config.role)) + "\n";
+    if (!config.cluster.name.empty()) {
+        text += "  cluster: " + quoted(config.cluster.name) + "\n";
+        if (config.cluster.label != k8s_sd::ClusterName{}.label)
+            text += "  cluster_label: " + quoted(config.cluster.label) + "\n";
+    }
     if (!config.namespaces.empty() || config.own_namespace) {
         text += "  namespaces:\n";
         if (config.own_namespace) text += "    own_namespace: true\n";

@@ -80,6 +80,7 @@ void MonitorJobs::start(const k8s_sd::DiscoveryConfig& server, std::function<voi
     config_->api_server = server.api_server;
     config_->kubeconfig_file = server.kubeconfig_file;
     config_->kubeconfig_context = server.kubeconfig_context;
+    config_->cluster = server.cluster;
     config_->min_update_interval = min_pause;
     source_.emplace(strand_, *config_,
                     [on_change = std::move(on_change)](const auto&) { on_change(); });

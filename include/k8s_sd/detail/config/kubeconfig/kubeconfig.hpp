@@ -70,7 +70,10 @@ struct MergedKubeconfig {
 /// \throws ConfigError if the reference is missing, or names a missing entry
 const KubeconfigEntry& find_entry(const KubeconfigEntries&, const YamlValue& reference);
 
-/// "there are a, b" or "there are none"
+/// Names for a message; of a long list the first ones, and the number of the others.
+std::string join_first(const std::vector<std::string>& names);
+
+/// "the kubeconfig has a, b" or "the kubeconfig has none"
 std::string list_names(const KubeconfigEntries&);
 
 /// Credentials, client certificate and impersonation.

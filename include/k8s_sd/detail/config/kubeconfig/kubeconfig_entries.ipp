@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/utf8.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -96,10 +97,17 @@ const KubeconfigEntry& find_entry(const KubeconfigEntries& entries, const YamlVa
     return found->second;
 }
 
+std::string join_first(const std::vector<std::string>& names) {
+    constexpr std::size_t max_names = 10;
+    if (names.size() <= max_names) return join(names);
+    return join(std::vector<std::string>(names.begin(), names.begin() + max_names)) + " and " +
+           std::to_string(names.size() - max_names) + " more";
+}
+
 std::string list_names(const KubeconfigEntries& entries) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : entries) names.push_back(printable(name));
-    return "the kubeconfig has " + (names.empty() ? "none" : join(names));
+    return "the kubeconfig has " + (names.empty() ? "none" : join_first(names));
 }
 
 }  // namespace k8s_sd::inline v0::detail
