@@ -111,6 +111,33 @@ TEST_CASE("Anonymiser: names in paths and selectors of requests are replaced") {
     CHECK(names.anonymiser->request("GET /version HTTP/1.1") == "GET /version HTTP/1.1");
 }
 
+TEST_CASE("Anonymiser: values that change targets stay, in objects and in field selectors") {
+    for (const std::string_view kept : {
+             R"({"spec":{"type":"ClusterIP","ipFamilyPolicy":"PreferDualStack",)"
+             R"("ipFamilies":["IPv6","IPv4"],"clusterIP":"None"}})",
+             R"({"spec":{"ipFamilyPolicy":"RequireDualStack"},"addressType":"IPv4"})",
+             R"({"annotations":{"endpoints.kubernetes.io/over-capacity":"truncated"}})",
+             R"({"annotations":{"endpoints.kubernetes.io/over-capacity":"warning"}})",
+             R"({"spec":{"initContainers":[{"restartPolicy":"Always"}]}})",
+             R"({"status":{"addresses":[{"type":"IPAddress"},{"type":"Hostname"}]}})",
+             R"({"spec":{"listeners":[{"protocol":"HTTPS","allowedRoutes":)"
+             R"({"namespaces":{"from":"Same"},"kinds":[{"kind":"TLSRoute"}]}}]}})",
+         }) {
+        NewNames names;
+        CHECK(names.json(kept) == kept);
+        CHECK(names.originals.empty());
+    }
+    NewNames names;
+    const std::string selected = names.anonymiser->request(
+        "GET /api/v1/pods?fieldSelector=spec.restartPolicy%3DAlways%2Cstatus.phase!%3DPending%2C"
+        "metadata.uid=00000000-0000-4000-8000-00000000000a%2Cspec.nodeName%3DAlways HTTP/1.1");
+    CHECK(selected ==
+          "GET /api/v1/pods?fieldSelector=spec.restartPolicy%3DAlways%2Cstatus.phase!%3DPending%2C"
+          "metadata.uid=00000000-0000-4000-8000-00000000000a%2Cspec.nodeName%3Dw1 HTTP/1.1");
+    CHECK(names.anonymiser->request("GET /api/v1/pods?labelSelector=phase%3DAlways HTTP/1.1") ==
+          "GET /api/v1/pods?labelSelector=phase%3Dw1 HTTP/1.1");
+}
+
 TEST_CASE("Anonymiser: objects in JSON keep what Kubernetes' API means, in pieces of any size") {
     for (std::size_t size = 1; size <= named_pod.size(); size += size < 20 ? 1 : 41) {
         NewNames names;

@@ -16,8 +16,9 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-/// Words without a name in them: values that rules of relabelling compare with, and the words of
-/// errors of API servers, which watches read as well. Sorted.
+/// Words without a name in them: values that rules of relabelling compare with, values of
+/// annotations that change targets, and the words of errors of API servers, which watches read as
+/// well. Sorted.
 constexpr auto kept_words = std::to_array<std::string_view>({
     "API",       "DELETED",    "Failed",    "IPv4",         "IPv6",
     "Internal",  "None",       "Pending",   "Running",      "Succeeded",
@@ -40,8 +41,8 @@ constexpr auto kept_words = std::to_array<std::string_view>({
     "required",  "resource",   "resources", "revision",     "scope",
     "selector",  "server",     "service",   "storage",      "svc",
     "system",    "the",        "to",        "token",        "too",
-    "true",      "try",        "unable",    "unknown",      "version",
-    "watch",     "yes",
+    "true",      "truncated",  "try",       "unable",       "unknown",
+    "version",   "warning",    "watch",     "yes",
 });
 static_assert(std::is_sorted(kept_words.begin(), kept_words.end()));
 
@@ -55,6 +56,37 @@ bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' 
 bool is_kept(std::string_view word) {
     return std::all_of(word.begin(), word.end(), is_digit) ||
            std::binary_search(kept_words.begin(), kept_words.end(), word);
+}
+
+/// One word of an enumeration: "ClusterIP", "CrashLoopBackOff", "ADDED".
+bool is_constant(std::string_view text) {
+    return text.size() <= 40 && !text.empty() && text.front() >= 'A' && text.front() <= 'Z' &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return is_digit(c) || (is_letter(c) && static_cast<unsigned char>(c) < 128);
+           });
+}
+
+bool has_form(std::string_view text, std::string_view form) {
+    return text.size() >= form.size() &&
+           std::equal(form.begin(), form.end(), text.begin(), [](char x, char c) {
+               return x == '0' ? is_digit(c) : x == 'x' ? is_hex(c) : x == c;
+           });
+}
+
+/// Values with a meaning in Kubernetes' API, which name nothing of a user.
+bool is_of_the_api(std::string_view key, std::string_view text) {
+    constexpr auto constants = std::to_array<std::string_view>(
+        {"addressType", "effect", "from", "ipFamilyPolicy", "kind", "method", "mode", "operator",
+         "pathType", "phase", "protocol", "restartPolicy", "reason", "status", "type", "verb"});
+    for (const std::string_view name : constants) {
+        if (key == name) return is_constant(text);
+    }
+    if (key == "apiVersion" || key == "group" || key == "apiGroup") return true;
+    if (key == "uid")
+        return has_form(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") && text.size() == 36;
+    // Times.
+    constexpr std::string_view digits = "0123456789TZ:.+-";
+    return has_form(text, "0000-00-00T00:00:00") && text.find_first_not_of(digits) == text.npos;
 }
 
 /// Takes the text up to the separator off, and the separator.
@@ -235,7 +267,19 @@ std::string Anonymiser::address_v6(const std::string& key) {
     return replacement;
 }
 
-std::string Anonymiser::selector(std::string_view escaped) {
+std::string Anonymiser::requirement(std::string_view path, std::string_view escaped) {
+    const std::string_view field = path.substr(path.rfind('.') + 1);
+    std::size_t value = 0;
+    while (value < escaped.size()) {
+        const auto [c, size] = character_at(escaped, value);
+        if (c != '=' && c != '!') break;
+        value += size;
+    }
+    if (is_of_the_api(field, escaped.substr(value))) return std::string(escaped);
+    return text(escaped, Escapes::percent);
+}
+
+std::string Anonymiser::selector(std::string_view escaped, bool of_fields) {
     std::string result;
     std::size_t at = 0;
     while (at < escaped.size()) {
@@ -260,7 +304,8 @@ std::string Anonymiser::selector(std::string_view escaped) {
                 break;
             }
         }
-        result += escaped.substr(begin, at - begin);
+        const std::string_view key = escaped.substr(begin, at - begin);
+        result += key;
         const std::size_t values = at;
         for (int depth = 0; at < escaped.size();) {
             const auto [c, size] = character_at(escaped, at);
@@ -268,7 +313,8 @@ std::string Anonymiser::selector(std::string_view escaped) {
             depth += c == '(' ? 1 : c == ')' ? -1 : 0;
             at += size;
         }
-        result += text(escaped.substr(values, at - values), Escapes::percent);
+        const std::string_view rest = escaped.substr(values, at - values);
+        result += of_fields ? requirement(key, rest) : text(rest, Escapes::percent);
         if (at < escaped.size()) {
             const std::size_t size = character_at(escaped, at).second;
             result += escaped.substr(at, size);
@@ -299,7 +345,7 @@ std::string Anonymiser::target(std::string_view target) {
         const std::string_view name = take_until(value, '=');
         ((result += separator) += name) += '=';
         if (name == "labelSelector" || name == "fieldSelector") {
-            result += selector(value);
+            result += selector(value, name == "fieldSelector");
         } else if (name == "continue" || name == "resourceVersion") {
             result += text(value, Escapes::percent);
         } else {
@@ -350,37 +396,6 @@ bool has_names(std::string_view key) {
 bool is_left_out(std::string_view key) {
     return key == "managedFields" || key == "env" || key == "envFrom" || key == "args" ||
            key == "command";
-}
-
-/// One word of an enumeration: "ClusterIP", "CrashLoopBackOff", "ADDED".
-bool is_constant(std::string_view text) {
-    return text.size() <= 40 && !text.empty() && text.front() >= 'A' && text.front() <= 'Z' &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return is_digit(c) || (is_letter(c) && static_cast<unsigned char>(c) < 128);
-           });
-}
-
-bool has_form(std::string_view text, std::string_view form) {
-    return text.size() >= form.size() &&
-           std::equal(form.begin(), form.end(), text.begin(), [](char x, char c) {
-               return x == '0' ? is_digit(c) : x == 'x' ? is_hex(c) : x == c;
-           });
-}
-
-/// Values with a meaning in Kubernetes' API, which name nothing of a user.
-bool is_of_the_api(std::string_view key, std::string_view text) {
-    constexpr auto constants = std::to_array<std::string_view>(
-        {"addressType", "effect", "from", "kind", "method", "mode", "operator", "pathType", "phase",
-         "protocol", "restartPolicy", "reason", "status", "type", "verb"});
-    for (const std::string_view name : constants) {
-        if (key == name) return is_constant(text);
-    }
-    if (key == "apiVersion" || key == "group" || key == "apiGroup") return true;
-    if (key == "uid")
-        return has_form(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") && text.size() == 36;
-    // Times.
-    constexpr std::string_view digits = "0123456789TZ:.+-";
-    return has_form(text, "0000-00-00T00:00:00") && text.find_first_not_of(digits) == text.npos;
 }
 
 constexpr std::size_t max_string = std::size_t{1} << 20;

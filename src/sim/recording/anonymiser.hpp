@@ -36,7 +36,9 @@ class Anonymiser {
     std::string word(std::string_view original);
     std::string address_v4(std::string_view key);
     std::string address_v6(const std::string& key);
-    std::string selector(std::string_view escaped);
+    std::string selector(std::string_view escaped, bool of_fields);
+    /// Operator and value of a field selector: the value stays if it stays in objects.
+    std::string requirement(std::string_view path, std::string_view escaped);
     std::string target(std::string_view);
 
     const OnNew on_new_;
