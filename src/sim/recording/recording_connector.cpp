@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -69,6 +70,10 @@ std::shared_ptr<Anonymiser> make_anonymiser(const std::string& path) {
         });
 }
 
+/// Of zlib. Lists repeat themselves: level 3 finds longer matches than level 1, which takes less
+/// time.
+constexpr int usual_level = 3;
+
 }  // namespace
 
 /// The file, compressed. Each part is flushed, so a recording of a killed program is readable.
@@ -80,8 +85,7 @@ class RecordingConnector::File {
           options_(std::move(options)),
           file_(open_after_rotation(path, options_.former_files)),
           names_(options_.anonymise ? make_anonymiser(path + ".names") : nullptr) {
-        if (::deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
-            Z_OK) {
+        if (::deflateInit2(&stream_, level_, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
             throw std::runtime_error("zlib cannot be used");
         }
         write(recording_head, Z_SYNC_FLUSH);
@@ -98,21 +102,22 @@ class RecordingConnector::File {
         return ++streams_;
     }
     /// \param is_compressed  by the server: deflate would only cost time
-    void add(RecordedPart::Kind kind, std::uint64_t stream, std::string text,
+    void add(RecordedPart::Kind kind, std::uint64_t stream, std::string_view text,
              bool is_compressed = false) {
         std::string why;
         {
             const std::lock_guard lock(mutex_);
             if (ended_) return;
             const Duration time = clock_->now() - start_;
-            const std::string part = line_of({kind, stream, time, std::move(text)});
+            const std::string line = line_of(kind, stream, time, text.size());
+            set_level(is_compressed ? Z_NO_COMPRESSION : usual_level);
             // The limit is one of compressed bytes; an incompressible part must fit, too.
-            wanted_level_ = is_compressed ? Z_NO_COMPRESSION : Z_BEST_SPEED;
-            if (written_ + part.size() + 1000 > options_.max_bytes) {
+            if (written_ + line.size() + text.size() + 1000 > options_.max_bytes) {
                 finish(recording_full);
                 why =
                     "it has reached its limit of " + std::to_string(options_.max_bytes) + " bytes";
-            } else if (!write(part, Z_SYNC_FLUSH)) {
+            } else if (!write(line, Z_NO_FLUSH) || !write(text, Z_NO_FLUSH) ||
+                       !write("\n", Z_SYNC_FLUSH)) {
                 ended_ = true;
                 why = std::generic_category().message(errno);
             }
@@ -130,24 +135,27 @@ class RecordingConnector::File {
         write(line, Z_FINISH);
     }
     bool write(std::string_view text, int flush) {
-        std::array<char, 16384> buffer{};
         // zlib does not change its input.
         stream_.next_in = reinterpret_cast<::Bytef*>(const_cast<char*>(text.data()));
         stream_.avail_in = static_cast<::uInt>(text.size());
         do {
-            stream_.next_out = reinterpret_cast<::Bytef*>(buffer.data());
-            stream_.avail_out = static_cast<::uInt>(buffer.size());
-            if (level_ != wanted_level_) {
-                // The previous part has been flushed, so this writes nothing but changes the level.
-                ::deflateParams(&stream_, wanted_level_, Z_DEFAULT_STRATEGY);
-                level_ = wanted_level_;
-            }
+            stream_.next_out = buffer_.data();
+            stream_.avail_out = static_cast<::uInt>(buffer_.size());
             ::deflate(&stream_, flush);
-            const std::size_t size = buffer.size() - stream_.avail_out;
-            if (std::fwrite(buffer.data(), 1, size, file_.get()) != size) return false;
+            const std::size_t size = buffer_.size() - stream_.avail_out;
+            if (std::fwrite(buffer_.data(), 1, size, file_.get()) != size) return false;
             written_ += size;
         } while (stream_.avail_out == 0);
-        return std::fflush(file_.get()) == 0;
+        return flush == Z_NO_FLUSH || std::fflush(file_.get()) == 0;
+    }
+    void set_level(int level) {
+        if (level == level_) return;
+        // All parts so far have been flushed, so this writes nothing.
+        stream_.avail_in = 0;
+        stream_.next_out = buffer_.data();
+        stream_.avail_out = static_cast<::uInt>(buffer_.size());
+        ::deflateParams(&stream_, level, Z_DEFAULT_STRATEGY);
+        level_ = level;
     }
 
     const std::shared_ptr<Clock> clock_;
@@ -157,8 +165,8 @@ class RecordingConnector::File {
     const OwnedFile file_;
     const std::shared_ptr<Anonymiser> names_;
     ::z_stream stream_{};
-    int level_ = Z_BEST_SPEED;  ///< of zlib
-    int wanted_level_ = Z_BEST_SPEED;
+    int level_ = usual_level;
+    std::array<::Bytef, 16384> buffer_{};
     std::uint64_t written_ = 0;
     std::uint64_t streams_ = 0;
     std::atomic<bool> ended_ = false;
@@ -209,9 +217,9 @@ class RecordingConnector::Stream final : public ByteStream {
     struct State {
         explicit State(std::shared_ptr<File> f) : file(std::move(f)), number(file->next_stream()) {}
 
-        void add(RecordedPart::Kind kind, std::string text) {
+        void add(RecordedPart::Kind kind, std::string_view text) {
             const bool is_compressed = response && response->is_compressed();
-            file->add(kind, number, std::move(text), is_compressed);
+            file->add(kind, number, text, is_compressed);
         }
         /// \return whether the response must be in JSON
         bool begin(std::string_view request) {
@@ -221,18 +229,20 @@ class RecordingConnector::Stream final : public ByteStream {
             response.emplace(file->names(), request);
             std::string text = harmless_request(request);
             if (file->names()) text = file->names()->request(request_for_json(text));
-            add(RecordedPart::Kind::request, std::move(text));
+            add(RecordedPart::Kind::request, text);
             return file->names() != nullptr;
         }
         void read(std::string_view bytes) {
-            if (response && !file->has_ended()) add_bytes(response->feed(bytes));
+            if (!response || file->has_ended()) return;
+            if (response->keeps_bytes()) return add_bytes(bytes);
+            add_bytes(response->feed(bytes));
         }
         void end(error_code ec) {
             if (response) add_bytes(response->end());
             add(RecordedPart::Kind::end, ec == asio::error::eof ? "" : ec.message());
         }
-        void add_bytes(std::string bytes) {
-            if (!bytes.empty()) add(RecordedPart::Kind::bytes, std::move(bytes));
+        void add_bytes(std::string_view bytes) {
+            if (!bytes.empty()) add(RecordedPart::Kind::bytes, bytes);
         }
         void close() noexcept {
             if (std::exchange(closed, true)) return;

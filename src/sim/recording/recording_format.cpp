@@ -114,12 +114,11 @@ bool equal_names(std::string_view a, std::string_view b) {
                       [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::string line_of(const RecordedPart& part) {
-    const auto time = std::chrono::duration_cast<microseconds>(part.time).count();
-    std::string text(1, static_cast<char>(part.kind));
-    text += ' ' + std::to_string(part.stream) + ' ' + std::to_string(time) + ' ' +
-            std::to_string(part.text.size()) + '\n';
-    return text + part.text + '\n';
+std::string line_of(RecordedPart::Kind kind, std::uint64_t stream, Duration time,
+                    std::size_t size) {
+    const auto ticks = std::chrono::duration_cast<microseconds>(time).count();
+    return std::string(1, static_cast<char>(kind)) + ' ' + std::to_string(stream) + ' ' +
+           std::to_string(ticks) + ' ' + std::to_string(size) + '\n';
 }
 
 bool is_recorded(std::string_view request) {

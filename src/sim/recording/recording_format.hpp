@@ -2,6 +2,8 @@
 
 #include "k8s_sd/sim/recording.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,8 +15,8 @@ inline constexpr std::string_view recording_head = "k8s_sd recording 1\n";
 inline constexpr std::string_view recording_complete = "end complete\n";
 inline constexpr std::string_view recording_full = "end full\n";
 
-/// A line with kind, stream, microseconds and size, then the text and a line end.
-std::string line_of(const RecordedPart&);
+/// The line with kind, stream, microseconds and size of a part. The text and a line end follow it.
+std::string line_of(RecordedPart::Kind, std::uint64_t stream, Duration time, std::size_t size);
 
 /// The text up to its first line end.
 std::string_view first_line(std::string_view text);

@@ -20,6 +20,8 @@ class ResponseFilter {
 
     /// In pieces of any size; a piece may lead to no bytes.
     std::string feed(std::string_view bytes);
+    /// Whether feed() returns its bytes: those of a body without new names.
+    bool keeps_bytes() const noexcept { return !names_ && !is_head_; }
     /// Whether the body to record is compressed by the server.
     bool is_compressed() const noexcept { return is_compressed_; }
     /// The server has ended the connection.
