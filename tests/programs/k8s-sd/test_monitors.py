@@ -73,7 +73,7 @@ class Serving(unittest.TestCase):
             self.assertTrue(monitors["owner"]["known"])
 
     def test_targets_of_monitors_have_the_name_of_the_cluster(self):
-        with serving("--sim", "--monitors", "--cluster", "blue") as server:
+        with serving("--sim", "--monitors", "--cluster", "blue", "--collectors", "1") as server:
             until(lambda: self.configs(server, SHOP))
             groups = until(lambda: json.loads(
                 server.ask(f"/sd/{SHOP.replace('/', '%2F')}")[2]) or None)
