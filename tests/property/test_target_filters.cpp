@@ -132,9 +132,9 @@ class RandomJobs {
 };
 
 /// A manager, and a pool for each of its jobs.
-class Scraper {
+class FilterScraper {
  public:
-    Scraper(boost::asio::io_context& context, bool filtered)
+    FilterScraper(boost::asio::io_context& context, bool filtered)
         : filtered_(filtered), host_(context.get_executor()) {
         host_.after_diff = [this](const JobDiff& diff) {
             const auto job = jobs_.find(diff.job);
@@ -325,8 +325,8 @@ class FilterScenario {
     Random& random_ = jobs_.random;
     boost::asio::io_context context_;
     TargetSource sources_[2];
-    Scraper::Configs configs_;
-    Scraper plain_, filtered_;
+    FilterScraper::Configs configs_;
+    FilterScraper plain_, filtered_;
 };
 
 }  // namespace

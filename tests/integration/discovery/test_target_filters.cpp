@@ -1,6 +1,7 @@
 #include "integration/discovery/job_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,6 +77,42 @@ TEST_CASE_METHOD(FilterJobs, "Job filters: another filter brings the differences
     CHECK(host.take_diffs() == "a(last): 1(last)[-p1 -p2]");
     CHECK(host.complaints == "");
     CHECK(is_quiet());
+}
+
+TEST_CASE_METHOD(FilterJobs, "Job filters: an object with another UID replaces one without group") {
+    server.apply(pod({.name = "p3", .ip = ""}));
+    settle_with({job("a", pods_with("x")), job("b", pods_with("y"))});
+    host.take_diffs();
+    CHECK(server.remove("pods", "default", "p3"));
+    server.apply(pod({.name = "p3", .labels = {{"v", "x"}}, .uid = "other"}));
+    settle();
+    CHECK(host.take_diffs() == "a: 1[~p3]");
+    CHECK(host.problems() == "");
+}
+
+TEST_CASE_METHOD(FilterJobs, "Job filters: an undelivered removal remembers another object") {
+    label("p1", "x");
+    Job slow = job("a", pods_with("x"));
+    slow.min_update_interval = std::chrono::seconds(10);
+    settle_with({slow});
+    CHECK(host.take_diffs() == "a(full): 1(full)[~p1]");
+    std::vector<bool> replaced;
+    host.after_diff = [&](const JobDiff& diff) {
+        for (const GroupChange& change : diff.providers.front().diff.updated) {
+            replaced.push_back(change.replaced);
+        }
+    };
+    label("p1", "y");
+    settle();
+    CHECK(server.remove("pods", "default", "p1"));
+    settle();
+    label("p1", "x");
+    settle();
+    CHECK(host.take_diffs() == "");
+    advance(std::chrono::seconds(10));
+    CHECK(host.take_diffs() == "a: 1[~p1]");
+    CHECK(replaced == std::vector<bool>{true});
+    CHECK(host.complaints == "");
 }
 
 TEST_CASE_METHOD(Jobs, "Discovery manager: change_jobs() leaves other jobs as they are") {

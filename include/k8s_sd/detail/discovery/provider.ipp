@@ -50,12 +50,12 @@ void Provider::apply_filtered(const GroupChange& change,
     }
     if (!change.replaced) return;
     // The host may still have an earlier version of the group: if it passes again, it is replaced.
+    // An object without targets had no group before.
+    const TargetGroupPtr& group = change.group ? change.group : change.previous;
     index_.for_each([&](FilterOwner& owner) {
         PendingChanges& pending = changes_of(&owner).pending;
         if (has(now, &owner) || has(before, &owner)) return;
-        if (pending.contains(change.previous->source())) {
-            pending.add({nullptr, change.previous, true});
-        }
+        if (pending.contains(group->source())) pending.add({nullptr, group, true});
     });
 }
 
