@@ -45,6 +45,15 @@ constexpr std::string_view to_string(MonitorKind kind) noexcept {
     return names[static_cast<std::size_t>(kind)];
 }
 
+/// "serviceMonitor/": names of jobs begin so, before "namespace/name". The kinds of VictoriaMetrics
+/// have prefixes without "VM", so two of them have those of prometheus-operator.
+constexpr std::string_view job_prefix_of(MonitorKind kind) noexcept {
+    constexpr std::array<std::string_view, monitor_kind_count> prefixes{
+        "serviceMonitor/", "podMonitor/", "probe/",      "scrapeConfig/", "serviceScrape/",
+        "podScrape/",      "probe/",      "nodeScrape/", "staticScrape/", "scrapeConfig/"};
+    return prefixes[static_cast<std::size_t>(kind)];
+}
+
 /// Why an object makes no jobs, in words.
 struct MonitorRefusal {
     std::string reason{};  ///< the field and the fault; never a secret value

@@ -176,6 +176,121 @@ TEST_CASE("Hostile monitors: one namespace cannot take the room of others") {
     CHECK(monitors.kind(monitors.source->status(), MonitorKind::service_monitor).refused == 0);
 }
 
+TEST_CASE("Hostile monitors: jobs that keep their room are never removed") {
+    Monitors monitors;
+    monitors.config.limits.room.jobs = 10;
+    const auto with_endpoints = [&](std::string_view ns, std::size_t count) {
+        boost::json::array endpoints(count, boost::json::object{{"port", "http"}});
+        monitors.apply(
+            "ServiceMonitor", ns, "growing",
+            boost::json::serialize(boost::json::object{{"selector", boost::json::object()},
+                                                       {"endpoints", std::move(endpoints)}}));
+    };
+    for (std::size_t i = 0; i < 30; ++i) monitors.service_monitor("a", name_of(i), "http");
+    with_endpoints("b", 2);
+    monitors.start();
+    CHECK(count_of(monitors.names(), "/b/") == 2);
+    monitors.take();
+    monitors.take_log();
+
+    with_endpoints("b", 4);
+    monitors.settle();
+    CHECK(count_of(monitors.names(), "/b/") == 4);
+    CHECK(monitors.names().size() == 10);
+    CHECK(count_of(monitors.take(), "-serviceMonitor/b/") == 0);
+    CHECK(count_of(monitors.take_log(), "b/growing") == 0);
+
+    INFO("a newcomer with room is never refused");
+    monitors.service_monitor("c", "m", "http");
+    monitors.settle();
+    CHECK(count_of(monitors.names(), "/c/") == 1);
+    CHECK(count_of(monitors.take_log(), "c/m") == 0);
+    with_endpoints("b", 11);
+    monitors.settle();
+    CHECK_THAT(monitors.why("b", "growing"), StartsWith("refused"));
+    CHECK(monitors.names().size() == 10);
+}
+
+TEST_CASE("Hostile monitors: two that change in a full room get their jobs") {
+    Monitors monitors;
+    monitors.config.limits.room.jobs = 4;
+    const auto apply = [&](std::string_view name, std::size_t endpoints, std::size_t bytes) {
+        boost::json::array list(endpoints, boost::json::object{{"port", "http"}});
+        monitors.apply(
+            "ServiceMonitor", "a", name,
+            boost::json::serialize(boost::json::object{{"selector", boost::json::object()},
+                                                       {"jobLabel", std::string(bytes, 'x')},
+                                                       {"endpoints", std::move(list)}}));
+    };
+    apply("long", 1, 10'000);
+    apply("many", 3, 10);
+    monitors.start();
+    REQUIRE(monitors.names().size() == 4);
+    // Both have just enough room, before and afterwards, but not in between.
+    monitors.source->cancel();
+    monitors.settle();
+    monitors.config.limits.room.bytes = monitors.source->status().bytes + 100;
+    monitors.start();
+    REQUIRE(monitors.names().size() == 4);
+    apply("long", 3, 10);
+    apply("many", 1, 10'000);
+    monitors.settle();
+    CHECK(monitors.names().size() == 4);
+    CHECK(monitors.kind(monitors.source->status(), MonitorKind::service_monitor).refused == 0);
+}
+
+TEST_CASE("Hostile monitors: one namespace cannot take the references of others") {
+    Monitors monitors;
+    monitors.config.limits.references = 4;
+    for (std::size_t i = 0; i < 10; ++i) {
+        monitors.server.apply(sim::secret("a", name_of(i)).data("token", "t"));
+        monitors.with_secret("a", name_of(i), name_of(i));
+    }
+    monitors.server.apply(sim::secret("b", "s").data("token", "t"));
+    monitors.with_secret("b", "first", "s");
+    monitors.with_secret("b", "second", "s");
+    monitors.start();
+    CHECK(count_of(monitors.names(), "/a/") == 3);
+    CHECK(count_of(monitors.names(), "/b/") == 2);
+    CHECK(monitors.source->status().references == 4);
+    CHECK_THAT(monitors.why("a", "m9"), ContainsSubstring("share of its namespace"));
+}
+
+TEST_CASE("Hostile monitors: the patterns of one monitor are bounded and counted once") {
+    Monitors monitors;
+    const auto with_rules = [&](std::string_view name, std::size_t endpoints, std::size_t rules,
+                                bool equal) {
+        boost::json::array list;
+        for (std::size_t i = 0; i < endpoints; ++i) {
+            boost::json::array relabelings;
+            for (std::size_t k = 0; k < rules; ++k) {
+                const std::string regex = "(a" + std::to_string(k) +
+                                          (equal ? "" : "x" + std::to_string(i)) +
+                                          "|b.c){200}x{500}";
+                relabelings.push_back(boost::json::object{{"action", "drop"},
+                                                          {"sourceLabels", boost::json::array{"x"}},
+                                                          {"regex", regex}});
+            }
+            list.push_back(
+                boost::json::object{{"port", "http"}, {"relabelings", std::move(relabelings)}});
+        }
+        monitors.apply("ServiceMonitor", "a", name,
+                       boost::json::serialize(boost::json::object{
+                           {"selector", boost::json::object()}, {"endpoints", std::move(list)}}));
+    };
+    with_rules("one", 1, 10, true);
+    monitors.start();
+    const std::size_t of_one = monitors.source->status().bytes;
+    CHECK(of_one > 200'000);
+    with_rules("one", 10, 10, true);
+    monitors.settle();
+    CHECK(monitors.names().size() == 10);
+    CHECK(monitors.source->status().bytes < 2 * of_one);
+    with_rules("one", 10, 10, false);
+    monitors.settle();
+    CHECK(monitors.source->status().bytes > 5 * of_one);
+}
+
 TEST_CASE("Hostile monitors: objects of any size do not disturb others") {
     Monitors monitors;
     monitors.config.limits.bytes_per_monitor = 200'000;

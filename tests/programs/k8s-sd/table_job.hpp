@@ -17,12 +17,13 @@ inline k8s_sd_program::GoesOn rows_at_most(std::size_t rows) {
 /// A job "web" and the table of its targets, all from provider 1.
 class TableJob {
  public:
-    explicit TableJob(std::vector<k8s_sd::RelabelRule> rules = {})
-        : builder(config_with(std::move(rules))), table(builder, {}) {}
+    explicit TableJob(std::vector<k8s_sd::RelabelRule> rules = {}, const std::string& name = "web")
+        : builder(config_with(std::move(rules), name)), table(builder, {}) {}
 
-    static k8s_sd::ScrapeConfig config_with(std::vector<k8s_sd::RelabelRule> rules) {
+    static k8s_sd::ScrapeConfig config_with(std::vector<k8s_sd::RelabelRule> rules,
+                                            const std::string& name = "web") {
         k8s_sd::ScrapeConfig config;
-        config.job_name = "web";
+        config.job_name = name;
         config.relabel_configs = std::move(rules);
         return config;
     }

@@ -104,6 +104,14 @@ class Serving(unittest.TestCase):
                 monitors = until(lambda: self.with_jobs(server, 2))
                 self.assertEqual({m["kind"] for m in monitors["monitors"]},
                                  {"VMServiceScrape", "VMPodScrape"})
+                objects = {k["kind"]: k["objects"] for k in monitors["kinds"]}
+                self.assertEqual(objects["VMServiceScrape"], 1)
+                self.assertNotIn("ServiceMonitor", objects)
+                for missing, kind in (("serviceScrape/shop/none/0", "VMServiceScrape"),
+                                      ("probe/shop/none", "VMProbe")):
+                    status, _, body = server.ask(f"/sd/{missing.replace('/', '%2F')}")
+                    self.assertEqual(status, 404)
+                    self.assertIn(f"{kind} shop/none".encode(), body)
                 status, _, body = server.ask(f"/sd/{job.replace('/', '%2F')}")
                 self.assertEqual(status, 200)
                 self.assertTrue(json.loads(body))

@@ -13,10 +13,14 @@ const std::string port_label = "__meta_kubernetes_endpointslice_port_name";
 
 /// The job of a ServiceMonitor in the namespace shop, for the port "web" of Services with app=cart.
 struct MonitoredJob : TableJob {
-    MonitoredJob()
+    explicit MonitoredJob(const std::string& name = "serviceMonitor/shop/cart/0",
+                          const std::string& port = "web")
         : TableJob({rule(RelabelAction::keep, selector_label, "cart"),
-                    rule(RelabelAction::keep, port_label, "web"),
-                    rule(RelabelAction::drop, "__meta_kubernetes_pod_phase", "Failed")}) {
+                    rule(RelabelAction::keep, port_label, port),
+                    copy("__meta_kubernetes_namespace", "namespace"),
+                    rule(RelabelAction::drop, "__meta_kubernetes_pod_phase", "Failed"),
+                    rule(RelabelAction::drop, "__meta_kubernetes_pod_label_off", "yes")},
+                   name) {
         job.discovery.configs.emplace_back();
         job.discovery.configs[0].role = Role::endpointslice;
         job.discovery.configs[0].namespaces = {"shop"};
@@ -28,6 +32,7 @@ struct MonitoredJob : TableJob {
                        {port_label, port},
                        {"__meta_kubernetes_pod_phase", phase}}});
     }
+    std::string remedy() const { return k8s_sd_program::advice_on_targets(table, job)->remedy; }
     std::string reason() const {
         const auto advice = k8s_sd_program::advice_on_targets(table, job);
         if (!advice) return "none";
@@ -89,5 +94,34 @@ TEST_CASE("Advice on a monitor: nothing is discovered") {
 TEST_CASE("Advice on a monitor: another rule drops all") {
     MonitoredJob job;
     job.endpoint("a:1", "cart", "web", "Failed");
-    CHECK(job.reason() == "all of its targets are dropped, the last ones by relabel_configs[2]");
+    CHECK(job.reason() == "all of its targets are dropped, the last ones by relabel_configs[3]");
+}
+
+TEST_CASE("Advice on a monitor: a rule of the user is no selector") {
+    MonitoredJob job;
+    job.put("a:1", {{{"__address__", "a:1"},
+                     {selector_label, "cart"},
+                     {port_label, "web"},
+                     {"__meta_kubernetes_pod_label_off", "yes"}}});
+    CHECK(job.reason() == "all of its targets are dropped, the last ones by relabel_configs[4]");
+    for (const char* name : {"cart", "scrapeConfig/shop/cart"}) {
+        MonitoredJob other(name);
+        other.endpoint("a:1", "cart", "grpc");
+        CHECK(other.reason() ==
+              "all of its targets are dropped, the last ones by relabel_configs[1]");
+    }
+}
+
+TEST_CASE("Advice on a monitor: remedies name what selects") {
+    MonitoredJob job;
+    CHECK(job.remedy().starts_with("namespaceSelector"));
+    job.job.discovery.configs[0].selectors.push_back({Role::service, "app=cart"});
+    CHECK(job.remedy().starts_with("compare spec.selector"));
+    CHECK(MonitoredJob("cart").remedy().find("monitor") == std::string::npos);
+}
+
+TEST_CASE("Advice on a monitor: a long name of a port is not repeated") {
+    MonitoredJob job("serviceMonitor/shop/cart/0", std::string(100'000, 'x'));
+    job.endpoint("a:1", "cart", "web");
+    CHECK(job.reason() == "all of its targets are dropped, the last ones by relabel_configs[1]");
 }

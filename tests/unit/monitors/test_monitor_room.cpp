@@ -33,6 +33,13 @@ TEST_CASE("The room of monitors: namespaces share it equally, in their order") {
     CHECK(shared(requests, {.jobs = 0, .bytes = 100}) == "000000");
 }
 
+TEST_CASE("The room of monitors: a namespace with large monitors waits for those with small ones") {
+    const std::vector<RoomRequest> requests{
+        {"a", {1, 90}}, {"a", {1, 90}}, {"b", {1, 10}}, {"b", {1, 10}}, {"c", {1, 40}}};
+    CHECK(shared(requests, {.jobs = 100, .bytes = 100}) == "00111");
+    CHECK(shared(requests, {.jobs = 100, .bytes = 150}) == "10111");
+}
+
 TEST_CASE("The room of monitors: the scarcer of jobs and bytes counts") {
     const std::vector<RoomRequest> requests{
         {"a", {1, 60}}, {"a", {1, 30}}, {"b", {3, 1}}, {"b", {3, 1}}};

@@ -163,6 +163,33 @@ TEST_CASE("MonitorTable: the shard and the node replace placeholders") {
     }
 }
 
+TEST_CASE("MonitorTable: other zones of the owner replace those in the rules") {
+    MonitorSourceConfig config;
+    config.shard = 1;
+    config.options.topology_sharding = true;
+    Table t(config);
+    MonitorOwner owner = owner_of_services();
+    owner.shards = 2;
+    owner.topology = {"eu-1", "eu-2"};
+    t.table.set_owner(owner);
+    t.set_monitor(R"({"selector": {}, "endpoints": [{"port": "a"}]})");
+    REQUIRE(t.settles());
+    const auto has = [&](std::string_view text) {
+        const auto& rules = t.table.jobs().at(0)->job->scrape.relabel_configs;
+        return std::any_of(rules.begin(), rules.end(), [&](const RelabelRule& rule) {
+            return rule.regex.find(text) != std::string::npos;
+        });
+    };
+    CHECK(has("eu-2"));
+    t.table.take_news();
+    owner.topology = {"eu-1", "eu-3"};
+    t.table.set_owner(owner);
+    REQUIRE(t.settles());
+    CHECK(has("eu-3"));
+    CHECK_FALSE(has("eu-2"));
+    CHECK(t.table.take_news().updated.size() == 1);
+}
+
 TEST_CASE("MonitorTable: jobs stay until the namespaces that a selector needs are listed") {
     Table t;
     t.table.set_owner(owner_of_services());

@@ -22,6 +22,9 @@ std::string_view group_of(MonitorOwnerKind) noexcept;
 /// The kinds that an owner may select, in the order of its jobs.
 std::span<const MonitorKind> kinds_of(const MonitorOwner&) noexcept;
 
+/// Whether an owner is one of VictoriaMetrics.
+bool is_owner_of_vm(const MonitorOwnerInput&);
+
 /// The watches for an owner.
 struct MonitorPlan {
     /// By MonitorKind. nullopt: no watch; an empty list: all namespaces.

@@ -64,11 +64,6 @@ std::vector<std::string> namespaces_or_all(std::vector<std::string> namespaces) 
 
 }  // namespace
 
-}  // namespace detail
-
-namespace {
-
-/// Whether an owner is one of VictoriaMetrics.
 bool is_owner_of_vm(const MonitorOwnerInput& input) {
     if (const auto* owner = std::get_if<MonitorOwner>(&input)) return owner->vm.has_value();
     if (const auto* object = std::get_if<MonitorOwnerObject>(&input)) {
@@ -79,16 +74,16 @@ bool is_owner_of_vm(const MonitorOwnerInput& input) {
     return kind && (*kind == "VMAgent" || *kind == "VMSingle");
 }
 
-}  // namespace
+}  // namespace detail
 
 bool supports_monitors(LabelDialect dialect, const MonitorOwnerInput& owner) {
-    return detail::rules_of(dialect).has_monitors != is_owner_of_vm(owner);
+    return detail::rules_of(dialect).has_monitors != detail::is_owner_of_vm(owner);
 }
 
 std::vector<AccessRule> required_access(const MonitorSourceConfig& config) {
     detail::MonitorPlan plan;
     MonitorOwner any;
-    if (is_owner_of_vm(config.owner)) any.vm.emplace();
+    if (detail::is_owner_of_vm(config.owner)) any.vm.emplace();
     for (const MonitorKind kind : detail::kinds_of(any)) {
         plan.kinds[static_cast<std::size_t>(kind)] = config.allow_namespaces;
     }

@@ -80,6 +80,10 @@ class MonitorSource::Impl final : public detail::RunState {
         asio::post(strand_, [self = self_as(this), input = std::move(input)]() mutable {
             if (self->cancelled()) return;
             self->owner_ = std::move(input);
+            {
+                const std::lock_guard lock(self->mutex_);
+                self->is_owner_of_vm_ = detail::is_owner_of_vm(self->owner_);
+            }
             if (self->timer_) self->begin_owner();
         });
     }
@@ -93,6 +97,7 @@ class MonitorSource::Impl final : public detail::RunState {
         MonitorStatus status = watches_status_;
         status.synced = synced_;
         table_.add_status(status);
+        if (!table_.owner()) status.of_vm = is_owner_of_vm_;
         return status;
     }
     std::vector<MonitorObjectStatus> objects() const {
@@ -129,6 +134,7 @@ class MonitorSource::Impl final : public detail::RunState {
           config_(config),
           callback_(std::move(callback)),
           owner_(config.owner),
+          is_owner_of_vm_(detail::is_owner_of_vm(config.owner)),
           pace_(config.min_update_interval),
           table_(config) {
         // Fails for an unusable server.
@@ -531,6 +537,7 @@ class MonitorSource::Impl final : public detail::RunState {
 
     // Used on the strand only.
     MonitorOwnerInput owner_;
+    bool is_owner_of_vm_;           ///< guarded by the mutex
     std::unique_ptr<Timer> timer_;  ///< null: not begun, or ended
     bool is_time_up_ = false;       ///< sync_timeout has passed
     std::unique_ptr<Timer> retry_timer_;

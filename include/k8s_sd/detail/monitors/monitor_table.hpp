@@ -122,9 +122,12 @@ class MonitorTable {
         std::vector<Job> jobs;
         std::set<ReferencedObject> references;
         std::set<ReferencedObject> class_references;
+        ReferencedObject waits_for;                 ///< one of them, see still_waits()
         bool is_over_limit = false;                 ///< its references are not admitted
         MonitorRoom needed{.jobs = 0, .bytes = 0};  ///< for its jobs, granted or not
+        std::optional<MonitorRoom> granted;         ///< the jobs are not made yet
         bool has_no_room = false;                   ///< it is valid, but its jobs are dropped
+        bool waits_for_room = false;                ///< it is valid, but has its previous jobs
         /// Valid by itself, whatever values of scrape classes do to its jobs. Were it to depend on
         /// them, a monitor could turn its own class value on and off without end.
         bool loads = false;
@@ -150,6 +153,7 @@ class MonitorTable {
     void mark_all();
     void mark(const std::set<Key>& users);
     void mark_complete(const std::set<Key>& users);
+    bool still_waits(Entry&) const;
     void update(const Key&, Entry&);
     void update_owner(Entry&);
     void use_owner(MonitorOwner);
@@ -168,8 +172,8 @@ class MonitorTable {
     void set(const Key&, Entry&, MonitorState, MonitorRefusal, std::vector<Job>);
     void set_jobs(Entry&, std::vector<Job>);
     static MonitorRoom size_of(const std::vector<Job>&) noexcept;
-    void set_needed(Entry&, MonitorRoom);
-    void set_no_room(const Key&, Entry&, MonitorRoom needed);
+    void set_needed(const Key&, Entry&, MonitorRoom);
+    void set_no_room(const Key&, Entry&);
     void share_out();
     void set_references(const Key&, Entry&, std::set<ReferencedObject> direct,
                         std::set<ReferencedObject> of_classes);

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/monitors/job_context.hpp"
 #include "k8s_sd/detail/monitors/monitor_table.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <exception>
 #include <span>
-#include <stdexcept>
 #include <variant>
 
 namespace k8s_sd::inline v0::detail {
@@ -83,20 +83,22 @@ std::size_t json_bytes(const boost::json::value& value) {
     return bytes;
 }
 
-/// The memory of compiled regular expressions, roughly.
-std::size_t pattern_bytes(const std::vector<RelabelRule>& rules) {
-    constexpr std::size_t per_instruction = 16;
-    std::size_t bytes = 0;
-    std::set<std::string_view> counted;
-    for (const RelabelRule& rule : rules) {
-        if (!counted.insert(rule.regex).second) continue;
-        try {
-            bytes += shared_pattern(rule.regex)->instructions() * per_instruction;
-        } catch (const std::invalid_argument&) {
-            bytes += RelabelLimits().regex_bytes;  // too large with anchors
+/// Compiles the rules of the job. Throws for those that pools would refuse.
+/// \throws ConfigError
+void compile_rules(const ScrapeJob& job, PatternBudget& patterns) {
+    const RelabelOptions options = relabel_options(job.scrape);
+    const auto compile = [&](const char* where, const std::vector<RelabelRule>& rules) {
+        for (std::size_t i = 0; i < rules.size(); ++i) {
+            try {
+                const CompiledRule compiled(rules[i], options, patterns);
+            } catch (const ConfigError& e) {
+                throw ConfigError(where + ("[" + std::to_string(i) + "].") + e.where(),
+                                  e.problem());
+            }
         }
-    }
-    return bytes;
+    };
+    compile("relabel_configs", job.scrape.relabel_configs);
+    compile("metric_relabel_configs", job.scrape.metric_relabel_configs);
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view value) {
@@ -117,11 +119,9 @@ constexpr std::string_view additional_words = "additionalScrapeConfigs of the ow
 
 /// Names of jobs that monitors have.
 bool is_of_monitor(std::string_view name) {
-    constexpr std::array<std::string_view, 8> prefixes{
-        "serviceMonitor/", "podMonitor/", "probe/",      "scrapeConfig/",
-        "serviceScrape/",  "podScrape/",  "nodeScrape/", "staticScrape/"};
-    return std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+    const auto begins = [&](MonitorKind kind) { return name.starts_with(job_prefix_of(kind)); };
+    return std::any_of(monitor_kinds.begin(), monitor_kinds.end(), begins) ||
+           std::any_of(vm_monitor_kinds.begin(), vm_monitor_kinds.end(), begins);
 }
 
 }  // namespace
@@ -309,21 +309,28 @@ void MonitorTable::mark(const std::set<Key>& users) { marked_.insert(users.begin
 /// Except those that still wait for another value: one monitor may name a thousand Secrets, which
 /// arrive one by one.
 void MonitorTable::mark_complete(const std::set<Key>& users) {
+    for (const Key& key : users) {
+        const auto found = entries_.find(key);
+        if (found == entries_.end()) continue;
+        if (found->second.state != MonitorState::waiting || !still_waits(found->second)) {
+            marked_.insert(key);
+        }
+    }
+}
+
+/// Whether one of its values is still unknown. The last one found is the first to be examined, for
+/// ten thousand monitors may name the same Secrets.
+bool MonitorTable::still_waits(Entry& entry) const {
     const auto is_unknown = [&](const ReferencedObject& object) {
         const auto found = references_.find(object);
         return found != references_.end() && found->second.watched &&
                found->second.state == ValueState::unknown;
     };
-    for (const Key& key : users) {
-        const auto found = entries_.find(key);
-        if (found == entries_.end()) continue;
-        const Entry& entry = found->second;
-        if (entry.state == MonitorState::waiting &&
-            std::any_of(entry.references.begin(), entry.references.end(), is_unknown)) {
-            continue;
-        }
-        marked_.insert(key);
-    }
+    const auto end = entry.references.end();
+    auto unknown = std::find_if(entry.references.lower_bound(entry.waits_for), end, is_unknown);
+    if (unknown == end) unknown = std::find_if(entry.references.begin(), end, is_unknown);
+    if (unknown != end) entry.waits_for = *unknown;
+    return unknown != end;
 }
 
 void MonitorTable::mark_all() {
@@ -556,15 +563,18 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
                                                       std::vector<Job>& jobs) {
     const std::string object = words(key);
     std::set<std::string_view> names;
+    // It keeps patterns while the jobs are made: jobs of one monitor repeat them.
+    const bool is_of_owner = key.kind == additional_number;
+    PatternBudget patterns(is_of_owner ? RelabelLimits() : monitor_pattern_limits());
     for (const GeneratedJob& job : generated) {
-        if (key.kind == additional_number &&
-            (is_of_monitor(job.origin) || !names.insert(job.origin).second)) {
+        if (is_of_owner && (is_of_monitor(job.origin) || !names.insert(job.origin).second)) {
             return MonitorRefusal{"job_name " + printable(job.origin) +
                                       " is that of another job, or reserved for one",
                                   "rename it"};
         }
         std::string text = global_text_;
         pack_value(text, boost::json::serialize(job.config));
+        for (const std::string& zone : owner_->topology) pack_value(text, zone);  // see adapt()
         Job made{nullptr, digest_of(text), 0};
         const auto old =
             std::find_if(entry.jobs.begin(), entry.jobs.end(),
@@ -580,6 +590,11 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
             }
             // `global` may have changed in a part without an effect on jobs.
             if (had_job && *made.job->job == *old->job->job) made.job = old->job;
+            constexpr std::size_t per_instruction = 16;  // bytes, roughly
+            const std::size_t before = patterns.spent();
+            compile_rules(*made.job->job, patterns);
+            made.bytes =
+                generated_bytes(job.config) + (patterns.spent() - before) * per_instruction;
         } catch (const ConfigError& e) {
             return MonitorRefusal{"the job " + job.origin + " is unusable: " + e.problem(),
                                   "change what " + e.where() + " comes from"};
@@ -593,24 +608,16 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
 MonitorTable::Job MonitorTable::make_job(const std::string& object, const GeneratedJob& generated) {
     ScrapeJob job = reader_->read(generated.config);
     adapt(job);
-    // Refuse rules here that pools would refuse.
-    RelabelOptions options = relabel_options(job.scrape);
-    options.limits.instructions = monitor_pattern_limits().instructions;
-    const Relabeler of_targets(job.scrape.relabel_configs, options);
-    const Relabeler of_samples(job.scrape.metric_relabel_configs, options);
     if (config_.deny_file_access && names_files(job.client)) {
         throw ConfigError("tls_config or authorization",
                           "credentials and TLS material must not be in files "
                           "(deny_fs_access_through_sms)");
     }
-    const std::size_t bytes = generated_bytes(generated.config) +
-                              pattern_bytes(job.scrape.relabel_configs) +
-                              pattern_bytes(job.scrape.metric_relabel_configs);
     auto made = std::make_shared<const ScrapeJob>(std::move(job));
     return {
         std::make_shared<const MonitorJob>(MonitorJob{generated.origin, object, std::move(made)}),
         {},
-        bytes};
+        0};
 }
 
 /// Sets the server, and replaces placeholders.
@@ -647,11 +654,17 @@ void MonitorTable::adapt(ScrapeJob& job) const {
 /// A valid monitor has its jobs if there is room for them.
 void MonitorTable::set_valid(const Key& key, Entry& entry, std::vector<Job> jobs) {
     const MonitorRoom needed = size_of(jobs);
-    if (entry.has_no_room || !fits(used_ - size_of(entry.jobs) + needed, config_.limits.room)) {
-        return set_no_room(key, entry, needed);
+    const bool is_granted = std::exchange(entry.granted, std::nullopt) == needed;
+    const bool has_room =
+        !entry.has_no_room && fits(used_ - size_of(entry.jobs) + needed, config_.limits.room);
+    if (is_granted || has_room || key.kind == additional_number) {
+        return set(key, entry, MonitorState::accepted, {}, std::move(jobs));
     }
-    set(key, entry, MonitorState::accepted, {}, std::move(jobs));
-    set_needed(entry, needed);
+    set_needed(key, entry, needed);
+    if (entry.has_no_room) return;
+    // share_out() decides. Until then its present jobs stay, for they may have to stay.
+    entry.waits_for_room = true;
+    room_changed_ = true;
 }
 
 void MonitorTable::set(const Key& key, Entry& entry, MonitorState state, MonitorRefusal why,
@@ -666,10 +679,8 @@ void MonitorTable::set(const Key& key, Entry& entry, MonitorState state, Monitor
     } else {
         waiting_.erase(key);
     }
-    if (jobs.empty()) {
-        entry.has_no_room = false;
-        set_needed(entry, {.jobs = 0, .bytes = 0});
-    }
+    entry.has_no_room = entry.waits_for_room = false;
+    set_needed(key, entry, size_of(jobs));
     entry.state = state;
     entry.why = std::move(why);
     set_jobs(entry, std::move(jobs));
@@ -690,7 +701,8 @@ void MonitorTable::set_jobs(Entry& entry, std::vector<Job> jobs) {
         place = job.job;
         changed_jobs_.insert(job.job->origin);
     }
-    used_ = used_ - size_of(entry.jobs) + size_of(jobs);
+    // Those of the owner do not take the room of monitors.
+    if (entry.object) used_ = used_ - size_of(entry.jobs) + size_of(jobs);
     entry.jobs = std::move(jobs);
 }
 
@@ -702,19 +714,20 @@ MonitorRoom MonitorTable::size_of(const std::vector<Job>& jobs) noexcept {
     return size;
 }
 
-void MonitorTable::set_needed(Entry& entry, MonitorRoom needed) {
-    if (entry.needed == needed) return;
+void MonitorTable::set_needed(const Key& key, Entry& entry, MonitorRoom needed) {
+    if (entry.needed == needed || key.kind == additional_number) return;
     const MonitorRoom before = std::exchange(needed_, needed_ - entry.needed + needed);
     entry.needed = needed;
     const MonitorRoom& limits = config_.limits.room;
     room_changed_ |= !fits(before, limits) || !fits(needed_, limits);
 }
 
-void MonitorTable::set_no_room(const Key& key, Entry& entry, MonitorRoom needed) {
+void MonitorTable::set_no_room(const Key& key, Entry& entry) {
+    const MonitorRoom needed = entry.needed;
     set(key, entry, MonitorState::refused, no_room(config_.limits.room), {});
     entry.has_no_room = true;
-    set_needed(entry, needed);
-    room_changed_ = true;
+    entry.granted.reset();
+    set_needed(key, entry, needed);
 }
 
 /// Decides which valid monitors have their jobs. The result depends on the present monitors only,
@@ -731,8 +744,11 @@ void MonitorTable::share_out() {
     std::size_t i = 0;
     for (auto& [key, entry] : entries_) {
         const bool is_granted = granted[i++];
-        if (is_granted && std::exchange(entry.has_no_room, false)) marked_.insert(key);
-        if (!is_granted && !entry.has_no_room) set_no_room(key, entry, entry.needed);
+        if (!is_granted && !entry.has_no_room) set_no_room(key, entry);
+        if (!is_granted || !(entry.has_no_room || entry.waits_for_room)) continue;
+        entry.has_no_room = entry.waits_for_room = false;
+        entry.granted = entry.needed;
+        marked_.insert(key);
     }
     room_changed_ = false;
 }
@@ -787,7 +803,8 @@ void MonitorTable::watch(const ReferencedObject& object, Reference& reference, b
 }
 
 /// Decides which references are watched. The result depends on the present monitors only, not on
-/// the order of changes: monitors are admitted one after the other, each with all its references.
+/// the order of changes: the owner comes first, then the namespaces of monitors take turns. Each
+/// monitor is admitted with all its references.
 void MonitorTable::admit() {
     std::size_t count = 0;
     for (auto it = references_.begin(); it != references_.end();) {
@@ -807,27 +824,53 @@ void MonitorTable::admit() {
         return;
     }
     std::set<ReferencedObject> admitted;
+    std::map<std::string_view, std::size_t> used;
+    std::vector<Entries::iterator> entries;
+    std::vector<std::string_view> namespaces;
     some_over_limit_ = false;
-    for (auto& [key, entry] : entries_) {
+    const auto count_new = [&](const Entry& entry) {
         const auto is_new = [&](const ReferencedObject& o) { return !admitted.contains(o); };
-        const auto more = static_cast<std::size_t>(
+        return static_cast<std::size_t>(
             std::count_if(entry.references.begin(), entry.references.end(), is_new));
+    };
+    const auto decide = [&](Entries::iterator at, std::string_view ns) {
+        const Key& key = at->first;
+        Entry& entry = at->second;
+        const std::size_t more = count_new(entry);
         const bool fits = admitted.size() + more <= max;
-        if (fits) admitted.insert(entry.references.begin(), entry.references.end());
+        if (fits) {
+            admitted.insert(entry.references.begin(), entry.references.end());
+            used[ns] += more;
+        }
         some_over_limit_ |= !fits;
         if (!fits) {
             entry.is_over_limit = true;
             entry.loads = false;
             set(key, entry, MonitorState::refused,
                 {"more than " + std::to_string(max) +
-                     " Secrets and ConfigMaps are named by monitors, and those of earlier ones "
-                     "have precedence",
-                 "raise MonitorSourceLimits::references"},
+                     " Secrets and ConfigMaps are named by monitors, and this one is beyond the "
+                     "share of its namespace",
+                 "remove monitors of the namespace, or raise MonitorSourceLimits::references"},
                 {});
         } else if (std::exchange(entry.is_over_limit, false)) {
             marked_.insert(key);
         }
+    };
+    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+        const std::string_view name = it->first.name;
+        if (!it->second.object) {  // the owner, which comes first, or its additional jobs
+            decide(it, {});
+        } else if (!it->second.references.empty() || it->second.is_over_limit) {
+            entries.push_back(it);
+            namespaces.push_back(name.substr(0, name.find('/')));
+        }
     }
+    in_turns(
+        namespaces,
+        [&](std::size_t i) {
+            return static_cast<double>(used[namespaces[i]] + count_new(entries[i]->second));
+        },
+        [&](std::size_t i) { decide(entries[i], namespaces[i]); });
     for (auto& [object, reference] : references_)
         watch(object, reference, admitted.contains(object));
 }

@@ -19,15 +19,11 @@ inline std::string sanitize_label_key(std::string_view key) {
     return name;
 }
 
-/// "serviceMonitor/ns/name": the name of a job, without the number of the endpoint. The kinds of
-/// VictoriaMetrics have names without "VM": "serviceScrape/ns/name".
+/// "serviceMonitor/ns/name": the name of a job, without the number of the endpoint.
 inline std::string job_origin(MonitorKind kind, std::string_view object_namespace,
                               std::string_view name) {
-    std::string_view word = to_string(kind);
-    if (word.starts_with("VM")) word.remove_prefix(2);
-    std::string origin = lower_case(word.substr(0, 1));
-    origin.append(word.substr(1));
-    return origin.append("/").append(object_namespace).append("/").append(name);
+    std::string origin(job_prefix_of(kind));
+    return origin.append(object_namespace).append("/").append(name);
 }
 
 /// "allow-utf-8" for `AllowUTF8`; other values in lower case.

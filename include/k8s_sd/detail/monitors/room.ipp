@@ -21,27 +21,40 @@ double share_of(const MonitorRoom& size, const MonitorRoom& limits) noexcept {
 
 }  // namespace
 
-std::vector<bool> share_room(const std::vector<RoomRequest>& requests, const MonitorRoom& limits) {
+void in_turns(const std::vector<std::string_view>& namespaces,
+              const std::function<double(std::size_t)>& share,
+              const std::function<void(std::size_t)>& grant) {
     std::map<std::string_view, std::vector<std::size_t>> waiting;  // in reverse order
-    for (std::size_t i = requests.size(); i > 0; --i) waiting[requests[i - 1].ns].push_back(i - 1);
-    std::map<std::string_view, MonitorRoom> used;
+    for (std::size_t i = namespaces.size(); i > 0; --i) waiting[namespaces[i - 1]].push_back(i - 1);
     std::set<std::pair<double, std::string_view>> next;
-    for (const auto& [ns, of_namespace] : waiting) next.emplace(0.0, ns);
-    std::vector<bool> granted(requests.size());
-    MonitorRoom all{.jobs = 0, .bytes = 0};
+    for (const auto& [ns, requests] : waiting) next.emplace(share(requests.back()), ns);
     while (!next.empty()) {
         const std::string_view ns = next.extract(next.begin()).value().second;
-        std::vector<std::size_t>& of_namespace = waiting[ns];
-        const std::size_t index = of_namespace.back();
-        of_namespace.pop_back();
-        MonitorRoom& of_this = used.try_emplace(ns, MonitorRoom{0, 0}).first->second;
-        if (const MonitorRoom& size = requests[index].size; fits(all + size, limits)) {
-            granted[index] = true;
-            all = all + size;
-            of_this = of_this + size;
-        }
-        if (!of_namespace.empty()) next.emplace(share_of(of_this, limits), ns);
+        std::vector<std::size_t>& requests = waiting[ns];
+        const std::size_t index = requests.back();
+        requests.pop_back();
+        grant(index);
+        if (!requests.empty()) next.emplace(share(requests.back()), ns);
     }
+}
+
+std::vector<bool> share_room(const std::vector<RoomRequest>& requests, const MonitorRoom& limits) {
+    std::vector<std::string_view> namespaces;
+    for (const RoomRequest& request : requests) namespaces.push_back(request.ns);
+    std::map<std::string_view, MonitorRoom> used;
+    const auto with = [&](std::size_t i) {
+        return used.try_emplace(requests[i].ns, MonitorRoom{0, 0}).first->second + requests[i].size;
+    };
+    std::vector<bool> granted(requests.size());
+    MonitorRoom all{.jobs = 0, .bytes = 0};
+    const auto grant = [&](std::size_t i) {
+        if (!fits(all + requests[i].size, limits)) return;
+        granted[i] = true;
+        all = all + requests[i].size;
+        used[requests[i].ns] = with(i);
+    };
+    in_turns(
+        namespaces, [&](std::size_t i) { return share_of(with(i), limits); }, grant);
     return granted;
 }
 

@@ -101,6 +101,8 @@ class PatternBudget {
     /// \throws PatternsTooLarge
     std::shared_ptr<const Pattern> pattern(const std::string& regex,
                                            Pattern::Anchors = Pattern::Anchors::both);
+    /// So far.
+    std::size_t spent() const noexcept { return max_ - left_; }
 
  private:
     void spend(std::size_t instructions);

@@ -46,11 +46,9 @@ struct NamedMonitor {
     std::string_view ns, name;
 };
 
-std::optional<NamedMonitor> monitor_of(std::string_view job) {
-    constexpr std::array<std::string_view, 4> prefixes{"serviceMonitor/", "podMonitor/", "probe/",
-                                                       "scrapeConfig/"};
-    for (const MonitorKind kind : k8s_sd::monitor_kinds) {
-        const std::string_view prefix = prefixes[static_cast<std::size_t>(kind)];
+std::optional<NamedMonitor> monitor_of(std::string_view job, const k8s_sd::MonitorStatus& status) {
+    for (const MonitorKind kind : kinds_of(status)) {
+        const std::string_view prefix = job_prefix_of(kind);
         if (!job.starts_with(prefix)) continue;
         std::string_view rest = job.substr(prefix.size());
         const std::size_t slash = rest.find('/');
@@ -122,7 +120,7 @@ std::string MonitorJobs::trouble() const {
         text += "additionalScrapeConfigs are not used: " + in_words(status.additional) + "\n";
     }
     if (!status.namespaces.empty()) text += status.namespaces + "\n";
-    for (const MonitorKind kind : k8s_sd::monitor_kinds) {
+    for (const MonitorKind kind : kinds_of(status)) {
         const auto& of_kind = status.kinds[static_cast<std::size_t>(kind)];
         if (of_kind.message.empty()) continue;
         text += std::string(to_string(kind)) + "s: " + of_kind.message + "\n";
@@ -142,14 +140,15 @@ std::string MonitorJobs::trouble() const {
 
 std::optional<std::string> MonitorJobs::why_missing(std::string_view job) const {
     if (!source_) return std::nullopt;
-    const auto monitor = monitor_of(job);
+    const k8s_sd::MonitorStatus status = source_->status();
+    const auto monitor = monitor_of(job, status);
     if (!monitor) return std::nullopt;
     const auto object = source_->object(monitor->kind, monitor->ns, monitor->name);
     if (object && object->state != MonitorState::accepted) return in_words(*object);
     const std::string name = std::string(to_string(monitor->kind)) + " " +
                              std::string(monitor->ns) + "/" + std::string(monitor->name);
     if (object) return name + " has no such endpoint";
-    const auto& kind = source_->status().kinds[static_cast<std::size_t>(monitor->kind)];
+    const auto& kind = status.kinds[static_cast<std::size_t>(monitor->kind)];
     if (!kind.message.empty()) return name + " is not known: " + kind.message;
     if (kind.watch == MonitorWatchState::off) {
         return name + " is not watched: the owner selects no " +
@@ -175,7 +174,7 @@ std::string MonitorJobs::json() const {
     json.name("owner").begin('{').member("known", status.has_owner);
     write(json, status.owner);
     json.end('}').name("kinds").begin('[');
-    for (const MonitorKind kind : k8s_sd::monitor_kinds) {
+    for (const MonitorKind kind : kinds_of(status)) {
         const auto& of_kind = status.kinds[static_cast<std::size_t>(kind)];
         json.begin('{').member("kind", to_string(kind)).member("watch", to_string(of_kind.watch));
         json.member("message", of_kind.message).member("objects", of_kind.objects);

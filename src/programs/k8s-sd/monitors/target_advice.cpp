@@ -1,5 +1,6 @@
 #include "monitors/target_advice.hpp"
 
+#include "k8s_sd/monitors/monitor.hpp"
 #include "k8s_sd/role.hpp"
 
 #include <algorithm>
@@ -84,31 +85,73 @@ std::string where(const k8s_sd::ScrapeJob& job) {
 constexpr std::string_view namespace_remedy =
     "namespaceSelector of the monitor says where to look: its own namespace by default";
 
-MonitorRefusal nothing_discovered(const k8s_sd::ScrapeJob& job) {
-    if (job.discovery.configs.empty()) {
-        return {"no target is discovered", "see the targets in the spec of the monitor"};
-    }
-    const std::string role(to_string(job.discovery.configs.front().role));
-    return {"no target of role " + role + " is discovered " + where(job),
-            std::string(namespace_remedy) + "; an endpoint exists once a pod backs the Service"};
+bool is_of(k8s_sd::MonitorKind kind, const TargetTable& table) {
+    return table.config().job_name.starts_with(job_prefix_of(kind));
 }
 
-/// The values of a label of the targets dropped by a rule: "they have http, grpc".
+/// Whether the job has the name of one of a monitor.
+bool is_of_monitor(const TargetTable& table) {
+    const auto begins = [&](k8s_sd::MonitorKind kind) { return is_of(kind, table); };
+    return std::any_of(k8s_sd::monitor_kinds.begin(), k8s_sd::monitor_kinds.end(), begins) ||
+           std::any_of(k8s_sd::vm_monitor_kinds.begin(), k8s_sd::vm_monitor_kinds.end(), begins);
+}
+
+/// The number of rules that come from the monitor's selector and port. The copy of the namespace
+/// follows them; the user's own rules come later. A ScrapeConfig has only the user's.
+std::size_t selecting_rules(const TargetTable& table) {
+    if (!is_of_monitor(table) || is_of(k8s_sd::MonitorKind::scrape_config, table)) return 0;
+    const auto& rules = table.config().relabel_configs;
+    const auto copy = std::find_if(rules.begin(), rules.end(), [](const RelabelRule& rule) {
+        return rule.target_label == "namespace";
+    });
+    return copy != rules.end() ? static_cast<std::size_t>(copy - rules.begin()) : 0;
+}
+
+MonitorRefusal nothing_discovered(const TargetTable& table, const k8s_sd::ScrapeJob& job) {
+    const bool of_monitor = is_of_monitor(table);
+    if (job.discovery.configs.empty()) {
+        return {"no target is discovered", of_monitor ? "see the targets in the spec of the monitor"
+                                                      : "see the targets of the job"};
+    }
+    const k8s_sd::DiscoveryConfig& first = job.discovery.configs.front();
+    const std::string reason =
+        "no target of role " + std::string(to_string(first.role)) + " is discovered " + where(job);
+    if (!of_monitor) return {reason, "see namespaces and selectors of the job"};
+    const std::string selector =
+        first.selectors.empty() ? "" : "compare spec.selector with the labels of the objects; ";
+    return {reason, selector + std::string(namespace_remedy) +
+                        "; an endpoint exists once a pod backs the Service"};
+}
+
+std::string_view value_of(const TargetRow& row, std::string_view label) {
+    const auto find = [&](const k8s_sd::Labels& labels) -> std::string_view {
+        for (const auto& [name, value] : labels) {
+            if (name == label) return value;
+        }
+        return {};
+    };
+    const std::string_view own = find((*row.group)[row.index]);
+    return own.empty() ? find(row.group->labels()) : own;
+}
+
+/// The values of a label of the targets dropped by a rule: "http, grpc". Examines the first such
+/// targets only: a job may have very many.
 std::string values_of(const TargetTable& table, std::size_t rule, std::string_view label) {
     constexpr std::size_t max_values = 10;
-    std::set<std::string> values;
+    constexpr std::size_t max_rows = 1000;
+    std::set<std::string_view> values;
+    std::size_t rows = 0;
     for (const TargetRow& row : table.rows()) {
         if (row.rule != rule || row.state != TargetState::dropped) continue;
-        const k8s_sd::LabelMap labels = table.builder().discovered(*row.group, row.index);
-        const auto value = labels.find(label);
-        values.insert(value != labels.end() ? std::string(value->second) : "");
-        if (values.size() > max_values) break;
+        values.insert(value_of(row, label));
+        if (values.size() > max_values || ++rows == max_rows) break;
     }
     std::string text;
     std::size_t count = 0;
-    for (const std::string& value : values) {
+    for (const std::string_view value : values) {
         if (++count > max_values) return text + ", …";
-        text += (text.empty() ? "" : ", ") + (value.empty() ? "one without a name" : value);
+        text += text.empty() ? "" : ", ";
+        text += value.empty() ? "one without a name" : value;
     }
     return text;
 }
@@ -124,17 +167,20 @@ std::optional<MonitorRefusal> advice_on_targets(const TargetTable& table,
         if (counts.by_rule[i] > 0) last = i;
     }
     const auto& rules = table.config().relabel_configs;
-    if (last >= rules.size()) return nothing_discovered(job);
+    if (last >= rules.size()) return nothing_discovered(table, job);
     // No target passes the last rule that drops any.
     const RelabelRule& rule = rules[last];
-    if (const PortLabel* port = port_label_of(rule)) {
+    const bool selects = last < selecting_rules(table);
+    constexpr std::size_t max_name = 200;
+    const PortLabel* const port = port_label_of(rule);
+    if (selects && port && rule.regex.size() <= max_name) {
         return MonitorRefusal{"no " + std::string(port->object) +
                                   " that the monitor selects has a " + std::string(port->port) +
                                   " " + rule.regex + "; they have " +
                                   values_of(table, last, port->label),
                               std::string(port->remedy)};
     }
-    if (const std::string_view object = selected_by(rule); !object.empty()) {
+    if (const std::string_view object = selected_by(rule); selects && !object.empty()) {
         return MonitorRefusal{"no " + std::string(object) + " " + where(job) +
                                   " has the labels of the monitor's selector",
                               "compare spec.selector with the labels of the " +
