@@ -74,7 +74,9 @@ class Scraper {
         for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
             discovery.push_back(k8s_sd::filtered_discovery(*made->job));
         }
-        manager_.change_jobs(discovery, diff.removed);
+        for (const k8s_sd::ConfigFailure& failure : manager_.change_jobs(discovery, diff.removed)) {
+            std::cout << "# " << failure.job << " is unusable: " << failure.message << std::endl;
+        }
         for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
             const k8s_sd::ScrapeConfig& config = made->job->scrape;
             auto& job = jobs_[made->origin];

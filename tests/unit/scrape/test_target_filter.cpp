@@ -28,13 +28,13 @@ std::vector<LabelCondition> conditions(std::vector<RelabelRule> rules) {
     return target_filter(config).conditions;
 }
 
-using enum RelabelAction;
-const RelabelRule keep_app = rule(keep, {"__meta_app"}, "a");
+const RelabelRule keep_app = rule(RelabelAction::keep, {"__meta_app"}, "a");
 const std::vector<LabelCondition> only_app = {{{"__meta_app"}, "", {"a"}}};
 
 }  // namespace
 
 TEST_CASE("Target filter: the rules of a ServiceMonitor's selector and port are conditions") {
+    using enum RelabelAction;
     const auto found = conditions(
         {rule(replace, {"job"}, "(.*)", "__tmp_prometheus_job_name"),
          rule(keep,
@@ -62,6 +62,7 @@ TEST_CASE("Target filter: the rules of a ServiceMonitor's selector and port are 
 }
 
 TEST_CASE("Target filter: rules that are no condition end or leave out nothing before them") {
+    using enum RelabelAction;
     // Not literal: skipped, or beyond the recognized patterns.
     CHECK(conditions({rule(keep, {"__meta_app"}, "a.*"), keep_app}) == only_app);
     CHECK(conditions({rule(keep, {"__meta_app"}, "a.c"), keep_app}).empty());
@@ -78,6 +79,7 @@ TEST_CASE("Target filter: rules that are no condition end or leave out nothing b
 }
 
 TEST_CASE("Target filter: a rule that could fail for a target ends the conditions") {
+    using enum RelabelAction;
     RelabelRule templated = rule(replace, {"x"}, "(.*)", "y");
     templated.replacement = "$1$1";
     CHECK(conditions({templated, keep_app}).empty());
