@@ -3,16 +3,21 @@
 #include "k8s_sd/environment.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <stdlib.h>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,7 +32,10 @@ class ServerFolder {
         REQUIRE(::mkdtemp(name.data()) != nullptr);
         path_ = name;
     }
-    ~ServerFolder() { std::filesystem::remove_all(path_); }
+    ~ServerFolder() {
+        std::error_code ignored;  // a dying server may still write
+        std::filesystem::remove_all(path_, ignored);
+    }
     ServerFolder(const ServerFolder&) = delete;
     ServerFolder& operator=(const ServerFolder&) = delete;
     /// \returns the path of the file
@@ -45,59 +53,82 @@ class ServerFolder {
     std::filesystem::path path_;
 };
 
-/// A server of Debian that listens on a port of 127.0.0.1, killed in the end. Without the program
-/// the test is skipped.
-class RealServer {
+/// A server of Debian with TLS on a port of 127.0.0.1, killed in the end. The test is skipped if it
+/// is not installed or does not start.
+class RealProgram {
  public:
     using Arguments = std::function<std::vector<std::string>(unsigned short port)>;
 
-    RealServer(const std::string& program, const Arguments& arguments) {
-        if (!is_installed(program)) SKIP(program + " is not installed");
+    /// \param authority  the certificate of the authority of the server's certificate
+    RealProgram(const std::string& name, const std::string& authority, const Arguments& arguments)
+        : authority_(authority) {
+        const std::string path = path_of(name);
+        const std::string timeout = path_of("timeout");
+        if (path.empty() || timeout.empty()) SKIP(name + " is not installed");
         // Another process may take a free port first: the server ends then.
-        for (int attempt = 0; attempt < 5; ++attempt) {
+        for (int attempt = 0; attempt < 5 && std::chrono::steady_clock::now() < end_; ++attempt) {
             port_ = free_port();
-            if (starts(program, arguments(port_))) return;
+            // The server ends even if the test is killed.
+            std::vector<std::string> all = {"-k", "1", "600", path};
+            for (std::string& argument : arguments(port_)) all.push_back(std::move(argument));
+            if (starts(timeout, std::move(all))) return;
         }
-        FAIL(program + " does not start");
+        SKIP(name + " does not start");
     }
     unsigned short port() const noexcept { return port_; }
 
  private:
-    static bool is_installed(const std::string& program) {
-        for (const char* folder : {"/usr/bin/", "/usr/local/bin/", "/usr/sbin/"}) {
-            if (std::filesystem::exists(folder + program)) return true;
+    static std::string path_of(const std::string& name) {
+        // The PATH of a plain user may lack the folders of servers.
+        for (const char* folder : {"/usr/bin/", "/usr/sbin/", "/usr/local/bin/"}) {
+            if (std::filesystem::exists(folder + name)) return folder + name;
         }
-        return false;
+        return {};
     }
     static unsigned short free_port() {
         asio::io_context io;
         asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
         return acceptor.local_endpoint().port();
     }
-    bool starts(const std::string& name, std::vector<std::string> arguments) {
+    bool starts(const std::string& command, std::vector<std::string> arguments) {
         ProgramRunner::Program program;
-        program.command = name;
+        program.command = command;
         program.args = std::move(arguments);
-        program.timeout = std::chrono::minutes(5);
+        program.timeout = std::chrono::minutes(10);
         program.max_output = 1 << 20;
         const auto ended = std::make_shared<std::atomic<bool>>(false);
         running_ = system_program_runner()->async_run(
             program, [ended](const ProgramRunner::Result&) { *ended = true; });
-        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-        while (!*ended && std::chrono::steady_clock::now() < end) {
-            if (accepts_connections()) return true;
+        while (!*ended && std::chrono::steady_clock::now() < end_) {
+            if (serves()) return true;
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
         return false;
     }
-    bool accepts_connections() const {
+    /// Only the certificate proves that neither another process on the port answers, nor the
+    /// connection of a socket to itself.
+    bool serves() const {
         asio::io_context io;
-        asio::ip::tcp::socket socket(io);
-        error_code ec;
-        socket.connect({asio::ip::address_v4::loopback(), port_}, ec);
-        return !ec;
+        asio::ssl::context tls(asio::ssl::context::tls_client);
+        tls.add_certificate_authority(asio::buffer(authority_));
+        asio::ssl::stream<asio::ip::tcp::socket> stream(io, tls);
+        stream.set_verify_mode(asio::ssl::verify_peer);
+        bool proven = false;
+        stream.next_layer().async_connect(
+            {asio::ip::address_v4::loopback(), port_}, [&](error_code failed) {
+                error_code ec;
+                auto& socket = stream.next_layer();
+                if (failed || socket.local_endpoint(ec) == socket.remote_endpoint(ec)) return;
+                stream.async_handshake(asio::ssl::stream_base::client,
+                                       [&](error_code refused) { proven = !refused; });
+            });
+        io.run_for(std::chrono::seconds(30));
+        return proven;
     }
 
+    const std::string authority_;
+    const std::chrono::steady_clock::time_point end_ =
+        std::chrono::steady_clock::now() + std::chrono::minutes(2);
     unsigned short port_ = 0;
     std::shared_ptr<void> running_;
 };

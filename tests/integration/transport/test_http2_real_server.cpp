@@ -42,7 +42,7 @@ struct FileServer {
         folder.write("small", "hello");
         folder.write("large", std::string(large, 'x'));
         options.insert(options.end(), {"--address=127.0.0.1", "--htdocs=" + folder.path()});
-        server.emplace("nghttpd", [&](unsigned short port) {
+        server.emplace("nghttpd", authority.certificate(), [&](unsigned short port) {
             std::vector<std::string> all = options;
             all.insert(all.end(), {std::to_string(port), folder.write("key", identity.key),
                                    folder.write("certificate", identity.certificate)});
@@ -86,7 +86,7 @@ struct FileServer {
     }
 
     test::ServerFolder folder;
-    std::optional<test::RealServer> server;
+    std::optional<test::RealProgram> server;
     asio::io_context io;
     std::shared_ptr<Http2Pool> pool =
         std::make_shared<Http2Pool>(io.get_executor(), system_clock(), 0);
