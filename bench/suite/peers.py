@@ -38,13 +38,13 @@ def job_text(server, job, role, selector):
 class Peer(Process):
     quiet = 8.0  # an idle time of this many seconds counts as done
 
-    def __init__(self, program, server, folder, role="pod", jobs=1, different=False):
-        text = ""
-        for job in range(jobs):
-            text += job_text(server, job, role,
-                             f"app=app-{job % 20:04d},bench!={job}" if different else "")
+    def __init__(self, program, server, folder, role="pod", jobs=1, different=False, text=None):
+        """text: the configuration; None: jobs over the pods of the server."""
+        of_jobs = "".join(job_text(server, job, role,
+                                   f"app=app-{job % 20:04d},bench!={job}" if different else "")
+                          for job in range(jobs if text is None else 0))
         file = Path(folder) / "config.yaml"
-        file.write_text(CONFIG.format(jobs=text))
+        file.write_text(CONFIG.format(jobs=of_jobs) if text is None else text)
         super().__init__([program, *self.arguments(file, folder)], cwd=folder,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

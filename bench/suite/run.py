@@ -338,12 +338,35 @@ class Bench:
         return report.Verbatim("Pools", "`bench_pools`: targets of the pods in scrape pools.",
                                out.stdout)
 
+    def monitors(self):
+        """The output of bench_monitors, and Prometheus with the configuration of the monitors."""
+        program = self.options.build / "bench" / "bench_monitors"
+        count = "100" if self.options.quick else "1000"
+        out = subprocess.run([program, count], capture_output=True, text=True, check=True).stdout
+        prometheus = [found for peer, found, _ in self.peers if peer is peers.Prometheus]
+        if not prometheus:
+            out += "Prometheus: not found\n"
+        for found in prometheus:
+            with Process([program, "--config", count], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True) as server, \
+                    tempfile.TemporaryDirectory(dir=self.folder) as folder:
+                config = server.process.stdout.readline()
+                with peers.Prometheus(found, None, folder, text=config) as process:
+                    cpu = busy_until_idle(process, peers.Prometheus.quiet, since=0.0)
+                    if process.process.poll() is not None:
+                        out += "Prometheus: it refuses the configuration\n"
+                        continue
+                    out += (f"Prometheus, from its start: {report.seconds(cpu)} of CPU, "
+                            f"{report.megabytes(process.memory_mb('VmRSS'))}\n")
+        return report.Verbatim("Monitors", "`bench_monitors`: ServiceMonitors over the same "
+                               "endpoints, and Prometheus with the jobs that they become.", out)
+
     def say(self, row):
         print("  " + " | ".join(row), flush=True)
 
 
 SECTIONS = ["syncs", "transports", "many_jobs", "changes", "latency", "dependants", "idle",
-            "slow_host", "pools"]
+            "slow_host", "pools", "monitors"]
 
 
 def machine():

@@ -113,6 +113,7 @@ Program::Program(asio::io_context& io, Options options)
       listen_(listen_endpoint(options_.listen)),
       guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), warn_),
       monitors_(strand_, options_.monitors),
+      follow_timer_(options_.serve.clock->make_timer(strand_)),
       jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
       allocator_(strand_, options_.allocator),
       allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, warn_)),
@@ -182,7 +183,8 @@ void Program::start() {
     allocation_count_->start();
     guard_.start();
     jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
-    monitors_.start(servers_.front(), [this] { on_monitors(); });
+    monitors_.start(servers_.front(),
+                    [this](const k8s_sd::MonitorDiff& diff) { on_monitors(diff); });
     follow_config();
     if (cluster_ && !options_.one_question) cluster_->start_changes(std::chrono::seconds(1));
 }
@@ -265,7 +267,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
     }
     file_ = std::move(file);
     apply();
-    log_changes(file_.jobs.size(), removed);
+    log_changes(removed);
     const std::string left_out = jobs_.left_out().lines();
     if (!left_out.empty()) warn_(left_out);
     // Serve only once the jobs are known; otherwise existing jobs would be reported as missing.
@@ -275,13 +277,13 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
 }
 
 std::string Program::status_line() const {
-    return "serves " + plural(job_count_, "job") + " at " + support::url_of(*server_) +
+    return "serves " + plural(jobs_.count(), "job") + " at " + support::url_of(*server_) +
            (trouble_.empty() ? "" : "; the last change of the configuration is refused");
 }
 
-void Program::log_changes(std::size_t jobs, const std::vector<std::string>& removed) {
+void Program::log_changes(const std::vector<std::string>& removed) {
     const JobChanges& changes = jobs_.changes();
-    job_count_ = jobs;
+    const std::size_t jobs = jobs_.count();
     log_.write(k8s_sd::LogLevel::info,
                "applied: " + plural(jobs, "job") +
                    (configured_ ? part(changes.added, "added") : "") +
@@ -291,12 +293,30 @@ void Program::log_changes(std::size_t jobs, const std::vector<std::string>& remo
 }
 
 /// The jobs of monitors have changed. Before the first configuration there is nothing to apply.
-void Program::on_monitors() {
+void Program::on_monitors(const k8s_sd::MonitorDiff& diff) {
     if (!configured_) return;
-    apply();
+    if (diff.full) {
+        apply();
+    } else {
+        log_more(jobs_.change(diff));
+        follow_jobs_later();
+    }
     const JobChanges& changes = jobs_.changes();
     if (changes.added.empty() && changes.changed.empty() && changes.removed.empty()) return;
-    log_changes(jobs_.names().size(), {});
+    log_changes({});
+}
+
+/// What has all jobs in it is made anew for many changes together.
+void Program::follow_jobs_later() {
+    constexpr std::chrono::milliseconds pause{50};
+    if (!files_ && !allocator_.options().enabled()) return;
+    if (std::exchange(follows_jobs_later_, true)) return;
+    follow_timer_->expires_at(options_.serve.clock->now() + pause, [this] {
+        follows_jobs_later_ = false;
+        if (ended_) return;
+        log_more(allocator_.apply(file_, monitors_.jobs()));
+        if (files_) files_->follow(jobs_);
+    });
 }
 
 /// Logs each problem once, not with each change of a monitor.
@@ -306,6 +326,15 @@ void Program::log_new(const std::vector<std::string>& problems) {
         if (!problems_.contains(problem)) warn_(problem);
     }
     problems_.swap(now);
+}
+
+/// The same for problems of some jobs. Whoever changes monitors may cause any number.
+void Program::log_more(const std::vector<std::string>& problems) {
+    constexpr std::size_t most = 10'000;
+    if (problems_.size() > most) problems_.clear();
+    for (const std::string& problem : problems) {
+        if (problems_.insert(problem).second) warn_(problem);
+    }
 }
 
 /// Applies the file and the monitors.
@@ -391,6 +420,7 @@ void Program::stop(const std::string& why) {
     answer_reloads(support::text_reply(503, "the program is ending\n"),
                    std::numeric_limits<std::uint64_t>::max());
     monitors_.stop();
+    follow_timer_->cancel();
     service_manager_.stopping();
     jobs_.stop();
     allocation_count_->stop();

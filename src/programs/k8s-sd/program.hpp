@@ -13,7 +13,9 @@
 #include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
+#include "k8s_sd/time.hpp"
 #include "monitors/monitor_jobs.hpp"
 #include "options.hpp"
 #include "routes.hpp"
@@ -64,9 +66,11 @@ class Program {
     /// \param removed  previous jobs missing in the file
     void use(k8s_sd::ScrapeConfigFile, const std::vector<std::string>& removed = {});
     void apply();
-    void on_monitors();
+    void on_monitors(const k8s_sd::MonitorDiff&);
+    void follow_jobs_later();
     void log_new(const std::vector<std::string>& problems);
-    void log_changes(std::size_t jobs, const std::vector<std::string>& removed);
+    void log_more(const std::vector<std::string>& problems);
+    void log_changes(const std::vector<std::string>& removed);
     void report_notes(const k8s_sd::ScrapeConfigFile&);
     RouteEvents route_events();
     void reload(const support::HttpServer::Respond&);
@@ -89,6 +93,8 @@ class Program {
     Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated
     MonitorJobs monitors_;
+    const std::unique_ptr<k8s_sd::Timer> follow_timer_;  ///< for lists of all jobs
+    bool follows_jobs_later_ = false;
     ServedJobs jobs_;
     TargetAllocator allocator_;
     const std::shared_ptr<AllocationCount> allocation_count_;
@@ -101,10 +107,9 @@ class Program {
     /// Pending reload requests, by the numbers of ScrapeConfigReloader::check().
     std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
     k8s_sd::ScrapeConfigFile file_;   ///< in use
-    std::set<std::string> problems_;  ///< of the last apply(), already logged
+    std::set<std::string> problems_;  ///< since the last apply(), already logged
     std::string trouble_;             ///< with the configuration, a line each
     std::set<std::string> notes_;     ///< notes on the configuration already logged
-    std::size_t job_count_ = 0;
     bool configured_ = false;
     bool ended_ = false;
 };

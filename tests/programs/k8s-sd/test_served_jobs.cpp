@@ -2,6 +2,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +37,14 @@ class Jobs {
         k8s_sd::ScrapeConfigFile file;
         file.jobs = std::move(all);
         jobs.apply(file);
+    }
+    static k8s_sd::MonitorJobPtr monitor(const std::string& name,
+                                         std::vector<std::string> targets) {
+        k8s_sd::MonitorJob made;
+        made.origin = name;
+        made.object = "ServiceMonitor " + name;
+        made.job = std::make_shared<const k8s_sd::ScrapeJob>(job(name, std::move(targets)));
+        return std::make_shared<const k8s_sd::MonitorJob>(std::move(made));
     }
     /// The manager delivers all pending diffs; the workers do not run yet.
     void deliver() {
@@ -118,4 +128,57 @@ TEST_CASE("ServedJobs: a job that leaves before its first diff and returns is co
     all.apply({});
     all.apply({Jobs::job("a", {"x:1"})});
     CHECK(all.list("a").find("x:1") != std::string::npos);
+}
+
+TEST_CASE("ServedJobs: a change of one monitor touches no other job") {
+    Jobs all;
+    k8s_sd::ScrapeConfigFile file;
+    file.jobs = {Jobs::job("file", {"f:1"})};
+    all.jobs.apply(file, {Jobs::monitor("a", {"a:1"}), Jobs::monitor("b", {"b:1"})});
+    all.work();
+    const auto job = all.jobs.find("b");
+    const auto config = all.jobs.config("b");
+    const auto file_config = all.jobs.config("file");
+    const std::string list = all.list("b");
+
+    CHECK(all.jobs.change({.updated = {Jobs::monitor("a", {"a:2"})}}).empty());
+    CHECK(all.jobs.changes().changed == std::vector<std::string>{"a"});
+    CHECK(all.list("a").find("a:2") != std::string::npos);
+    CHECK(all.jobs.change({.updated = {Jobs::monitor("c", {"c:1"})}, .removed = {"a"}}).empty());
+    CHECK(all.jobs.changes().added == std::vector<std::string>{"c"});
+    CHECK(all.jobs.changes().removed == std::vector<std::string>{"a"});
+    CHECK(all.list("c").find("c:1") != std::string::npos);
+    CHECK_FALSE(all.jobs.find("a"));
+    CHECK(all.jobs.count() == 3);
+
+    // Any work on them makes new configurations.
+    CHECK(all.jobs.find("b") == job);
+    CHECK(all.jobs.config("b") == config);
+    CHECK(all.jobs.config("file") == file_config);
+    CHECK(all.list("b") == list);
+    CHECK(all.jobs.not_ready().empty());
+}
+
+TEST_CASE("ServedJobs: a monitor cannot change or remove a job of the file") {
+    Jobs all;
+    all.apply({Jobs::job("a", {"f:1"})});
+    CHECK(
+        all.jobs.change({.updated = {Jobs::monitor("a", {"a:1"})}}) ==
+        std::vector<std::string>{"the file has a job a, so that of ServiceMonitor a is left out"});
+    CHECK(all.list("a").find("f:1") != std::string::npos);
+    all.jobs.change({.removed = {"a"}});
+    CHECK(all.jobs.changes().removed.empty());
+    CHECK(all.list("a").find("f:1") != std::string::npos);
+}
+
+TEST_CASE("ServedJobs: a job of a monitor that leaves and returns has its targets") {
+    Jobs all;
+    all.jobs.apply(k8s_sd::ScrapeConfigFile{}, {Jobs::monitor("a", {"a:1"})});
+    all.deliver();
+    all.jobs.change({.removed = {"a"}});
+    all.deliver();
+    CHECK_FALSE(all.jobs.find("a"));
+    all.jobs.change({.updated = {Jobs::monitor("a", {"a:1"})}});
+    CHECK(all.list("a").find("a:1") != std::string::npos);
+    CHECK(all.jobs.not_ready().empty());
 }

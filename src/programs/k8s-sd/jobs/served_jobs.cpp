@@ -43,6 +43,17 @@ std::string in_words(const k8s_sd::JobStatus& job) {
            messages(job);
 }
 
+/// The job of a monitor has the name of one in the file.
+std::string in_words_of_file(const k8s_sd::MonitorJob& job) {
+    return "the file has a job " + job.origin + ", so that of " + job.object + " is left out";
+}
+
+/// Stale targets are better than none, however long it takes.
+k8s_sd::Job without_timeout(k8s_sd::Job job) {
+    job.supersede_timeout.reset();
+    return job;
+}
+
 bool has_unconfirmed(const k8s_sd::JobStatus& job) {
     return std::any_of(job.configs.begin(), job.configs.end(),
                        [](const auto& config) { return config.status.unconfirmed; });
@@ -72,12 +83,10 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
             used.push_back(job);
             discovery.push_back(job->job->discovery);
         } else {
-            problems.push_back("the file has a job " + job->origin + ", so that of " + job->object +
-                               " is left out");
+            problems.push_back(in_words_of_file(*job));
         }
     }
-    // Stale targets are better than none, however long it takes.
-    for (k8s_sd::Job& job : discovery) job.supersede_timeout.reset();
+    for (k8s_sd::Job& job : discovery) job = without_timeout(std::move(job));
     std::set<std::string_view> failed;
     const auto failures = manager_.apply_config(discovery);
     for (const k8s_sd::ConfigFailure& failure : failures) {
@@ -89,24 +98,63 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
         apply(job, !failed.contains(job.scrape.job_name)).from.reset();
     }
-    for (const k8s_sd::MonitorJobPtr& job : used) {
-        const bool usable = !failed.contains(job->origin);
-        if (!apply_unchanged(*job, usable)) apply(*job->job, usable).from = job->job;
-    }
+    for (const k8s_sd::MonitorJobPtr& job : used)
+        apply_monitor(*job, !failed.contains(job->origin));
     remove_all_but(names);
-    for (auto* const changed : {&changes_.added, &changes_.changed}) {
-        std::sort(changed->begin(), changed->end());
-    }
+    sort_changes();
     return problems;
 }
 
-/// One monitor changes, and a thousand do not. \returns false for a changed job
-bool ServedJobs::apply_unchanged(const k8s_sd::MonitorJob& job, bool usable) {
+std::vector<std::string> ServedJobs::change(const k8s_sd::MonitorDiff& diff) {
+    std::vector<k8s_sd::MonitorJobPtr> used;
+    std::vector<k8s_sd::Job> discovery;
+    std::vector<std::string> removed;
+    std::vector<std::string> problems;
+    const auto is_of_file = [this](const std::string& name) {
+        const auto known = jobs_.find(name);
+        return known != jobs_.end() && !known->second.from;
+    };
+    for (const k8s_sd::MonitorJobPtr& job : diff.updated) {
+        if (is_of_file(job->origin)) {
+            problems.push_back(in_words_of_file(*job));
+            continue;
+        }
+        used.push_back(job);
+        discovery.push_back(without_timeout(job->job->discovery));
+    }
+    for (const std::string& name : diff.removed) {
+        if (!is_of_file(name)) removed.push_back(name);
+    }
+    std::set<std::string_view> failed;
+    const auto failures = manager_.change_jobs(discovery, removed);
+    for (const k8s_sd::ConfigFailure& failure : failures) {
+        problems.push_back(in_words(failure));
+        failed.insert(failure.job);
+    }
+    changes_ = {};
+    for (const k8s_sd::MonitorJobPtr& job : used)
+        apply_monitor(*job, !failed.contains(job->origin));
+    for (const std::string& name : removed) {
+        const auto job = jobs_.find(name);
+        if (job != jobs_.end()) remove(job);
+    }
+    sort_changes();
+    return problems;
+}
+
+void ServedJobs::sort_changes() {
+    for (auto* const names : {&changes_.added, &changes_.changed, &changes_.removed}) {
+        std::sort(names->begin(), names->end());
+    }
+}
+
+/// One monitor changes, and a thousand do not.
+void ServedJobs::apply_monitor(const k8s_sd::MonitorJob& job, bool usable) {
     const auto known = jobs_.find(job.origin);
-    if (known == jobs_.end()) return false;
-    const Entry& entry = known->second;
-    return entry.from == job.job && entry.usable == usable &&
-           entry.providers == manager_.providers(job.origin);
+    const bool is_unchanged = known != jobs_.end() && known->second.from == job.job &&
+                              known->second.usable == usable &&
+                              known->second.providers == manager_.providers(job.origin);
+    if (!is_unchanged) apply(*job.job, usable).from = job.job;
 }
 
 ServedJobs::Entry& ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
@@ -142,15 +190,18 @@ ServedJobs::Entry& ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
 void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
     for (auto it = jobs_.begin(); it != jobs_.end();) {
         const auto job = it++;
-        if (names.contains(job->first)) continue;
-        changes_.removed.push_back(job->first);
-        if (job->second.begun) {
-            job->second.job->leave(gone);
-            leaving_.insert(jobs_.extract(job));
-        } else {
-            end(job->first, job->second);
-            jobs_.erase(job);
-        }
+        if (!names.contains(job->first)) remove(job);
+    }
+}
+
+void ServedJobs::remove(std::map<std::string, Entry, std::less<>>::iterator job) {
+    changes_.removed.push_back(job->first);
+    if (job->second.begun) {
+        job->second.job->leave(gone);
+        leaving_.insert(jobs_.extract(job));
+    } else {
+        end(job->first, job->second);
+        jobs_.erase(job);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "table/change_history.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,11 +45,14 @@ class ServedJobs {
     /// \returns the unusable parts of the configuration, in words
     std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&,
                                    const std::vector<k8s_sd::MonitorJobPtr>& monitors = {});
+    /// Changes the jobs of these monitors, and no others; after apply().
+    /// \returns the unusable parts of these jobs, in words
+    std::vector<std::string> change(const k8s_sd::MonitorDiff&);
     /// \param why  why a monitor makes no job of this name, in words; nullopt: no monitor would
     void set_why_no_monitor(std::function<std::optional<std::string>(std::string_view)> why) {
         why_no_monitor_ = std::move(why);
     }
-    /// By the last apply().
+    /// By the last apply() or change().
     const JobChanges& changes() const noexcept { return changes_; }
     /// The other jobs of the configuration, left out because of mistakes.
     const LeftOut& left_out() const noexcept { return left_out_; }
@@ -57,6 +61,7 @@ class ServedJobs {
     /// Null if the configuration has no such job.
     std::shared_ptr<ServedJob> find(std::string_view name) const;
     std::vector<std::string_view> names() const;
+    std::size_t count() const noexcept { return jobs_.size(); }
     /// The configuration of the job; null if there is no such job.
     std::shared_ptr<const k8s_sd::ScrapeJob> config(std::string_view name) const;
     /// The discovery status of the jobs.
@@ -95,9 +100,11 @@ class ServedJobs {
         k8s_sd::TimePoint configured{};  ///< when its discovery was last changed
     };
 
-    bool apply_unchanged(const k8s_sd::MonitorJob&, bool usable);
+    void apply_monitor(const k8s_sd::MonitorJob&, bool usable);
     Entry& apply(k8s_sd::ScrapeJob, bool usable);
     void remove_all_but(const std::set<std::string_view>& names);
+    void remove(std::map<std::string, Entry, std::less<>>::iterator);
+    void sort_changes();
     void end(const std::string& name, Entry&);
     void on_diff(k8s_sd::JobDiff);
     JobMetrics metrics_of(const Entry&, const k8s_sd::JobStatus&) const;

@@ -5,7 +5,6 @@
 #include <boost/asio/detached.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -18,9 +17,6 @@ using k8s_sd::MonitorObjectStatus;
 using k8s_sd::MonitorRefusal;
 using k8s_sd::MonitorState;
 using k8s_sd::MonitorWatchState;
-
-/// Each change applies the configuration of all jobs, so many changes are applied together.
-constexpr std::chrono::milliseconds min_pause{50};
 
 std::string in_words(const MonitorRefusal& why) {
     return why.reason + (why.remedy.empty() ? "" : "; " + why.remedy);
@@ -73,23 +69,32 @@ MonitorJobs::MonitorJobs(boost::asio::any_io_executor strand, const MonitorsOpti
     if (wanted) config_ = std::move(config);
 }
 
-void MonitorJobs::start(const k8s_sd::DiscoveryConfig& server, std::function<void()> on_change) {
+void MonitorJobs::start(const k8s_sd::DiscoveryConfig& server,
+                        std::function<void(const k8s_sd::MonitorDiff&)> on_change) {
     if (!config_) return;
     config_->api_server = server.api_server;
     config_->kubeconfig_file = server.kubeconfig_file;
     config_->kubeconfig_context = server.kubeconfig_context;
     config_->cluster = server.cluster;
-    config_->min_update_interval = min_pause;
     source_.emplace(strand_, *config_,
-                    [on_change = std::move(on_change)](const auto&) { on_change(); });
+                    [this, on_change = std::move(on_change)](const k8s_sd::MonitorDiff& diff) {
+                        take(diff);
+                        on_change(diff);
+                    });
     source_->async_run(boost::asio::detached);
+}
+
+void MonitorJobs::take(const k8s_sd::MonitorDiff& diff) {
+    known_ = true;
+    for (const k8s_sd::MonitorJobPtr& job : diff.updated) jobs_[job->origin] = job;
+    for (const std::string& name : diff.removed) jobs_.erase(name);
 }
 
 void MonitorJobs::stop() {
     if (source_) source_->cancel();
 }
 
-bool MonitorJobs::known() const { return !config_ || (source_ && source_->status().synced); }
+bool MonitorJobs::known() const { return !config_ || known_; }
 
 std::string MonitorJobs::why_unknown() const {
     std::string text = "the monitors of the cluster are not known yet";
@@ -104,7 +109,9 @@ std::string MonitorJobs::why_unknown() const {
 }
 
 std::vector<k8s_sd::MonitorJobPtr> MonitorJobs::jobs() const {
-    return source_ ? source_->jobs() : std::vector<k8s_sd::MonitorJobPtr>();
+    std::vector<k8s_sd::MonitorJobPtr> jobs;
+    for (const auto& [name, job] : jobs_) jobs.push_back(job);
+    return jobs;
 }
 
 std::string MonitorJobs::trouble() const {

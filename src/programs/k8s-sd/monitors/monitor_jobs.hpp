@@ -7,6 +7,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,9 +22,10 @@ class MonitorJobs {
     MonitorJobs(boost::asio::any_io_executor strand, const MonitorsOptions&);
 
     /// \param server     of the monitors
-    /// \param on_change  called after each change of the jobs, as if by post
+    /// \param on_change  called with each change of jobs(), as if by post
     /// \throws k8s_sd::ConfigError
-    void start(const k8s_sd::DiscoveryConfig& server, std::function<void()> on_change);
+    void start(const k8s_sd::DiscoveryConfig& server,
+               std::function<void(const k8s_sd::MonitorDiff&)> on_change);
     void stop();
 
     bool enabled() const noexcept { return config_.has_value(); }
@@ -31,6 +33,8 @@ class MonitorJobs {
     bool known() const;
     /// Why they are not known, in words.
     std::string why_unknown() const;
+    /// The jobs of the changes so far, by name. Those of the source may be newer, and a newer one
+    /// that is reverted before its delivery would never be reported.
     std::vector<k8s_sd::MonitorJobPtr> jobs() const;
     /// Refused monitors and failing watches, one a line; the first ones.
     std::string trouble() const;
@@ -42,8 +46,12 @@ class MonitorJobs {
     std::string json() const;
 
  private:
+    void take(const k8s_sd::MonitorDiff&);
+
     const boost::asio::any_io_executor strand_;
     std::optional<k8s_sd::MonitorSourceConfig> config_;  ///< nullopt: not wanted
+    std::map<std::string, k8s_sd::MonitorJobPtr> jobs_;  ///< by name
+    bool known_ = false;
     std::optional<k8s_sd::MonitorSource> source_;
 };
 
