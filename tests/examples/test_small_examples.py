@@ -49,10 +49,11 @@ class SmallExamples(unittest.TestCase):
     def test_clusters_of_an_inventory_come_and_go(self):
         result = run("clusters")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for pattern in (r"(?m)^cluster green: the green cluster$",
-                        r"(?m)^\+ blue 10\.9\.0\.1:10250$",
-                        r"(?m)^  blue: healthy, \d targets, \d+ requests, \d connections?",
-                        r"(?m)^cluster green is gone$", r"(?m)^- green 10\.0\.0\.3:10250$"):
+        for pattern in (r"(?m)^cluster fleet/green: the green cluster$",
+                        r"(?m)^\+ fleet/blue 10\.9\.0\.1:10250$",
+                        r"(?m)^  fleet/blue: healthy, \d targets, \d+ requests, \d connections?",
+                        r"(?m)^cluster fleet/green is gone$",
+                        r"(?m)^- fleet/green 10\.0\.0\.3:10250$"):
             self.assertRegex(result.stdout, pattern)
 
     def test_watch_url(self):

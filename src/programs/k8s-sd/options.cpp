@@ -119,13 +119,14 @@ support::Section serve_options(Options& o) {
           support::text(o.page_directory)},
          {"--threads", "N", "threads that work on the jobs (default 1)",
           [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
-    for (support::Option& option : support::record_options(o.record)) {
-        section.options.push_back(std::move(option));
-    }
     for (support::Option& option : support::log_options(o.log)) {
         section.options.push_back(std::move(option));
     }
     return section;
+}
+
+support::Section recording_options(Options& o) {
+    return {"Recording", support::record_options(o.record)};
 }
 
 support::Section allocator_options(TargetAllocatorOptions& o) {
@@ -274,7 +275,7 @@ support::CommandLine command_line(Options& o) {
             .sections = {config_options(o), single, monitors_options(o.monitors), server_options(o),
                          support::credential_options(o.server), serve_options(o), access_options(o),
                          push_options(o), support::warm_options(o.serve.warm_start),
-                         allocator_options(o.allocator)},
+                         recording_options(o), allocator_options(o.allocator)},
             .notes = "Exit status: 0 fine, 2 unusable arguments, an unusable folder, or a "
                      "configuration of which\nnothing can be used, 1 anything else. A mistake in "
                      "one job leaves that job out; only with\n--check and --strict the status is "
