@@ -7,7 +7,7 @@ option(K8S_SD_QUICK_BUILD
     "Compile libraries with -O1 (-O0 with AddressSanitizer), programs and tests with -O0" OFF)
 
 # In seconds; sanitizers take several times as long, most of all without optimisation.
-set(K8S_SD_TEST_TIMEOUT 300)
+set(K8S_SD_TEST_TIMEOUT 600)
 if(K8S_SD_SANITIZE)
     set(K8S_SD_TEST_TIMEOUT 1200)
 endif()

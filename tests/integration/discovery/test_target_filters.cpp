@@ -87,7 +87,7 @@ TEST_CASE_METHOD(FilterJobs, "Job filters: an object with another UID replaces o
     server.apply(pod({.name = "p3", .labels = {{"v", "x"}}, .uid = "other"}));
     settle();
     CHECK(host.take_diffs() == "a: 1[~p3]");
-    CHECK(host.problems() == "");
+    CHECK(host.complaints == "");
 }
 
 TEST_CASE_METHOD(FilterJobs, "Job filters: an undelivered removal remembers another object") {
