@@ -18,7 +18,7 @@ CODE = ("*.hpp", "*.ipp", "*.cpp", "*.py", "*.cmake", "*CMakeLists.txt", "script
 LITERAL = re.compile(r'R"([^(]*)\(.{61,}\)\1"|"(?:[^"\\]|\\.){61,}"')
 # Compiled by builds of their own, or with libFuzzer only.
 ELSEWHERE = ("tests/package/consume/", "tests/package/toy_role/", "tests/fuzz/",
-             "tests/support/thread_sanitizer.cpp")
+             "tests/support/thread_sanitizer.cpp", "tests/c/boost_host.cpp")
 # Projects of hosts, which look for the library.
 HOSTS = ("tests/package/consume/", "cmake/packaging/conan/")
 INCLUDED = re.compile(r'^#include "([^"]+\.cpp)"', re.MULTILINE)
