@@ -10,6 +10,7 @@ set_source_files_properties(${boost_json} PROPERTIES SKIP_UNITY_BUILD_INCLUSION 
 add_library(k8s_sd_c_objects OBJECT ${sources} ${boost_json})
 # OpenSSL is called directly only to initialise it.
 target_link_libraries(k8s_sd_c_objects PRIVATE k8s_sd OpenSSL::SSL)
+target_include_directories(k8s_sd_c_objects PRIVATE src)
 k8s_sd_library(k8s_sd_c_objects)
 set_target_properties(k8s_sd_c_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 set(k8s_sd_c_parts $<TARGET_OBJECTS:k8s_sd_c_objects> $<TARGET_OBJECTS:k8s_sd>)
@@ -42,19 +43,32 @@ set_target_properties(k8s_sd_c PROPERTIES EXPORT_NAME c VERSION 1.${PROJECT_VERS
     LINKER_LANGUAGE CXX LINK_DEPENDS ${k8s_sd_c_map})
 
 # The static library is one object: the symbols inside are bound, and then made local, so a host may
-# have another Boost. Sanitizers need their symbols. Only GNU's linker can join section groups; with
-# clang, CMake may find another one.
-set(k8s_sd_linker_version "")
-if(CMAKE_LINKER)
-    execute_process(COMMAND ${CMAKE_LINKER} --version OUTPUT_VARIABLE k8s_sd_linker_version
-                    ERROR_QUIET)
+# have another Boost. Its section groups are dissolved first: the linker of the host would merge
+# groups by their names, local or not. Sanitizers need their symbols.
+set(k8s_sd_joining_linker "")
+if(_CMAKE_TOOLCHAIN_PREFIX OR NOT CMAKE_CROSSCOMPILING)
+    find_program(K8S_SD_GNU_LINKER ${_CMAKE_TOOLCHAIN_PREFIX}ld.bfd)
 endif()
-if(CMAKE_OBJCOPY AND k8s_sd_linker_version MATCHES "^GNU ld" AND NOT K8S_SD_SANITIZE)
+find_program(K8S_SD_LLVM_LINKER NAMES ld.lld-21 ld.lld-20 ld.lld-19 ld.lld)
+mark_as_advanced(K8S_SD_GNU_LINKER K8S_SD_LLVM_LINKER)
+# With clang, CMAKE_LINKER may be an lld older than 19, which cannot do that.
+foreach(linker IN LISTS CMAKE_LINKER K8S_SD_GNU_LINKER K8S_SD_LLVM_LINKER)
+    if(linker AND NOT k8s_sd_joining_linker)
+        execute_process(COMMAND ${linker} --help OUTPUT_VARIABLE help ERROR_QUIET)
+        if(help MATCHES "--force-group-allocation")
+            set(k8s_sd_joining_linker ${linker})
+        endif()
+    endif()
+endforeach()
+if(NOT K8S_SD_SANITIZE AND NOT (CMAKE_OBJCOPY AND k8s_sd_joining_linker))
+    message(STATUS "k8s_sd: libk8s_sd_c.a is not built: it needs objcopy, and GNU ld or lld 19")
+endif()
+if(CMAKE_OBJCOPY AND k8s_sd_joining_linker AND NOT K8S_SD_SANITIZE)
     set(hide_symbols ${PROJECT_SOURCE_DIR}/cmake/hide_symbols.cmake)
     set(archive ${CMAKE_CURRENT_BINARY_DIR}/libk8s_sd_c.a)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/k8s_sd_c.o)
     add_custom_command(OUTPUT ${archive}
-        COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} ${k8s_sd_c_parts}
+        COMMAND ${k8s_sd_joining_linker} -r --force-group-allocation -o ${object} ${k8s_sd_c_parts}
         COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJCOPY=${CMAKE_OBJCOPY} -DOBJECT=${object}
                 -DKEEP=k8s_sd_[a-z]* -P ${hide_symbols}
         COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}

@@ -3,8 +3,9 @@
 # The packages of debian/ have names and dependencies by Debian's rules; prefer them.
 set(CPACK_PACKAGE_NAME k8s_sd)
 set(CPACK_PACKAGE_VENDOR "The k8s_sd authors")
-# The project has no address of its own yet.
-set(CPACK_PACKAGE_CONTACT "k8s_sd maintainers <k8s_sd@users.noreply.github.com>")
+# As in debian/control; debian/README.source explains the address.
+set(CPACK_PACKAGE_CONTACT "k8s_sd authors <k8s-sd@maintainer.invalid>"
+    CACHE STRING "Maintainer of the packages of CPack")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

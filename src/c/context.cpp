@@ -280,9 +280,9 @@ std::string Context::status_json() const {
     std::string text;
     JsonWriter out(text);
     std::vector<k8s_sd::WatchStatus> urls;
-    out.begin('{').key("watches").begin('[');
+    out.begin('{').name("watches").begin('[');
     for (const auto& [id, watch] : watches()) {
-        out.begin('{').key("watch").number(id);
+        out.begin('{').member("watch", id);
         watch->write_status(out, urls);
         out.end('}');
     }

@@ -24,8 +24,8 @@ std::optional<std::string_view> DataEvent::field(std::size_t, std::string_view p
 }
 
 void DataEvent::write_change(JsonWriter& out, std::size_t) {
-    out.member("type", object_->type()).key("immutable").boolean(object_->immutable());
-    out.key("data").begin('{');
+    out.member("type", object_->type()).member("immutable", object_->immutable());
+    out.name("data").begin('{');
     for (const auto& [name, value] : *object_) {
         const auto text = k8s_sd::detail::encode_base64<CleansedBytes>(value);
         out.member(name, view(text));

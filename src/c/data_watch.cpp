@@ -102,7 +102,7 @@ void DataWatch::check_status() {
 void DataWatch::write_status(JsonWriter& out, std::vector<k8s_sd::WatchStatus>&) const {
     const auto status = object_status();
     const auto state = status ? status->state : k8s_sd::CachedState::unsynced;
-    out.key("synced").boolean(state != k8s_sd::CachedState::unsynced);
+    out.member("synced", state != k8s_sd::CachedState::unsynced);
     out.member("message", status ? status->message : "");
     out.member("state", to_string(state));
 }

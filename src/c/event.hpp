@@ -106,12 +106,4 @@ std::size_t copy_pairs(const Range& range, std::span<k8s_sd_pair> out) {
     return count;
 }
 
-/// Writes pairs as a JSON object.
-template <class Range>
-void write_pairs(JsonWriter& out, const Range& range) {
-    out.begin('{');
-    for (const auto& [name, value] : range) out.member(name, value);
-    out.end('}');
-}
-
 }  // namespace k8s_sd_c

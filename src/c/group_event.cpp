@@ -30,9 +30,9 @@ std::optional<std::string_view> GroupEvent::value(std::size_t change, std::int64
 }
 
 void GroupEvent::write_change(JsonWriter& out, std::size_t change) {
-    write_pairs(out.key("labels"), group(change).labels());
-    out.key("targets").begin('[');
-    for (std::size_t i = 0; i < group(change).size(); ++i) write_pairs(out, group(change)[i]);
+    out.member("labels", group(change).labels());
+    out.name("targets").begin('[');
+    for (std::size_t i = 0; i < group(change).size(); ++i) out.value(group(change)[i]);
     out.end(']');
 }
 

@@ -88,9 +88,9 @@ std::optional<std::string_view> ObjectEvent::field(std::size_t change, std::stri
 
 void ObjectEvent::write_change(JsonWriter& out, std::size_t change) {
     const k8s_sd::Generic& object = *changes_[change].object;
-    out.key("object").begin('{').key("metadata").json(serialized(metadata(change)));
+    out.name("object").begin('{').name("metadata").raw(serialized(metadata(change)));
     for (const auto& [name, value] : object.content) {
-        out.key({name.data(), name.size()}).json(serialized(value));
+        out.name({name.data(), name.size()}).raw(serialized(value));
     }
     out.end('}');
 }

@@ -202,11 +202,11 @@ bool ScrapeWatch::flush(const std::string& name, JobTargets& targets) {
 
 void ScrapeWatch::write_status(JsonWriter& out, std::vector<k8s_sd::WatchStatus>& urls) const {
     const auto manager = this->manager();
-    out.key("jobs").begin('[');
+    out.name("jobs").begin('[');
     for (const k8s_sd::JobStatus& job :
          manager ? manager->status() : std::vector<k8s_sd::JobStatus>()) {
-        out.begin('{').member("job", job.name).key("synced").boolean(job.synced);
-        out.key("configs").begin('[');
+        out.begin('{').member("job", job.name).member("synced", job.synced);
+        out.name("configs").begin('[');
         for (const k8s_sd::JobConfigStatus& config : job.configs) {
             out.begin('{');
             k8s_sd_c::write_status(out, config.status);

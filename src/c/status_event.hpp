@@ -27,7 +27,7 @@ class StatusEvent final : public Event {
  private:
     void write_members(JsonWriter& out) override {
         if (!job_.empty()) out.member("job", job_);
-        out.key("synced").boolean(status_.synced).member("message", status_.message);
+        out.member("synced", status_.synced).member("message", status_.message);
     }
 
     const ReportedStatus status_;

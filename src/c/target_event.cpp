@@ -32,10 +32,10 @@ std::uint64_t TargetEvent::timeout_ms(std::size_t change) const {
 }
 
 void TargetEvent::write_change(JsonWriter& out, std::size_t change) {
-    write_pairs(out.key("labels"), target(change).labels());
+    out.member("labels", target(change).labels());
     out.member("url", url(change));
-    out.key("interval_ms").number(interval_ms(change));
-    out.key("timeout_ms").number(timeout_ms(change));
+    out.member("interval_ms", interval_ms(change));
+    out.member("timeout_ms", timeout_ms(change));
 }
 
 }  // namespace k8s_sd_c

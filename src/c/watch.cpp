@@ -8,8 +8,8 @@ namespace {
 
 void write_url(JsonWriter& out, const k8s_sd::WatchStatus& url) {
     out.begin('{').member("kind", to_string(url.kind)).member("namespace", url.ns);
-    out.key("synced").boolean(url.synced).member("message", url.message);
-    out.key("failures").number(url.failures).key("objects").number(url.objects);
+    out.member("synced", url.synced).member("message", url.message);
+    out.member("failures", url.failures).member("objects", url.objects);
     out.member("waiting", to_string(url.waiting)).member("resource_version", url.resource_version);
     out.end('}');
 }
@@ -17,8 +17,8 @@ void write_url(JsonWriter& out, const k8s_sd::WatchStatus& url) {
 }  // namespace
 
 void write_status(JsonWriter& out, const k8s_sd::DiscovererStatus& status) {
-    out.key("synced").boolean(status.synced).member("message", status.message);
-    out.key("urls").begin('[');
+    out.member("synced", status.synced).member("message", status.message);
+    out.name("urls").begin('[');
     for (const k8s_sd::WatchStatus& url : status.watches) write_url(out, url);
     out.end(']');
 }

@@ -26,7 +26,8 @@ UMBRELLAS = {"k8s_sd/k8s_sd.hpp", "k8s_sd/fwd.hpp", "k8s_sd/src.hpp", "k8s_sd/sc
 SCRAPING = ("relabel", "scrape", "monitors")
 
 # Folders below src/ and their namespaces. The files of lib/ only include lists of bodies.
-SOURCES = {"lib": None, "c": "k8s_sd_c", "sim": "k8s_sd::inline v0::sim",
+SOURCES = {"lib": None, "c": "k8s_sd_c", "json": "k8s_sd_json",
+           "sim": "k8s_sd::inline v0::sim",
            "programs/http": "support", "programs/cli": "support", "programs/discover": "discover",
            "programs/k8s-sd": "k8s_sd_program", "programs/kubectl-sd": "kubectl_sd"}
 # A forward declaration of the library's own classes.

@@ -77,9 +77,11 @@ class Release(unittest.TestCase):
         cls.git("init", "--quiet")
         cls.git("config", "user.name", "k8s_sd")
         cls.git("config", "user.email", "k8s_sd@example.com")
-        if "## Unreleased" in (cls.clone / "CHANGELOG.md").read_text(encoding="utf-8"):
-            prepared = run("scripts/release", "prepare", "2026-01-02", cwd=cls.clone)
+        for day in ("2026-01-02", "2026-01-03"):  # it may be dated again
+            prepared = run("scripts/release", "prepare", day, cwd=cls.clone)
             assert prepared.returncode == 0, prepared.stderr
+        found = list(versions.problems(cls.clone, released=True))
+        assert not found, found
         cls.git("add", "--all")
         cls.git("commit", "--quiet", "--message", "Release")
 
@@ -112,34 +114,66 @@ class Release(unittest.TestCase):
         self.assertFalse(list((self.folder / "unverified").iterdir()))
 
 
-class Verification(unittest.TestCase):
-    def test_it_holds_for_the_verified_files_only(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            with mock.patch.object(release, "tree", return_value="a"):
-                self.assertFalse(release.is_verified(folder))
-                with mock.patch.object(release, "TOOLS", ()), \
-                        mock.patch.object(release, "check", return_value=False), \
-                        mock.patch.object(release, "LONG_CHECKS", (["true", "{}"],)):
-                    self.assertEqual(release.verify(folder), 0)
-                self.assertTrue(release.is_verified(folder))
-            with mock.patch.object(release, "tree", return_value="b"):
-                self.assertFalse(release.is_verified(folder))
+def stages(**commands):
+    return {name: (list(command), {}) for name, command in commands.items()}
 
-    def test_a_failure_and_a_missing_tool_leave_it_unverified(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            with mock.patch.object(release, "check", return_value=False), \
-                    mock.patch.object(release, "TOOLS", ()), \
-                    mock.patch.object(release, "LONG_CHECKS", (["false"],)):
-                self.assertEqual(release.verify(folder), 1)
-            with mock.patch.object(release, "TOOLS", (("no-such-tool", "it"),)), \
-                    self.assertRaisesRegex(SystemExit, "no-such-tool"):
-                release.verify(folder)
-            self.assertFalse(list(folder.iterdir()))
+
+class Verification(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        for name, value in (("tree", lambda: "a"), ("check", lambda: False)):
+            self.replace(name, value)
+        # `reuse` may not be installed.
+        self.which = mock.patch.object(release.shutil, "which", return_value="/bin/true")
+        self.which.start()
+        self.addCleanup(self.which.stop)
+
+    def replace(self, name, value):
+        patch = mock.patch.object(release, name, value)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_it_holds_for_the_verified_files_only(self):
+        self.replace("STAGES", stages(first=("true", "{}"), second=("true",)))
+        self.assertEqual(release.missing_stages(self.folder), ["first", "second"])
+        self.assertEqual(release.verify(self.folder, ["first", "second"]), 0)
+        self.assertEqual(release.missing_stages(self.folder), [])
+        self.replace("tree", lambda: "b")
+        self.assertEqual(release.missing_stages(self.folder), ["first", "second"])
+
+    def test_stages_run_one_by_one(self):
+        self.replace("STAGES", stages(first=("true",), second=("true",)))
+        self.assertEqual(release.verify(self.folder, ["second"]), 0)
+        self.assertEqual(release.missing_stages(self.folder), ["first"])
+        self.assertEqual(release.verify(self.folder, ["first"]), 0)
+        self.assertEqual(release.missing_stages(self.folder), [])
+
+    def test_a_failure_ends_it(self):
+        self.replace("STAGES", stages(first=("true",), second=("false",), third=("true",)))
+        self.assertEqual(release.verify(self.folder, ["first", "second", "third"]), 1)
+        self.assertEqual(release.missing_stages(self.folder), ["second", "third"])
+
+    def test_a_missing_tool_prevents_it(self):
+        self.replace("STAGES", {"first": (["true"], {"no-such-tool": "it"})})
+        self.which.stop()
+        with self.assertRaisesRegex(SystemExit, "no-such-tool"):
+            release.verify(self.folder, ["first"])
+        self.which.start()
+        self.assertFalse(list(self.folder.iterdir()))
+
+    def test_a_commit_meanwhile_is_not_verified(self):
+        trees = iter("aab")
+        self.replace("tree", lambda: next(trees, "b"))
+        self.replace("STAGES", stages(first=("true",)))
+        next(trees)
+        with self.assertRaisesRegex(SystemExit, "changed"):
+            release.verify(self.folder, ["first"])
+        self.assertFalse(list(self.folder.iterdir()))
 
     def test_its_commands_exist(self):
-        for command, *_ in release.LONG_CHECKS:
+        for (command, *_), _ in release.STAGES.values():
             self.assertTrue((ROOT / command).is_file(), command)
 
 
