@@ -173,6 +173,19 @@ class Installed(unittest.TestCase):
         self.assertIn('"container_name":"web"', line)
         self.assertEqual(process.stdout.readline(), '{"log":"GET /"}\n')
 
+    def test_the_rate_of_the_filter(self):
+        """100 000 records a second on one core are the goal. It counts seconds of CPU, so other
+        programs matter little."""
+        for number in range(100):
+            self.server.pod(f"web-{number}", f"10.0.0.{number}")
+        program = self.compile("K8S_SD_CC", "kubernetes_filter.c", "-std=c99", "-O2",
+                               *pkg_config("--cflags", "--libs"))
+        process = self.start(program, self.server.url, "--rate", "200000")
+        line = process.stdout.read()
+        found = re.fullmatch(r"200000 records, 100 pods, (\d+) records a second of CPU\n", line)
+        self.assertTrue(found, line)
+        self.assertGreater(int(found[1]), 100_000)
+
     def test_python(self):
         name = wheel_backend.build_wheel(self.folder)
         for program in ("pods.py", "pods_asyncio.py"):

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Checks the documents: links and paths lead to files, the rows of "Where is …?" and of "Ten places"
-are true, each C++ block is compiled, the tutorial shows its files, and lines fit a terminal.
+are true, each block in C++ or C is compiled, each one in Python parses, pages show their programs
+as they are, and lines fit a terminal.
 
 usage: check_documents.py PROJECT_DIRECTORY
 """
+import ast
 import pathlib
 import re
 import sys
 import textwrap
 
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)]*)?\)")
-CPP_BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CPP_BLOCK = re.compile(r"^```(?:cpp|c)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CMAKE_BLOCK = re.compile(r"^```cmake\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 REGION = re.compile(r"^ *//\[(\w+)\n(.*?)^ *//\]$", re.MULTILINE | re.DOTALL)
 # A file or folder of the project in backticks; "<role>" stands for any name.
@@ -19,6 +22,10 @@ COLUMNS = 100
 # Names of tests, and rows of tables in the code, cannot be broken.
 WIDE_TABLES = {"failures.md", "labels.md", "metrics.md"}
 README_LINES = 120
+# Pages, and the programs that they show.
+SHOWN = (("README.md", "examples/minimal.cpp"), ("docs/guide/c-interface.md", "examples/c/pods.c"),
+         ("docs/guide/python.md", "examples/c/pods.py"),
+         ("docs/guide/python.md", "examples/c/pods_asyncio.py"))
 # Code and output in these documents may be wider.
 WIDE = ("docs/programs/k8s-sd/*.md",)
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -141,9 +148,17 @@ def long_lines(document, wide=False):
 
 
 def compiled_code(root):
-    """The permitted C++ blocks: an example, a snippet, or the regions of one name in such a file."""
+    """The permitted blocks: an example, a snippet, or the regions of one name in such a file."""
     code = set()
-    for source in [*root.glob("examples/**/*.cpp"), *root.glob("docs/snippets/**/*.[ch]pp")]:
+    for pattern in ("examples/**/*.cpp", "examples/**/*.c", "docs/snippets/**/*.[ch]pp",
+                    "docs/snippets/**/*.c"):
+        code |= compiled_code_of(root.glob(pattern))
+    return code
+
+
+def compiled_code_of(sources):
+    code = set()
+    for source in sources:
         code.add(text_of(source).strip())
         regions = {}
         for name, text in REGION.findall(text_of(source)):
@@ -156,8 +171,16 @@ def blocks_not_compiled(document, code):
     for block in CPP_BLOCK.findall(text_of(document)):
         if textwrap.dedent(block).strip() not in code:
             first = block.strip().splitlines()[0]
-            yield (f"{document}: the C++ block that begins with '{first}' is no region of a file "
-                   "in docs/snippets/ and no example")
+            yield (f"{document}: the block that begins with '{first}' is no region of a file in "
+                   "docs/snippets/ and no example")
+
+
+def wrong_python(document):
+    for block in PYTHON_BLOCK.findall(text_of(document)):
+        try:
+            ast.parse(block)
+        except SyntaxError as error:
+            yield f"{document}: a block in Python: {error}"
 
 
 def files_of(path, root):
@@ -205,9 +228,10 @@ def tutorial_problems(root):
 
 
 def readme_problems(root):
+    for page, program in SHOWN:
+        if f"\n{text_of(root / program).strip()}\n```" not in text_of(root / page):
+            yield f"{page} does not show {program} as it is"
     readme = text_of(root / "README.md")
-    if f"```cpp\n{text_of(root / 'examples/minimal.cpp').strip()}\n```" not in readme:
-        yield "README.md does not show examples/minimal.cpp as it is"
     if (lines := len(readme.splitlines())) > README_LINES:
         yield f"README.md has {lines} lines, more than {README_LINES}"
 
@@ -224,6 +248,7 @@ def main(project):
         problems += broken_links(document)
         problems += long_lines(document, wide=document in wide)
         problems += blocks_not_compiled(document, code)
+        problems += wrong_python(document)
         problems += missing_paths(document, root)
     print(*problems, f"{len(documents)} documents, {len(problems)} problems", sep="\n")
     return 1 if problems else 0
