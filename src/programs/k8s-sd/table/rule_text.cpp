@@ -17,7 +17,7 @@ std::string joined(const std::vector<std::string>& texts, std::string_view separ
 }
 
 std::string what_it_does(const RelabelRule& rule, const std::string& sources) {
-    const std::string action(to_string(rule.action));
+    std::string action(to_string(rule.action));
     switch (rule.action) {
         case RelabelAction::keep:
         case RelabelAction::drop:
