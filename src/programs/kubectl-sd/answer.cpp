@@ -28,7 +28,8 @@ std::string or_none(std::string text) { return text.empty() ? "<none>" : text; }
 Row row_of(const json::object& target, bool wide) {
     const std::string state = text_at(target, "state");
     const std::string url = text_at(target, "url");
-    Row row{or_none(text_at(target, "job")), or_none(text_at(target, "object")),
+    Row row{or_none(text_at(target, "cluster")), or_none(text_at(target, "job")),
+            or_none(text_at(target, "object")),
             or_none(url.empty() ? text_at(target, "address") : url),
             state == "active" ? "yes" : "no"};
     if (wide) row.push_back(or_none(text_at(target, "node")));
@@ -40,9 +41,8 @@ bool are_several(const std::vector<ClusterAnswer>& answers) {
     return !answers.empty() && !answers.front().cluster.empty();
 }
 
-Row heading(bool several, bool wide) {
-    Row row{"JOB", "OBJECT", "TARGET", "SCRAPED"};
-    if (several) row.insert(row.begin(), "CLUSTER");
+Row heading(bool wide) {
+    Row row{"CLUSTER", "JOB", "OBJECT", "TARGET", "SCRAPED"};
     if (wide) row.push_back("NODE");
     row.push_back("REASON");
     return row;
@@ -102,24 +102,29 @@ void add_jobs(std::vector<Row>& rows, const json::object& answer, bool wide) {
         add_rows(rows, job->if_contains("in"), wide);
         add_rows(rows, job->if_contains("not"), wide);
         if (rows.size() > before) continue;
-        Row row{text_at(*job, "job"), "<none>", "<none>", "no"};
+        Row row{"<none>", text_at(*job, "job"), "<none>", "<none>", "no"};
         if (wide) row.emplace_back("<none>");
         row.push_back(reason_of(*job));
         rows.push_back(std::move(row));
     }
 }
 
-/// The table with the rows of each cluster.
+/// The table with the rows of each cluster. Without names of clusters they have no column.
 template <class AddRows>
 std::string table_of(const std::vector<ClusterAnswer>& answers, bool wide, AddRows add) {
-    const bool several = are_several(answers);
-    std::vector<Row> rows{heading(several, wide)};
+    std::vector<Row> rows{heading(wide)};
+    bool has_clusters = are_several(answers);
     for (const ClusterAnswer& one : answers) {
         const std::size_t before = rows.size();
         add(rows, one);
-        for (std::size_t i = before; several && i < rows.size(); ++i) {
-            rows[i].insert(rows[i].begin(), support::printable(one.cluster, 200));
+        for (std::size_t i = before; i < rows.size(); ++i) {
+            std::string& cluster = rows[i].front();
+            if (!one.cluster.empty()) cluster = support::printable(one.cluster, 200);
+            has_clusters = has_clusters || cluster != "<none>";
         }
+    }
+    for (Row& row : rows) {
+        if (!has_clusters) row.erase(row.begin());
     }
     return table_text(rows);
 }

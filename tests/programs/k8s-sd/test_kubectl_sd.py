@@ -144,6 +144,24 @@ class SeveralClusters(unittest.TestCase):
         self.assertEqual((away["cluster"], set(away)), ("away", {"cluster", "error"}))
         self.assertEqual((blue["cluster"], blue["found"]), ("blue", True))
 
+    def test_a_running_k8s_sd_says_the_cluster_of_each_target(self):
+        with clusters(blue="sim", green="sim") as (kc, _), file_with(JOBS) as config, running(
+                "k8s-sd", "--config", config, *kc, "--all-contexts", "--listen",
+                "127.0.0.1:0") as server:
+            line = server.log_line()
+            while "nodes: its list is complete" not in line:
+                self.assertTrue(line)
+                line = server.log_line()
+            url = url_of(server)
+            why = run("kubectl-sd", "why", "node/node-a1", "--from", url, "-o", "wide")
+            rows = json.loads(run("kubectl-sd", "targets", "nodes", "--from", url, "-o",
+                                  "json").stdout)
+        heading, *lines = map(columns, why.stdout.splitlines())
+        self.assertEqual(heading[:2], ["CLUSTER", "JOB"], why.stderr)
+        self.assertEqual(sorted(line[:2] for line in lines if line[1] == "nodes"),
+                         [["blue", "nodes"], ["green", "nodes"]])
+        self.assertEqual({row["cluster"] for row in rows}, {"blue", "green"})
+
     def test_rules_see_the_name_of_the_cluster(self):
         jobs = """
 scrape_configs:
