@@ -42,6 +42,18 @@ void check_file(const Question& question) {
         options.config_file);
 }
 
+/// The text with the name of the ConfigMap in place of its file.
+std::string with_name(std::string text, const Question& question, const ConfigMapFile* file) {
+    if (!file) return text;
+    const std::string path = file->path();
+    const std::string name = question.config_map.ns + "/" + question.config_map.name +
+                             path.substr(path.find_last_of('/'));
+    for (std::size_t at = 0; (at = text.find(path, at)) != std::string::npos; at += name.size()) {
+        text.replace(at, path.size(), name);
+    }
+    return text;
+}
+
 }  // namespace
 
 Questions::Questions(const Question& given, const std::string& url, OnAnswer on_answer)
@@ -115,6 +127,10 @@ void Questions::start(std::size_t i) {
             },
             [this] { on_end(); });
         ++running_;
+    } catch (const k8s_sd::ConfigError& e) {
+        const std::string text = with_name(e.what(), one.question, one.file.get());
+        if (asked_.size() == 1) throw support::Unusable(text);
+        answers_[i].error = support::printable(text, 2000);
     } catch (const std::exception& e) {
         if (asked_.size() == 1) throw;
         answers_[i].error = support::printable(k8s_sd::in_words(e), 2000);

@@ -36,7 +36,8 @@ RULE = "rule 0: keep if __meta_kubernetes_pod_annotation_prometheus_io_scrape ma
 
 
 class ConfigMaps(http.server.BaseHTTPRequestHandler):
-    """An API server with the ConfigMap monitoring/sd."""
+    """An API server with the ConfigMap monitoring/sd, and another one below /bad, with a mistake in
+    it."""
     protocol_version = "HTTP/1.1"
     data = {}
 
@@ -47,10 +48,12 @@ class ConfigMaps(http.server.BaseHTTPRequestHandler):
             return self.reply(404 if "watch" not in query else 403, {
                 "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,
                 "reason": "Forbidden", "message": "this server only lists ConfigMaps"})
-        found = url.path == "/api/v1/namespaces/monitoring/configmaps" and query[
-            "fieldSelector"] == ["metadata.name=sd"]
+        found = url.path.removeprefix("/bad") == "/api/v1/namespaces/monitoring/configmaps" and (
+            query["fieldSelector"] == ["metadata.name=sd"])
+        is_bad = url.path.startswith("/bad/")
         item = {"metadata": {"namespace": "monitoring", "name": "sd", "uid": "1",
-                             "resourceVersion": "1"}, "data": self.data}
+                             "resourceVersion": "1"},
+                "data": {"sd.yml": "scrape_configs: {"} if is_bad else self.data}
         return self.reply(200, {"kind": "ConfigMapList", "apiVersion": "v1",
                                 "metadata": {"resourceVersion": "1"},
                                 "items": [item] if found else []})
@@ -180,12 +183,13 @@ scrape_configs:
         jobs = "scrape_configs: [{job_name: x, static_configs: [{targets: ['192.0.2.1:80']}]}]"
         error = "kubectl-sd: other: the ConfigMap sd in the namespace monitoring: "
         with server_of_config_map({"sd.yml": jobs}) as url, \
-                clusters(other=url + "/other", blue=url) as (kc, _):
+                clusters(other=url + "/other", blue=url, bad=url + "/bad") as (kc, _):
             def ask(*words):
                 result = run("kubectl-sd", *words, "--configmap", "monitoring/sd", *kc,
                              "--all-contexts")
                 self.assertEqual(result.returncode, 1)
-                self.assertTrue(result.stderr.startswith(error), result.stderr)
+                self.assertIn(error, result.stderr)
+                self.assertRegex(result.stderr, r"(?m)^kubectl-sd: bad: monitoring/sd/sd\.yml:1: ")
                 return result
             targets = ask("targets")
             rows = ask("targets", "-o", "json")
@@ -310,6 +314,10 @@ scrape_configs:
                 result = run("kubectl-sd", "targets", "--api-server", url, "--configmap", name)
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertRegex(result.stdout, r"(?m)^fixed .* http://192\.0\.2\.1:80/metrics")
+            bad = run("kubectl-sd", "targets", "--api-server", url + "/bad", "--configmap",
+                      "monitoring/sd")
+            self.assertEqual(bad.returncode, 2)
+            self.assertIn(": monitoring/sd/sd.yml:1: ", bad.stderr)
             for name, text in (
                     ("monitoring/sd/x", "has no key x; its keys are "),
                     ("monitoring/none", "the ConfigMap none in the namespace monitoring: ")):
