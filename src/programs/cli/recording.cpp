@@ -2,10 +2,14 @@
 
 #include "cli/option_values.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
 namespace support {
+
+using k8s_sd::Compression;
 
 std::vector<Option> record_options(RecordOptions& o) {
     return {
@@ -16,6 +20,9 @@ std::vector<Option> record_options(RecordOptions& o) {
         {"--record-keep", "N",
          "keep the recordings of the last N runs as FILE.1, FILE.2 and so on (default 0)",
          [&o](const std::string& value) { o.former_files = number(value, 0U, 100U, "0 to 100"); }},
+        {"--record-max-size", "MIB",
+         "end the recording at this size of the file (default 256); the program goes on",
+         [&o](const std::string& value) { o.max_mib = number(value, 1U, 65536U, "1 to 65536"); }},
         {"--anonymise", "",
          "replace names, values of labels and annotations, and addresses in the recording; "
          "FILE.names has the originals",
@@ -26,6 +33,9 @@ void check(const RecordOptions& o) {
     if (!o.file.empty()) return;
     if (o.anonymise) throw UsageError("--anonymise: needs --record FILE");
     if (o.former_files > 0) throw UsageError("--record-keep: needs --record FILE");
+    if (o.max_mib != RecordOptions{}.max_mib) {
+        throw UsageError("--record-max-size: needs --record FILE");
+    }
 }
 
 void record(const RecordOptions& o, k8s_sd::Environment& environment,
@@ -35,11 +45,33 @@ void record(const RecordOptions& o, k8s_sd::Environment& environment,
     try {
         environment.connector = std::make_shared<k8s_sd::sim::RecordingConnector>(
             k8s_sd::system_connector(environment), environment.clock, o.file,
-            k8s_sd::sim::RecordingOptions{.former_files = o.former_files,
+            k8s_sd::sim::RecordingOptions{.max_bytes = std::uint64_t{o.max_mib} << 20,
+                                          .former_files = o.former_files,
                                           .anonymise = o.anonymise,
                                           .on_end = std::move(on_end)});
     } catch (const std::runtime_error& e) {
         throw Unusable(std::string("--record: ") + e.what());
+    }
+}
+
+void prepare_to_record(const RecordOptions& o, k8s_sd::DiscoveryConfig& config) {
+    // Anonymous recordings need the text.
+    if (o.file.empty() || o.anonymise) return;
+    if (config.watch.gzip == Compression::automatic) config.watch.gzip = Compression::always;
+}
+
+void prepare_to_replay(const k8s_sd::sim::Recording& recording, k8s_sd::DiscoveryConfig& config) {
+    if (config.watch.gzip != Compression::automatic) return;
+    using Part = k8s_sd::sim::RecordedPart;
+    // An automatic choice is not for gzip at first. Only requests for objects have parameters.
+    const auto list =
+        std::find_if(recording.parts.begin(), recording.parts.end(), [](const Part& part) {
+            const std::string line = part.text.substr(0, part.text.find('\n'));
+            return part.kind == Part::Kind::request && line.find('?') != std::string::npos;
+        });
+    if (list != recording.parts.end() &&
+        list->text.find("Accept-Encoding: gzip") != std::string::npos) {
+        config.watch.gzip = Compression::always;
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/command_line.hpp"
+#include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/sim/recording.hpp"
 
@@ -16,6 +17,7 @@ struct RecordOptions {
     std::string file;           ///< receives the recording; empty: none
     bool anonymise = false;     ///< replace names
     unsigned former_files = 0;  ///< to keep
+    unsigned max_mib = 256;     ///< of the file
 };
 
 std::vector<Option> record_options(RecordOptions&);
@@ -26,6 +28,12 @@ void check(const RecordOptions&);
 /// \param on_end  called if the recording ends early \throws Unusable
 void record(const RecordOptions&, k8s_sd::Environment&,
             std::function<void(const std::string& why)> on_end);
+
+/// Requests compressed lists, unless the configuration chooses: the recording has the bytes as they
+/// came, so that their compression costs nothing here.
+void prepare_to_record(const RecordOptions&, k8s_sd::DiscoveryConfig&);
+/// Requests what such a run requested.
+void prepare_to_replay(const k8s_sd::sim::Recording&, k8s_sd::DiscoveryConfig&);
 
 /// \throws Unusable
 k8s_sd::sim::Recording usable_recording(const std::string& file);

@@ -15,9 +15,11 @@
 #include <boost/asio/post.hpp>
 #include <unistd.h>
 #include <chrono>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace discover {
 
@@ -25,8 +27,15 @@ namespace {
 
 using k8s_sd::AccessCheckLine;
 
-void print_json(const AccessCheckLine& line, LineWriter& out) {
-    out << "{\"step\":";
+/// \param cluster  empty: there is only one
+void print_json(const AccessCheckLine& line, const std::string& cluster, LineWriter& out) {
+    out << "{";
+    if (!cluster.empty()) {
+        out << "\"cluster\":";
+        support::write_json(out, cluster);
+        out << ",";
+    }
+    out << "\"step\":";
     support::write_json(out, line.step);
     out << ",\"result\":";
     support::write_json(out, to_string(line.result));
@@ -42,7 +51,8 @@ void print_json(const AccessCheckLine& line, LineWriter& out) {
 }
 
 /// A failure is never truncated: the text names the remedy.
-void print_text(const AccessCheckLine& line, const support::Terminal& terminal, LineWriter& out) {
+void print_text(const AccessCheckLine& line, const std::string& cluster,
+                const support::Terminal& terminal, LineWriter& out) {
     constexpr std::size_t longest = 4000;
     const bool failed = line.result == AccessCheckLine::Result::failed;
     const support::Tone tone = failed                                       ? support::Tone::removed
@@ -50,16 +60,34 @@ void print_text(const AccessCheckLine& line, const support::Terminal& terminal, 
                                                                             : support::Tone::faint;
     std::string result(to_string(line.result));
     result.resize(9, ' ');
+    const std::string name = cluster.empty() ? "" : "[" + support::printable(cluster, 200) + "] ";
     const auto text = support::StyledLine()
+                          .add(name, support::Tone::faint)
                           .add(result, tone)
                           .add(support::printable(line.step + ": " + line.text, longest));
     out << (failed ? terminal.whole(text) : terminal.fitted(text));
     out.end_line();
 }
 
+/// One after the other, up to a signal.
+support::ExitStatus check_each_cluster(Options options, LineWriter& out) {
+    const auto warn = [](const std::string& text) { std::cerr << "discover: " << text << '\n'; };
+    const support::ClusterOptions clusters = std::exchange(options.clusters, {});
+    bool all_fine = true;
+    for (k8s_sd::DiscoveryConfig& config : configs_of(options.config, clusters, warn)) {
+        if (support::Signals::end_is_wanted()) return support::exit_failed;
+        Options own = options;
+        own.config = std::move(config);
+        const bool is_fine = check_access(std::move(own), out) == support::exit_fine;
+        all_fine = all_fine && is_fine;
+    }
+    return all_fine ? support::exit_fine : support::exit_failed;
+}
+
 }  // namespace
 
 support::ExitStatus check_access(Options options, LineWriter& out) {
+    if (options.clusters.several()) return check_each_cluster(std::move(options), out);
     validate(options.config);
     boost::asio::io_context io(1);
     k8s_sd::Environment environment;
@@ -79,7 +107,9 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
     bool all_fine = false;
     const support::Terminal terminal(STDOUT_FILENO, options.colours);
     const auto on_line = [&](const AccessCheckLine& line) {
-        options.output == Output::json ? print_json(line, out) : print_text(line, terminal, out);
+        const std::string& cluster = options.config.cluster.name;
+        options.output == Output::json ? print_json(line, cluster, out)
+                                       : print_text(line, cluster, terminal, out);
     };
     // A signal ends the check together with the programs it started.
     support::Signals signals(io.get_executor());

@@ -255,7 +255,6 @@ void check_clusters(const Options& o) {
         if (given) throw UsageError(std::string(option) + ": is for one cluster; name one context");
     };
     refuse(o.sim, "--sim");
-    refuse(o.check, "--check");
     refuse(!o.explain.empty(), "--explain");
     refuse(o.jobs != 1, "--jobs");
     refuse(o.fleet.is_fleet(), "--fleet-service");

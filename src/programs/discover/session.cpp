@@ -130,8 +130,10 @@ void Session::set_up_recording(k8s_sd::Environment& environment) {
                     [log = log_.at(k8s_sd::LogLevel::warning)](const std::string& why) {
                         log("the recording ends early: " + why);
                     });
+    support::prepare_to_record(options_.record, options_.config);
     if (options_.replay_file.empty()) return;
     k8s_sd::sim::Recording recording = support::usable_recording(options_.replay_file);
+    support::prepare_to_replay(recording, options_.config);
     replay_end_ = std::min(recording.duration(), options_.until.value_or(k8s_sd::Duration::max()));
     if (recording.end == k8s_sd::sim::RecordingEnd::cut) {
         note(k8s_sd::LogLevel::warning, "the recording is cut; it is replayed to there");

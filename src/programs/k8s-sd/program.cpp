@@ -152,6 +152,7 @@ void Program::find_cluster() {
 void Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs) const {
     std::vector<k8s_sd::DiscoveryConfig> all;
     for (k8s_sd::DiscoveryConfig& config : configs) {
+        support::prepare_to_record(options_.record, config);
         if (support::names_server(config)) {
             all.push_back(std::move(config));
             continue;

@@ -28,7 +28,8 @@ std::string or_none(std::string text) { return text.empty() ? "<none>" : text; }
 Row row_of(const json::object& target, bool wide) {
     const std::string state = text_at(target, "state");
     const std::string url = text_at(target, "url");
-    Row row{or_none(text_at(target, "job")), or_none(text_at(target, "object")),
+    Row row{or_none(text_at(target, "cluster")), or_none(text_at(target, "job")),
+            or_none(text_at(target, "object")),
             or_none(url.empty() ? text_at(target, "address") : url),
             state == "active" ? "yes" : "no"};
     if (wide) row.push_back(or_none(text_at(target, "node")));
@@ -36,8 +37,12 @@ Row row_of(const json::object& target, bool wide) {
     return row;
 }
 
+bool are_several(const std::vector<ClusterAnswer>& answers) {
+    return !answers.empty() && !answers.front().cluster.empty();
+}
+
 Row heading(bool wide) {
-    Row row{"JOB", "OBJECT", "TARGET", "SCRAPED"};
+    Row row{"CLUSTER", "JOB", "OBJECT", "TARGET", "SCRAPED"};
     if (wide) row.push_back("NODE");
     row.push_back("REASON");
     return row;
@@ -81,12 +86,75 @@ std::string reason_of(const json::object& job) {
     return text.starts_with(begin) ? text.substr(begin.size()) : text;
 }
 
-void add_rows(std::vector<Row>& rows, const json::object& job, std::string_view part, bool wide) {
-    const json::value* targets = job.if_contains(part);
+void add_rows(std::vector<Row>& rows, const json::value* targets, bool wide) {
     if (!targets || !targets->is_array()) return;
     for (const json::value& target : targets->get_array()) {
         if (const json::object* object = target.if_object()) rows.push_back(row_of(*object, wide));
     }
+}
+
+void add_jobs(std::vector<Row>& rows, const json::object& answer, bool wide) {
+    const json::value* jobs = answer.if_contains("jobs");
+    for (const json::value& item : jobs && jobs->is_array() ? jobs->get_array() : json::array()) {
+        const json::object* job = item.if_object();
+        if (!job) continue;
+        const std::size_t before = rows.size();
+        add_rows(rows, job->if_contains("in"), wide);
+        add_rows(rows, job->if_contains("not"), wide);
+        if (rows.size() > before) continue;
+        Row row{"<none>", text_at(*job, "job"), "<none>", "<none>", "no"};
+        if (wide) row.emplace_back("<none>");
+        row.push_back(reason_of(*job));
+        rows.push_back(std::move(row));
+    }
+}
+
+/// The table with the rows of each cluster. Without names of clusters they have no column.
+template <class AddRows>
+std::string table_of(const std::vector<ClusterAnswer>& answers, bool wide, AddRows add) {
+    std::vector<Row> rows{heading(wide)};
+    bool has_clusters = are_several(answers);
+    for (const ClusterAnswer& one : answers) {
+        const std::size_t before = rows.size();
+        add(rows, one);
+        for (std::size_t i = before; i < rows.size(); ++i) {
+            std::string& cluster = rows[i].front();
+            if (!one.cluster.empty()) cluster = support::printable(one.cluster, 200);
+            has_clusters = has_clusters || cluster != "<none>";
+        }
+    }
+    for (Row& row : rows) {
+        if (!has_clusters) row.erase(row.begin());
+    }
+    return table_text(rows);
+}
+
+/// The object after a member with the name of the cluster.
+json::object with_cluster(const std::string& cluster, const json::object& object) {
+    json::object result{{"cluster", cluster}};
+    for (const auto& member : object) result.emplace(member.key(), member.value());
+    return result;
+}
+
+json::value why_json(const std::vector<ClusterAnswer>& answers) {
+    if (!are_several(answers)) return answers.front().answer;
+    json::array clusters;
+    for (const ClusterAnswer& one : answers) {
+        clusters.push_back(with_cluster(
+            one.cluster, one.is_answered ? one.answer : json::object{{"error", one.error}}));
+    }
+    return json::object{{"clusters", std::move(clusters)}};
+}
+
+json::value targets_json(const std::vector<ClusterAnswer>& answers) {
+    if (!are_several(answers)) return answers.front().rows;
+    json::array rows;
+    for (const ClusterAnswer& one : answers) {
+        for (const json::value& row : one.rows) {
+            if (row.is_object()) rows.push_back(with_cluster(one.cluster, row.get_object()));
+        }
+    }
+    return rows;
 }
 
 }  // namespace
@@ -117,37 +185,23 @@ std::string yaml_text(const json::value& value) {
     return text.empty() ? json::serialize(value) + '\n' : text;
 }
 
-std::string why_text(const json::object& answer, Form form) {
-    if (form == Form::json) return json::serialize(answer) + '\n';
-    if (form == Form::yaml) return yaml_text(answer);
+std::string why_text(const std::vector<ClusterAnswer>& answers, Form form) {
+    if (form == Form::json) return json::serialize(why_json(answers)) + '\n';
+    if (form == Form::yaml) return yaml_text(why_json(answers));
     const bool wide = form == Form::wide;
-    std::vector<Row> rows{heading(wide)};
-    const json::value* jobs = answer.if_contains("jobs");
-    for (const json::value& item : jobs && jobs->is_array() ? jobs->get_array() : json::array()) {
-        const json::object* job = item.if_object();
-        if (!job) continue;
-        const std::size_t before = rows.size();
-        add_rows(rows, *job, "in", wide);
-        add_rows(rows, *job, "not", wide);
-        if (rows.size() > before) continue;
-        Row row{text_at(*job, "job"), "<none>", "<none>", "no"};
-        if (wide) row.emplace_back("<none>");
-        row.push_back(reason_of(*job));
-        rows.push_back(std::move(row));
-    }
-    return table_text(rows);
+    return table_of(answers, wide, [&](std::vector<Row>& rows, const ClusterAnswer& one) {
+        add_jobs(rows, one.answer, wide);
+    });
 }
 
-std::string targets_text(const json::array& targets, Form form) {
-    if (form == Form::json) return json::serialize(targets) + '\n';
-    if (form == Form::yaml) return yaml_text(targets);
-    std::vector<Row> rows{heading(form == Form::wide)};
-    for (const json::value& target : targets) {
-        if (const json::object* object = target.if_object()) {
-            rows.push_back(row_of(*object, form == Form::wide));
-        }
-    }
-    return table_text(rows);
+std::string targets_text(const std::vector<ClusterAnswer>& answers, Form form) {
+    if (form == Form::json) return json::serialize(targets_json(answers)) + '\n';
+    if (form == Form::yaml) return yaml_text(targets_json(answers));
+    const bool wide = form == Form::wide;
+    return table_of(answers, wide, [&](std::vector<Row>& rows, const ClusterAnswer& one) {
+        const json::value targets(one.rows);
+        add_rows(rows, &targets, wide);
+    });
 }
 
 }  // namespace kubectl_sd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
@@ -18,10 +19,19 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows);
 /// The value as a YAML document.
 std::string yaml_text(const boost::json::value&);
 
-/// The answer of /api/ui/object: for each job whether the object is a target, and why not.
-std::string why_text(const boost::json::object& answer, Form);
+/// The answer of a cluster.
+struct ClusterAnswer {
+    std::string cluster{};  ///< its name; empty: there is only one
+    bool is_answered = false;
+    std::string error{};           ///< why there is no answer
+    boost::json::object answer{};  ///< of /api/ui/object
+    boost::json::array rows{};     ///< of /api/ui/targets
+};
 
-/// Rows of /api/ui/targets.
-std::string targets_text(const boost::json::array& rows, Form);
+/// For each job whether the object is a target, and why not. Several clusters have a column.
+std::string why_text(const std::vector<ClusterAnswer>&, Form);
+
+/// The targets. Several clusters have a column.
+std::string targets_text(const std::vector<ClusterAnswer>&, Form);
 
 }  // namespace kubectl_sd

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace kubectl_sd {
 
@@ -81,16 +82,21 @@ ConfigMapKey read_config_map_key(const std::string& text) {
     return key;
 }
 
-ConfigMapFile::ConfigMapFile(const ConfigMapKey& key, const k8s_sd::DiscoveryConfig& server,
-                             k8s_sd::Duration timeout) {
+ConfigMapText read_config_map(const ConfigMapKey& key, const k8s_sd::DiscoveryConfig& server,
+                              k8s_sd::Duration timeout) {
     const k8s_sd::DataObjectPtr map = read_from_server(key, server, timeout);
-    const std::string name = key_in(*map, key);
+    std::string name = key_in(*map, key);
+    std::string text(map->get(name).value_or(""));
+    return {std::move(name), std::move(text)};
+}
+
+ConfigMapFile::ConfigMapFile(const ConfigMapText& value) {
     std::string folder = (std::filesystem::temp_directory_path() / "kubectl-sd-XXXXXX").string();
     if (!::mkdtemp(folder.data())) {
         throw std::runtime_error(folder + ": " + std::generic_category().message(errno));
     }
-    path_ = std::filesystem::path(folder) / name;
-    std::ofstream(path_) << map->get(name).value_or("");
+    path_ = std::filesystem::path(folder) / value.key;
+    std::ofstream(path_) << value.text;
 }
 
 ConfigMapFile::~ConfigMapFile() {

@@ -19,13 +19,22 @@ struct ConfigMapKey {
 /// \throws support::UsageError
 ConfigMapKey read_config_map_key(const std::string& text);
 
-/// A value of a ConfigMap, in a file of this process's user with the name of the key.
+/// A value of a ConfigMap.
+struct ConfigMapText {
+    std::string key;
+    std::string text;
+};
+
+/// Reads it from the API server, once. Blocks.
+/// \param server  the server and the credentials \throws std::runtime_error
+ConfigMapText read_config_map(const ConfigMapKey&, const k8s_sd::DiscoveryConfig& server,
+                              k8s_sd::Duration timeout);
+
+/// The value in a file of this process's user, with the name of the key.
 class ConfigMapFile {
  public:
-    /// Reads it from the API server, once.
-    /// \param server  the server and the credentials \throws support::Unusable, std::runtime_error
-    ConfigMapFile(const ConfigMapKey&, const k8s_sd::DiscoveryConfig& server,
-                  k8s_sd::Duration timeout);
+    /// \throws std::runtime_error
+    explicit ConfigMapFile(const ConfigMapText&);
     ~ConfigMapFile();
     ConfigMapFile(const ConfigMapFile&) = delete;
     ConfigMapFile& operator=(const ConfigMapFile&) = delete;

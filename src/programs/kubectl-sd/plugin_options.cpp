@@ -1,5 +1,6 @@
 #include "plugin_options.hpp"
 
+#include "cli/cluster_options.hpp"
 #include "cli/dialect_option.hpp"
 #include "cli/option_values.hpp"
 #include "cli/server_options.hpp"
@@ -48,12 +49,12 @@ support::CommandLine command(Question& q, std::string name, std::string about) {
     return {.program = "kubectl-sd " + std::move(name),
             .about = std::move(about),
             .sections = {question_options(q),
-                         support::server_options(q.discovery.server,
-                                                 "as kubectl: $KUBECONFIG, ~/.kube/config, or the "
-                                                 "pod's own cluster"),
+                         support::several_server_options(
+                             q.discovery.server, q.discovery.clusters,
+                             "as kubectl: $KUBECONFIG, ~/.kube/config, or the pod's own cluster"),
                          support::credential_options(q.discovery.server)},
-            .notes = "Exit status: 0 fine, 1 no such object or no answer in time, 2 unusable "
-                     "arguments or\nconfiguration.\n"};
+            .notes = "Exit status: 0 fine, 1 no such object, or no answer of a cluster in time, "
+                     "2 unusable\narguments or configuration.\n"};
 }
 
 }  // namespace
@@ -103,6 +104,10 @@ std::string object_name(const Question& q) {
 void check_origin(const Question& q) {
     const int origins = int(!q.discovery.config_file.empty()) + int(!q.config_map.name.empty()) +
                         int(!q.from.empty());
+    if (!q.from.empty() && q.discovery.clusters.several()) {
+        throw UsageError("--from: the running k8s-sd has clusters of its own; leave out --context "
+                         "and --all-contexts");
+    }
     if (origins == 1) return;
     if (origins > 1) {
         throw UsageError("--config, --configmap and --from: only one of them can be given");

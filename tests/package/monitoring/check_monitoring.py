@@ -164,6 +164,10 @@ def job(name, values):
     return series(name, values, 'exported_job="pods"')
 
 
+def cluster(name, which, values):
+    return series(name, values, f'cluster="{which}",server="https://{which}"')
+
+
 def latency(fast, slow):
     """Changes a minute with less than 10 ms, and with up to 30 s."""
     name = "k8s_sd_delivery_latency_seconds_bucket"
@@ -192,6 +196,10 @@ FAULTS = {
     "K8sSdRequestsWait": ([series("k8s_sd_lists_waiting", "4x120"),
                            series("k8s_sd_connects_waiting", "0x120")], 15),
     "K8sSdSlowHost": (latency(90, 10), 16),
+    "K8sSdClusterFailing": ([cluster("k8s_sd_server_failing", "blue", "0x120"),
+                             cluster("k8s_sd_server_failing", "green", "1x120")], 10),
+    "K8sSdClusterTargetsLost": ([cluster("k8s_sd_server_targets", "blue", "1000x120"),
+                                 cluster("k8s_sd_server_targets", "green", "100x40 40x80")], 51),
     "K8sSdUnusableConfigs": ([series("k8s_sd_failed_configs", "1x120")], 10),
     "K8sSdTargetSourcesFail": ([series("k8s_sd_target_file_failures_total", "0+1x120"),
                                 series("k8s_sd_target_list_failures_total", "0x120")], 16),
@@ -239,6 +247,12 @@ QUIET = [
     series("k8s_sd_lists_waiting", "0x100 3x2 0" + WEEK),
     series("k8s_sd_connects_waiting", "0x100 8x1 0" + WEEK),
     series("k8s_sd_failed_configs", "0x2000 1x5 0" + WEEK),
+    # One of two clusters is updated. A program with a single cluster has alerts of its watches.
+    cluster("k8s_sd_server_failing", "blue", "0" + WEEK),
+    cluster("k8s_sd_server_failing", "green", "0x2000 1x7 0" + WEEK),
+    series("k8s_sd_server_failing", "0x2000 1x60 0" + WEEK, 'server="https://one"', "b:8080"),
+    cluster("k8s_sd_server_targets", "blue", "200" + WEEK),
+    cluster("k8s_sd_server_targets", "green", "100x2000 60x7 100" + WEEK),
     series("k8s_sd_target_file_failures_total", "0" + WEEK),
     series("k8s_sd_target_list_failures_total", "0x1000 1" + WEEK),
     series("k8s_sd_snapshot_failures_total", "0" + WEEK),

@@ -64,6 +64,21 @@ class Contexts(unittest.TestCase):
         # On a loaded machine blue may be incomplete as well.
         self.assertIn("  away: nodes: ", result.stderr)
 
+    def test_each_cluster_is_checked(self):
+        with simulated_cluster() as blue:
+            servers = {"away": "http://127.0.0.1:1", "blue": blue}
+            with file_with(kubeconfig(**servers), "kc") as path:
+                arguments = ("--check", "--kubeconfig", path, "--role", "node", "--timeout", 30)
+                both = run("discover", *arguments, "--all-contexts", "--output", "json")
+                one = run("discover", *arguments, "--context", "blue")
+        lines = [json.loads(line) for line in both.stdout.splitlines()]
+        self.assertEqual(both.returncode, 1)
+        self.assertEqual({line["cluster"] for line in lines if line["result"] == "FAILED"},
+                         {"away"})
+        self.assertEqual(lines[-1]["cluster"], "blue")
+        self.assertEqual(one.returncode, 0)
+        self.assertRegex(one.stdout, "^ok ")
+
     def test_a_context_that_cannot_be_used_is_left_out_of_all_contexts_only(self):
         with simulated_cluster() as blue:
             with file_with(kubeconfig(blue=blue, broken=None), "kc") as path:

@@ -1,14 +1,54 @@
 """discover --record and --replay, and k8s-sd --record."""
 
+import contextlib
 import gzip
+import hashlib
+import http.server
 import json
 import os
 import re
 import signal
 import tempfile
+import threading
 import unittest
 
 from harness import TIMEOUT, run, running, simulated_cluster
+
+
+class BigList(http.server.BaseHTTPRequestHandler):
+    """An API server with 2 MB of pods that compress badly."""
+    protocol_version = "HTTP/1.1"
+    # Each has other words.
+    pods = [{"metadata": {"namespace": "a", "name": f"p{i}", "uid": str(i), "annotations": {
+        "x": "".join(hashlib.sha256(f"{i} {j}".encode()).hexdigest() for j in range(32))}}}
+        for i in range(1000)]
+
+    def do_GET(self):
+        is_list = "/pods?" in self.path and "watch=" not in self.path
+        body = json.dumps({"kind": "PodList", "apiVersion": "v1", "items": self.pods,
+                           "metadata": {"resourceVersion": "1"}} if is_list else {
+                               "kind": "Status", "apiVersion": "v1", "status": "Failure",
+                               "code": 404, "reason": "NotFound"}).encode()
+        with contextlib.suppress(ConnectionError):
+            self.send_response(200 if is_list else 404)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def big_server(test):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BigList)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    test.addCleanup(server.server_close)
+    test.addCleanup(thread.join)
+    test.addCleanup(server.shutdown)
+    return f"http://127.0.0.1:{server.server_port}"
 
 
 class Recordings(unittest.TestCase):
@@ -131,6 +171,17 @@ class Recordings(unittest.TestCase):
         self.assertEqual([os.path.getsize(self.file + number) for number in (".2", ".1", "")],
                          sizes[1:])
 
+    def test_a_full_recording_ends_and_the_program_does_not(self):
+        result = run("discover", "--role", "pod", "--once", "--gzip", "off", "--output", "quiet",
+                     "--record", self.file, "--record-max-size", "1", "--api-server",
+                     big_server(self))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("the recording ends early: it has reached its limit of 1048576 bytes",
+                      result.stderr)
+        self.assertLess(os.path.getsize(self.file), 1048577)
+        with gzip.open(self.file, "rb") as file:
+            self.assertTrue(file.read().endswith(b"\nend full\n"))
+
     def test_a_replay_until_a_moment_has_the_diffs_before_it(self):
         recorded = self.record()
         sizes = []
@@ -140,6 +191,18 @@ class Recordings(unittest.TestCase):
             sizes.append(len(output))
         self.assertEqual(sizes, sorted(sizes))
         self.assertEqual((sizes[0], sizes[-1]), (0, len(recorded)))
+
+    def test_lists_are_requested_compressed_unless_options_choose(self):
+        for options, compressed in (((), True), (("--gzip", "off"), False),
+                                    (("--anonymise",), False)):
+            with self.subTest(options=options):
+                recorded = self.record(*options)
+                with gzip.open(self.file, "rb") as file:
+                    self.assertEqual(b"\nAccept-Encoding: gzip\r\n" in file.read(), compressed)
+                result = self.replay("--output", "json")
+                self.assertEqual(result.stderr, "")
+                if "--anonymise" not in options:
+                    self.assertEqual(result.stdout, recorded)
 
     def test_the_speed_of_a_replay_does_not_change_its_output(self):
         recorded = self.record()
@@ -153,6 +216,8 @@ class Recordings(unittest.TestCase):
                 (("--replay", "x", "--sim"), "--sim: cannot be used together with --replay"),
                 (("--replay", "x", "--record", "y"), "--record: cannot be used together"),
                 (("--anonymise",), "--anonymise: needs --record FILE"),
+                (("--record-max-size", "3"), "--record-max-size: needs --record FILE"),
+                (("--record", "x", "--record-max-size", "0"), "--record-max-size"),
                 (("--until", "3"), "--until: needs --replay FILE"),
                 (("--replay", "x", "--speed", "0"), "--speed")):
             result = run("discover", *arguments)

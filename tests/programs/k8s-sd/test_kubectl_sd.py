@@ -12,7 +12,7 @@ import unittest
 import urllib.parse
 
 import harness
-from harness import TIMEOUT, file_with, run, running
+from harness import TIMEOUT, file_with, run, running, simulated_cluster
 
 try:
     import yaml
@@ -36,7 +36,8 @@ RULE = "rule 0: keep if __meta_kubernetes_pod_annotation_prometheus_io_scrape ma
 
 
 class ConfigMaps(http.server.BaseHTTPRequestHandler):
-    """An API server with the ConfigMap monitoring/sd."""
+    """An API server with the ConfigMap monitoring/sd, and another one below /bad, with a mistake in
+    it."""
     protocol_version = "HTTP/1.1"
     data = {}
 
@@ -47,10 +48,12 @@ class ConfigMaps(http.server.BaseHTTPRequestHandler):
             return self.reply(404 if "watch" not in query else 403, {
                 "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,
                 "reason": "Forbidden", "message": "this server only lists ConfigMaps"})
-        found = url.path == "/api/v1/namespaces/monitoring/configmaps" and query[
-            "fieldSelector"] == ["metadata.name=sd"]
+        found = url.path.removeprefix("/bad") == "/api/v1/namespaces/monitoring/configmaps" and (
+            query["fieldSelector"] == ["metadata.name=sd"])
+        is_bad = url.path.startswith("/bad/")
         item = {"metadata": {"namespace": "monitoring", "name": "sd", "uid": "1",
-                             "resourceVersion": "1"}, "data": self.data}
+                             "resourceVersion": "1"},
+                "data": {"sd.yml": "scrape_configs: {"} if is_bad else self.data}
         return self.reply(200, {"kind": "ConfigMapList", "apiVersion": "v1",
                                 "metadata": {"resourceVersion": "1"},
                                 "items": [item] if found else []})
@@ -88,6 +91,130 @@ def url_of(server):
 
 def columns(line):
     return re.split(" {3,}", line)
+
+
+AWAY = "http://127.0.0.1:1"
+
+
+@contextlib.contextmanager
+def clusters(**servers):
+    """Options for a kubeconfig with a context for each name, and the URLs. "sim": a simulated
+    cluster."""
+    with contextlib.ExitStack() as stack:
+        urls = {name: stack.enter_context(simulated_cluster()) if url == "sim" else url
+                for name, url in servers.items()}
+        text = json.dumps({
+            "clusters": [{"name": name, "cluster": {"server": url}} for name, url in urls.items()],
+            "contexts": [{"name": name, "context": {"cluster": name}} for name in urls]})
+        yield ("--kubeconfig", stack.enter_context(file_with(text, "kc"))), urls
+
+
+class SeveralClusters(unittest.TestCase):
+    """Contexts of one kubeconfig."""
+
+    def ask(self, *arguments, status=0, jobs=JOBS):
+        with file_with(jobs) as config:
+            result = run("kubectl-sd", *arguments, "--config", config)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def test_each_cluster_has_rows(self):
+        with clusters(blue="sim", green="sim") as (kc, _):
+            both = (*kc, "--context", "green", "--context", "blue")
+            why = self.ask("why", "orders-db-0", "-n", "shop", *both)
+            wide = self.ask("why", "node/node-a1", *both, "-o", "wide")
+            targets = self.ask("targets", "nodes", *kc, "--all-contexts")
+            one = self.ask("targets", "nodes", *kc, "--context", "blue")
+        rows = list(map(columns, why.stdout.splitlines()))
+        self.assertEqual(rows[0], ["CLUSTER", "JOB", "OBJECT", "TARGET", "SCRAPED", "REASON"])
+        self.assertEqual([row[:3] for row in rows[1:] if row[1] == "pods"],
+                         [["green", "pods", "pod/shop/orders-db-0"],
+                          ["blue", "pods", "pod/shop/orders-db-0"]])
+        self.assertEqual((why.stderr, len(rows)), ("", 5))
+        self.assertEqual(columns(wide.stdout.splitlines()[0])[5], "NODE")
+        found = [columns(line)[0] for line in targets.stdout.splitlines()[1:]]
+        self.assertEqual(found.count("blue"), found.count("green"))
+        self.assertEqual(found.count("blue"), len(one.stdout.splitlines()) - 1)
+        self.assertEqual(columns(one.stdout.splitlines()[0])[0], "JOB")
+
+    def test_a_cluster_that_is_away_does_not_hide_the_others(self):
+        with clusters(away=AWAY, blue="sim") as (kc, _):
+            result = self.ask("why", "node/node-a1", *kc, "--all-contexts", "--timeout", 30,
+                              "-o", "json", status=1)
+        self.assertTrue(result.stderr.startswith(
+            "kubectl-sd: away: not everything has been listed in time:\n"), result.stderr)
+        away, blue = json.loads(result.stdout)["clusters"]
+        self.assertEqual((away["cluster"], set(away)), ("away", {"cluster", "error"}))
+        self.assertEqual((blue["cluster"], blue["found"]), ("blue", True))
+
+    def test_a_running_k8s_sd_says_the_cluster_of_each_target(self):
+        with clusters(blue="sim", green="sim") as (kc, _), file_with(JOBS) as config, running(
+                "k8s-sd", "--config", config, *kc, "--all-contexts", "--listen",
+                "127.0.0.1:0") as server:
+            line = server.log_line()
+            while "nodes: its list is complete" not in line:
+                self.assertTrue(line)
+                line = server.log_line()
+            url = url_of(server)
+            why = run("kubectl-sd", "why", "node/node-a1", "--from", url, "-o", "wide")
+            rows = json.loads(run("kubectl-sd", "targets", "nodes", "--from", url, "-o",
+                                  "json").stdout)
+        heading, *lines = map(columns, why.stdout.splitlines())
+        self.assertEqual(heading[:2], ["CLUSTER", "JOB"], why.stderr)
+        self.assertEqual(sorted(line[:2] for line in lines if line[1] == "nodes"),
+                         [["blue", "nodes"], ["green", "nodes"]])
+        self.assertEqual({row["cluster"] for row in rows}, {"blue", "green"})
+
+    def test_rules_see_the_name_of_the_cluster(self):
+        jobs = """
+scrape_configs:
+- job_name: nodes
+  kubernetes_sd_configs: [{role: node}]
+  relabel_configs:
+  - {source_labels: [region], regex: green, action: keep}
+"""
+        with clusters(blue="sim", green="sim") as (kc, _):
+            rows = json.loads(self.ask("targets", *kc, "--all-contexts", "--cluster-label",
+                                       "region", "-o", "json", jobs=jobs).stdout)
+        states = {(row["cluster"], row["state"]) for row in rows}
+        self.assertEqual(states, {("blue", "dropped"), ("green", "active")})
+
+    def test_each_cluster_has_its_own_config_map(self):
+        jobs = "scrape_configs: [{job_name: x, static_configs: [{targets: ['192.0.2.1:80']}]}]"
+        error = "kubectl-sd: other: the ConfigMap sd in the namespace monitoring: "
+        with server_of_config_map({"sd.yml": jobs}) as url, \
+                clusters(other=url + "/other", blue=url, bad=url + "/bad") as (kc, _):
+            def ask(*words):
+                result = run("kubectl-sd", *words, "--configmap", "monitoring/sd", *kc,
+                             "--all-contexts")
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(error, result.stderr)
+                self.assertRegex(result.stderr, r"(?m)^kubectl-sd: bad: monitoring/sd/sd\.yml:1: ")
+                return result
+            targets = ask("targets")
+            rows = ask("targets", "-o", "json")
+            found = ask("why", "192.0.2.1:80")
+            none = ask("why", "192.0.2.2:80")
+        self.assertRegex(targets.stdout, r"(?m)^blue +x .* http://192\.0\.2\.1:80/metrics")
+        self.assertEqual({row["cluster"] for row in json.loads(rows.stdout)}, {"blue"})
+        self.assertEqual([columns(line)[0] for line in found.stdout.splitlines()],
+                         ["CLUSTER", "blue"])
+        self.assertTrue(none.stderr.endswith(
+            "kubectl-sd: no job discovers 192.0.2.2:80 in the other clusters\n"), none.stderr)
+
+    def test_mistakes(self):
+        with clusters(blue=AWAY, green=AWAY) as (kc, _):
+            both = (*kc, "--context", "blue", "--context", "green")
+            bad = self.ask("targets", *both, status=2, jobs="scrape_configs: {")
+            self.assertEqual(bad.stderr.count("sd.yaml"), 1, bad.stderr)
+            for arguments, text in (
+                    (("--all-contexts", "--sim"), "--sim: is one cluster"),
+                    ((*both, "--cluster", "x"), "--cluster: names one server"),
+                    ((*kc, "--context", "blue", "--context", "x"), 'there is no context "x"')):
+                self.assertIn(text, self.ask("targets", *arguments, status=2).stderr)
+            result = run("kubectl-sd", "targets", "--from", AWAY, *both)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--from: the running k8s-sd has clusters of its own", result.stderr)
 
 
 class Plugin(unittest.TestCase):
@@ -187,6 +314,10 @@ scrape_configs:
                 result = run("kubectl-sd", "targets", "--api-server", url, "--configmap", name)
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertRegex(result.stdout, r"(?m)^fixed .* http://192\.0\.2\.1:80/metrics")
+            bad = run("kubectl-sd", "targets", "--api-server", url + "/bad", "--configmap",
+                      "monitoring/sd")
+            self.assertEqual(bad.returncode, 2)
+            self.assertIn(": monitoring/sd/sd.yml:1: ", bad.stderr)
             for name, text in (
                     ("monitoring/sd/x", "has no key x; its keys are "),
                     ("monitoring/none", "the ConfigMap none in the namespace monitoring: ")):
@@ -223,6 +354,15 @@ scrape_configs:
                          "http://127.0.0.1:1", "--timeout", "0.1")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, "not everything has been listed in time:\n")
+
+    def test_rights_are_checked_in_each_cluster(self):
+        with clusters(blue="sim", away=AWAY) as (kc, _):
+            result = run("kubectl-sd", "check", "--role", "node", *kc, "--all-contexts",
+                         "--timeout", 30)
+        self.assertEqual(result.returncode, 1)
+        for cluster, step in (("blue", "ok "), ("away", "FAILED ")):
+            self.assertRegex(result.stdout, rf"(?m)^\[{cluster}\] {step}")
+        self.assertNotIn("[blue] FAILED", result.stdout)
 
     @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
     def test_kubectl_finds_it(self):

@@ -15,7 +15,7 @@ import time
 import unittest
 import urllib.request
 
-from harness import TIMEOUT, file_with, running
+from harness import TIMEOUT, file_with, running, simulated_cluster
 
 ROOT = pathlib.Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests/package/docs"))
@@ -129,18 +129,39 @@ def series_of(samples):
                "values": f"0+{int(value > 0)}x60" if is_counter else f"{value:.0f}x60"}
 
 
+TWO_CLUSTERS = """
+scrape_configs:
+- job_name: blue
+  kubernetes_sd_configs: [{role: node, api_server: URL, cluster: blue}]
+- job_name: green
+  kubernetes_sd_configs: [{role: node, api_server: 'http://127.0.0.1:1', cluster: green}]
+"""
+
+
+@contextlib.contextmanager
+def two_clusters_one_away():
+    """The metrics of k8s-sd then."""
+    with simulated_cluster() as blue, file_with(TWO_CLUSTERS.replace("URL", blue)) as config, \
+            running("k8s-sd", "--listen", "127.0.0.1:0", "--config", config) as program:
+        metrics = Metrics(program)
+        metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+        yield metrics.wait_for("k8s_sd_server_failing", 1)
+
+
 @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
 class Alerts(unittest.TestCase):
     def assert_fire(self, samples, names):
+        self.assert_samples(samples, [{
+            "expr": 'group by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "60m",
+            "exp_samples": [{"labels": f'{{alertname="{name}"}}', "value": 1}
+                            for name in sorted(names)]}])
+
+    def assert_samples(self, samples, expressions):
         test = {"rule_files": [str(ROOT / "examples/monitoring/rules.yaml")],
                 "evaluation_interval": "1m",
                 "group_eval_order": ["k8s-sd.records", "k8s-sd.alerts"], "tests": [{
                     "interval": "1m", "input_series": list(series_of(samples)),
-                    "promql_expr_test": [{
-                        "expr": 'group by (alertname) (ALERTS{alertstate="firing"})',
-                        "eval_time": "60m", "exp_samples": [
-                            {"labels": f'{{alertname="{name}"}}', "value": 1}
-                            for name in sorted(names)]}]}]}
+                    "promql_expr_test": expressions}]}
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "test.json")  # JSON is YAML
             path.write_text(json.dumps(test), encoding="utf-8")
@@ -166,6 +187,26 @@ class Alerts(unittest.TestCase):
                      "--listen", "127.0.0.1:0") as program:
             samples = Metrics(program).wait_for("k8s_sd_failing_watchers", 1)
         self.assert_fire(samples, ["K8sSdWatchFailing", "K8sSdJobWithoutList"])
+
+    def test_with_one_of_two_clusters_away(self):
+        with two_clusters_one_away() as samples:
+            self.assert_fire(samples, ["K8sSdClusterFailing", "K8sSdWatchFailing",
+                                       "K8sSdJobWithoutList"])
+
+    def test_queries_of_the_dashboard_have_results(self):
+        text = (ROOT / "examples/monitoring/dashboard.json").read_text(encoding="utf-8")
+        queries = [target["expr"].replace("$job", ".*").replace("$instance", ".*")
+                   .replace("$__rate_interval", "5m")
+                   for panel in json.loads(text)["panels"] for target in panel.get("targets", [])]
+        with two_clusters_one_away() as samples:
+            names = {name for name, _, _ in samples}
+        asked = [query for query in queries
+                 if set(re.findall(r"\bk8s_sd_\w+|\bopentelemetry_\w+", query)) <= names]
+        self.assertGreater(len(asked), 40)
+        # One cluster and one job are as those queries want them that compare a value.
+        self.assert_samples(samples, [{"expr": f"count({query}) > bool 0", "eval_time": "30m",
+                                       "exp_samples": [{"labels": "{}", "value": 1}]}
+                                      for query in asked])
 
     def test_with_a_mistake_in_the_configuration(self):
         with file_with(JOBS) as config, running(

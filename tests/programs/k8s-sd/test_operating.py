@@ -1,15 +1,23 @@
 """Whether the first steps of docs/guide/operating.md do what the page says."""
 
+import json
 import pathlib
 import re
 import subprocess
 import tempfile
+import time
 import unittest
+import urllib.request
 
 import harness
-from harness import TIMEOUT, file_with, run, running
+from harness import TIMEOUT, file_with, run, running, simulated_cluster
 
 PAGE = pathlib.Path(__file__).parents[3] / "docs/guide/operating.md"
+KUBECONFIG = """
+clusters: [{name: k, cluster: {server: '%s'}}]
+contexts: [{name: c, context: {cluster: k}}]
+current-context: c
+"""
 
 
 def blocks():
@@ -55,6 +63,51 @@ class FirstSteps(unittest.TestCase):
         command = next(block for block in blocks() if "--print-rbac" in block).splitlines()[0]
         words = command.partition(" |")[0].split()
         self.assertEqual(run(*words).returncode, 0)
+
+    def test_the_permissions_can_be_checked(self):
+        command = next(block for block in blocks() if "--check --role" in block).splitlines()[1]
+        with simulated_cluster() as url, file_with(KUBECONFIG % url, "config") as path:
+            result = run(*command.replace("~/.kube/config", path).split())
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("list pods in all namespaces: allowed", result.stdout)
+
+    def test_a_mended_rule_makes_the_pod_a_target(self):
+        with file_with(self.jobs, "jobs.yml") as config, running(
+                "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--config", config,
+                "--check-interval", "0.1") as program:
+            url = program.line_with(r"^listens at (http://.*)$").group(1)
+
+            def scraped():
+                table = run("kubectl-sd", "why", "orders-db-0", "-n", "shop", "--from", url)
+                self.assertEqual(table.returncode, 0, table.stderr)
+                return re.split(" {3,}", table.stdout.splitlines()[1])[3]
+            self.assertEqual(scraped(), "no")
+            question = re.search(r"`curl -s 'localhost:8080(\S+)'`", PAGE.read_text("utf-8"))[1]
+            with urllib.request.urlopen(url + question, timeout=TIMEOUT) as answer:
+                self.assertTrue(json.load(answer)["found"])
+            pathlib.Path(config).write_text(self.jobs.replace('"true"', '".*"'), "utf-8")
+            self.assertEqual(run("k8s-sd", "--check", "--config", config).returncode, 0)
+            end = time.monotonic() + TIMEOUT
+            while scraped() != "yes":
+                self.assertLess(time.monotonic(), end)
+
+    def test_the_reasons_are_those_of_the_page(self):
+        page = " ".join(PAGE.read_text("utf-8").split())
+        with file_with(self.jobs, "jobs.yml") as config:
+            def why(*words):
+                return run("kubectl-sd", "why", *words, "--config", config)
+            other = why("orders-db-0", "-n", "other", "--sim").stdout
+            away = why("orders-db-0", "--api-server", "http://127.0.0.1:1", "--timeout", "0.1")
+        self.assertRegex(other, r"looks at pods in .*; none of its \d+ targets has this name")
+        self.assertIn("`looks at pods in …; none of its … targets has this name`", page)
+        self.assertIn("not everything has been listed in time", away.stderr)
+        self.assertIn("`not everything has been listed in time`", page)
+
+    def test_an_object_is_explained(self):
+        command = re.search(r"`(discover --explain \S+)`", PAGE.read_text("utf-8"))[1]
+        result = run(*command.split(), "--sim", "--once")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r'__meta_kubernetes_pod_ip = "\S+" +Pod shop/orders-db-0')
 
 
 if __name__ == "__main__":

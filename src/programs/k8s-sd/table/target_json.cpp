@@ -66,6 +66,15 @@ class RowWriter {
     bool cut_ = false;
 };
 
+/// The name of its cluster, if it has one in the usual labels.
+std::string_view cluster_of(const k8s_sd::TargetGroup& group) {
+    for (const std::string_view label : {"cluster", "__meta_cluster"}) {
+        const auto name = group.labels().get(label);
+        if (name && !name->empty()) return *name;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string object_of(const k8s_sd::TargetGroup& group, std::size_t index) {
@@ -111,6 +120,9 @@ void write_row_members(JsonWriter& json, const TargetTable& table, const TargetR
     }
     writer.text("address", row.address);
     writer.target(row);
+    if (const auto cluster = cluster_of(*row.group); !cluster.empty()) {
+        writer.text("cluster", cluster);
+    }
     writer.text("object", object_of(*row.group, row.index));
     writer.text("node", row.node);
     writer.text("namespace", row.ns);

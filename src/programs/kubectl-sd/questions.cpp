@@ -1,0 +1,181 @@
+#include "questions.hpp"
+
+#include "cli/cluster_options.hpp"
+#include "cli/server_options.hpp"
+#include "cli/terminal_text.hpp"
+#include "k8s_sd/environment.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <exception>
+#include <future>
+#include <iostream>
+#include <optional>
+#include <utility>
+
+namespace kubectl_sd {
+
+namespace {
+
+/// Completes the options of k8s-sd in this process.
+void prepare(Question& question) {
+    auto& options = question.discovery;
+    options.listen = "127.0.0.1:0";
+    options.one_question = true;
+    options.ready_with_left_out_jobs = true;
+    options.log.level = k8s_sd::LogLevel::off;
+    const ConfigMapKey& map = question.config_map;
+    if (!map.name.empty()) {
+        if (options.sim) throw support::UsageError("--configmap: needs a cluster, not --sim");
+        options.config_file = map.ns + "/" + map.name;  // replaced by its file
+    }
+    check(options);
+}
+
+/// Throws what is wrong with the file, once for all clusters.
+void check_file(const Question& question) {
+    if (!question.config_map.name.empty()) return;
+    const auto& options = question.discovery;
+    k8s_sd_program::check_lists_jobs(
+        k8s_sd::load_scrape_configs(options.config_file, scrape_config_options(options)),
+        options.config_file);
+}
+
+/// The text with the name of the ConfigMap in place of its file.
+std::string with_name(std::string text, const Question& question, const ConfigMapFile* file) {
+    if (!file) return text;
+    const std::string path = file->path();
+    const std::string name = question.config_map.ns + "/" + question.config_map.name +
+                             path.substr(path.find_last_of('/'));
+    for (std::size_t at = 0; (at = text.find(path, at)) != std::string::npos; at += name.size()) {
+        text.replace(at, path.size(), name);
+    }
+    return text;
+}
+
+}  // namespace
+
+Questions::Questions(const Question& given, const std::string& url, OnAnswer on_answer)
+    : url_(url), on_answer_(std::move(on_answer)) {
+    k8s_sd::Environment environment;
+    environment.logger.level = k8s_sd::LogLevel::off;  // the errors are in the answers
+    k8s_sd::install(io_, environment);
+    check_origin(given);
+    Question question = given;
+    if (!question.from.empty()) {
+        add(question, {});
+        return;
+    }
+    prepare(question);
+    if (question.discovery.clusters.several()) {
+        add_clusters(question);
+        return;
+    }
+    if (!question.discovery.sim) support::usable_server(question.discovery.server);
+    add(question, {});
+}
+
+void Questions::add_clusters(Question question) {
+    auto& options = question.discovery;
+    check_file(question);
+    const support::ClusterOptions clusters = std::exchange(options.clusters, {});
+    const auto warn = [](const std::string& text) { std::cerr << "kubectl-sd: " << text << '\n'; };
+    for (k8s_sd::DiscoveryConfig& server : configs_of(options.server, clusters, warn)) {
+        // Rules see the name as in a k8s-sd with all of these clusters.
+        options.clusters.name = server.cluster.name;
+        options.clusters.label = clusters.label;
+        options.server = std::move(server);
+        add(question, options.clusters.name);
+    }
+}
+
+void Questions::add(const Question& question, std::string cluster) {
+    asked_.push_back({question, nullptr, nullptr});
+    answers_.push_back({.cluster = std::move(cluster)});
+}
+
+/// Of all clusters at the same time: some may not answer.
+void Questions::read_config_maps() {
+    std::vector<std::future<ConfigMapText>> texts;
+    for (const Asked& one : asked_) {
+        const Question& question = one.question;
+        if (question.config_map.name.empty()) return;
+        texts.push_back(std::async(std::launch::async, [&question] {
+            return read_config_map(question.config_map, question.discovery.server,
+                                   question.timeout);
+        }));
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        try {
+            asked_[i].file = std::make_unique<ConfigMapFile>(texts[i].get());
+            asked_[i].question.discovery.config_file = asked_[i].file->path();
+        } catch (const std::exception& e) {
+            if (asked_.size() == 1) throw;
+            answers_[i].error = support::printable(k8s_sd::in_words(e), 2000);
+        }
+    }
+}
+
+void Questions::start(std::size_t i) {
+    Asked& one = asked_[i];
+    try {
+        one.session = std::make_unique<Session>(
+            io_, one.question, url_,
+            [this, i](const boost::json::object& answer) {
+                return on_answer_(answers_[i], answer);
+            },
+            [this] { on_end(); });
+        ++running_;
+    } catch (const k8s_sd::ConfigError& e) {
+        const std::string text = with_name(e.what(), one.question, one.file.get());
+        if (asked_.size() == 1) throw support::Unusable(text);
+        answers_[i].error = support::printable(text, 2000);
+    } catch (const std::exception& e) {
+        if (asked_.size() == 1) throw;
+        answers_[i].error = support::printable(k8s_sd::in_words(e), 2000);
+    }
+}
+
+void Questions::on_end() {
+    if (--running_ != 0) return;
+    // Until the last answer the first signal ends all of them, and no file stays behind.
+    boost::asio::post(io_, [this] {
+        for (const Asked& one : asked_) {
+            if (one.session) one.session->stop();
+        }
+    });
+}
+
+const std::vector<ClusterAnswer>& Questions::ask() {
+    read_config_maps();
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+        if (answers_[i].error.empty()) start(i);
+    }
+    io_.run();
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+        if (!asked_[i].session) continue;
+        answers_[i].is_answered = asked_[i].session->is_answered();
+        answers_[i].error = asked_[i].session->error();
+    }
+    return answers_;
+}
+
+bool Questions::has_answers() const {
+    return std::any_of(answers_.begin(), answers_.end(),
+                       [](const ClusterAnswer& one) { return one.is_answered; });
+}
+
+bool Questions::print_errors() const {
+    bool complete = true;
+    for (const ClusterAnswer& one : answers_) {
+        complete = complete && one.is_answered;
+        if (one.error.empty()) continue;
+        const std::string cluster =
+            one.cluster.empty() ? "" : support::printable(one.cluster, 200) + ": ";
+        std::cerr << "kubectl-sd: " << cluster << one.error << '\n';
+    }
+    return complete;
+}
+
+}  // namespace kubectl_sd

@@ -1,0 +1,157 @@
+#include "session.hpp"
+
+#include "cli/signals.hpp"
+#include "cli/terminal_text.hpp"
+#include "follow/list_source.hpp"
+#include "k8s_sd/error.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/json/parse.hpp>
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace kubectl_sd {
+
+namespace json = boost::json;
+using support::HttpServer;
+
+namespace {
+
+/// The credentials for a running k8s-sd.
+k8s_sd_program::ListClientOptions client_options(const k8s_sd::ApiServerConfig& server) {
+    return {.ca_file = server.tls.ca_file,
+            .cert_file = server.tls.cert_file,
+            .key_file = server.tls.key_file,
+            .token_file = server.auth.bearer_token_file};
+}
+
+std::optional<std::string> error_in(const json::value& answer) {
+    const json::object* object = answer.if_object();
+    const json::value* error = object ? object->if_contains("error") : nullptr;
+    const json::string* text = error ? error->if_string() : nullptr;
+    if (!text) return std::nullopt;
+    return std::string(std::string_view(*text));
+}
+
+}  // namespace
+
+Session::Session(boost::asio::io_context& io, const Question& question, std::string url,
+                 OnAnswer on_answer, std::function<void()> on_end)
+    : io_(io),
+      from_(question.from),
+      client_options_(client_options(question.discovery.server.api_server)),
+      timer_(io),
+      end_(std::chrono::steady_clock::now() + question.timeout),
+      url_(std::move(url)),
+      on_answer_(std::move(on_answer)),
+      on_end_(std::move(on_end)) {
+    if (from_.empty()) program_.emplace(io, question.discovery);
+    wait();
+}
+
+void Session::wait() {
+    timer_.expires_after(std::chrono::milliseconds(20));
+    timer_.async_wait([this](boost::system::error_code ec) {
+        if (!ec) on_timer();
+    });
+}
+
+void Session::on_timer() {
+    // A signal reaches one of several programs.
+    if (support::Signals::end_is_wanted()) return end();
+    const auto on_answer = [this](const HttpServer::Reply& reply) { on_reply(reply); };
+    if (!program_) return ask_there(on_answer);
+    if (program_->is_configured()) {
+        return ask_program("/readyz", [this](const HttpServer::Reply& reply) { on_ready(reply); });
+    }
+    if (in_time()) return wait();
+    fail("the configuration has not been read in time");
+}
+
+void Session::on_ready(const HttpServer::Reply& reply) {
+    if (reply.status == 200) {
+        return ask_program(url_, [this](const HttpServer::Reply& answer) { on_reply(answer); });
+    }
+    if (in_time()) return wait();
+    std::string text = "not everything has been listed in time:";
+    // The texts of servers are in it.
+    std::istringstream lines(reply.body ? *reply.body : std::string());
+    for (std::string line; std::getline(lines, line);) {
+        text += '\n' + support::printable(line, 2000);
+    }
+    fail(std::move(text));
+}
+
+void Session::on_reply(const HttpServer::Reply& reply) {
+    boost::system::error_code invalid;
+    const json::value parsed = json::parse(reply.body ? *reply.body : std::string("{}"), invalid);
+    if (reply.status != 200 || !parsed.is_object()) {
+        const std::string other =
+            from_ + " is no k8s-sd: it answers with status " + std::to_string(reply.status);
+        return fail(support::printable(error_in(parsed).value_or(other), 2000));
+    }
+    const json::object& answer = parsed.as_object();
+    const json::value* flag = answer.if_contains("complete");
+    const bool complete = flag && *flag == true;
+    // Tables of targets are made after the first question.
+    if (!complete && in_time()) return wait();
+    url_ = on_answer_(answer);
+    if (!url_.empty()) return wait();
+    answered_ = true;
+    end();
+}
+
+/// Asks the running k8s-sd.
+void Session::ask_there(HttpServer::Respond respond) {
+    const std::string base = from_.substr(0, from_.find_last_not_of('/') + 1);
+    client_.emplace(io_.get_executor(), k8s_sd_program::read_list_source("answer=" + base + url_),
+                    client_options_);
+    boost::asio::co_spawn(
+        io_, client_->get(no_tag_, reply_),
+        [this, respond = std::move(respond)](const std::exception_ptr& problem) {
+            if (!problem) {
+                return respond(
+                    {.status = reply_.status, .body = std::make_shared<std::string>(reply_.body)});
+            }
+            try {
+                std::rethrow_exception(problem);
+            } catch (const std::exception& e) {
+                fail(support::printable(from_ + ": " + k8s_sd::in_words(e), 2000));
+            }
+        });
+}
+
+void Session::ask_program(std::string_view url, const HttpServer::Respond& respond) {
+    const std::size_t end = std::min(url.find('?'), url.size());
+    const HttpServer::Client client{.address = "127.0.0.1"};
+    const boost::beast::http::fields headers;
+    program_->routes()({"GET",
+                        url.substr(0, end),
+                        end < url.size() ? url.substr(end + 1) : std::string_view(),
+                        {},
+                        client,
+                        headers},
+                       respond);
+}
+
+void Session::fail(std::string text) {
+    error_ = std::move(text);
+    end();
+}
+
+void Session::end() {
+    timer_.cancel();
+    if (const auto on_end = std::exchange(on_end_, nullptr)) on_end();
+}
+
+void Session::stop() {
+    timer_.cancel();
+    if (program_ && !program_->is_ended()) program_->stop("answered");
+}
+
+}  // namespace kubectl_sd
