@@ -1,10 +1,10 @@
 # Flags of this project's targets. They are PRIVATE: a host chooses its own flags.
 set(K8S_SD_SANITIZE "" CACHE STRING
     "Sanitizers for all targets of this project, e.g. address,undefined")
-# Tests and programs spend their time elsewhere, and optimising them dominates build time. With
-# AddressSanitizer this is true of the libraries, too.
+# Tests and programs spend their time elsewhere, and optimising them dominates build time. In builds
+# with a sanitizer or of type Debug this is true of the libraries, too.
 option(K8S_SD_QUICK_BUILD
-    "Compile libraries with -O1 (-O0 with AddressSanitizer), programs and tests with -O0" OFF)
+    "Compile libraries with -O1 (only if CMAKE_BUILD_TYPE is Release), all else with -O0" OFF)
 
 # In seconds; sanitizers take several times as long, most of all without optimisation.
 set(K8S_SD_TEST_TIMEOUT 600)
@@ -87,7 +87,7 @@ endfunction()
 # A library for hosts.
 function(k8s_sd_library target)
     k8s_sd_own_target(${target})
-    if(K8S_SD_QUICK_BUILD AND NOT K8S_SD_SANITIZE MATCHES "address")
+    if(K8S_SD_QUICK_BUILD AND CMAKE_BUILD_TYPE STREQUAL "Release")
         target_compile_options(${target} PRIVATE -O1)
     endif()
     set_target_properties(${target} PROPERTIES

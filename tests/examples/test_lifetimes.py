@@ -21,7 +21,7 @@ from harness import FOLDER, TIMEOUT, command, environment, simulated_cluster
 
 MOMENTS = int(os.environ.get("K8S_SD_MOMENTS", "500"))
 SLOWNESS = float(os.environ.get("K8S_SD_SLOWNESS", "1"))
-AT_A_TIME = 8
+AT_A_TIME = 16  # most of them wait
 START = 0.15 * SLOWNESS  # seconds until a program has read its configuration
 # Test machines are busy; a program with a real hang takes longer than this.
 END = 10 * SLOWNESS

@@ -5,7 +5,6 @@
 #include "support/simulation.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -107,11 +106,5 @@ class RandomFaults {
     sim::ApiServer& server_;
     Simulation& simulation_;
 };
-
-/// A number from the environment, to repeat a run or to lengthen it.
-inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-    const char* text = std::getenv(variable);
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 }  // namespace k8s_sd::test

@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/transport/http_connection.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
-#include "property/random_faults.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 #include "support/slow_connector.hpp"
@@ -163,10 +163,5 @@ class ConnectingCrowd {
 }  // namespace
 
 TEST_CASE("Connects: their bound holds, no permit is idle or lost, and no request starves") {
-    const std::uint64_t first = number_from("K8S_SD_CONNECTS_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_CONNECTS_RUNS", 100);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_CONNECTS_SEED=" << seed << " K8S_SD_CONNECTS_RUNS=1");
-        ConnectingCrowd(seed).run();
-    }
+    for_each_seed("CONNECTS", 100, [&](std::uint64_t seed) { ConnectingCrowd(seed).run(); });
 }

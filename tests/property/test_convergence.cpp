@@ -1,4 +1,5 @@
 #include "property/expected_targets.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
 #include "property/random_faults.hpp"
@@ -114,16 +115,12 @@ class Scenario {
 
 }  // namespace
 
-// K8S_SD_CONVERGENCE_RUNS=20000 for a long run, K8S_SD_CONVERGENCE_SEED=n for another seed.
 TEST_CASE("Convergence: once faults stop, diffs add up to the cluster's targets") {
-    const std::uint64_t first = number_from("K8S_SD_CONVERGENCE_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_CONVERGENCE_RUNS", 60);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_CONVERGENCE_SEED=" << seed << " K8S_SD_CONVERGENCE_RUNS=1");
+    for_each_seed("CONVERGENCE", 60, [&](std::uint64_t seed) {
         Scenario scenario(seed);
         scenario.run();
         scenario.end_faults();
         scenario.check();
         scenario.check_end();
-    }
+    });
 }

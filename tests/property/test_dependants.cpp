@@ -1,5 +1,5 @@
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
-#include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/simulation.hpp"
@@ -162,12 +162,8 @@ void check_changes(const GroupChange& change) {
 
 }  // namespace
 
-// K8S_SD_DEPENDANTS_RUNS=5000 for a long run, K8S_SD_DEPENDANTS_SEED=n for another seed.
 TEST_CASE("Dependants: what is made again of a group's parts is what is made of the whole") {
-    const std::uint64_t first = number_from("K8S_SD_DEPENDANTS_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_DEPENDANTS_RUNS", 24);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_DEPENDANTS_SEED=" << seed << " K8S_SD_DEPENDANTS_RUNS=1");
+    for_each_seed("DEPENDANTS", 24, [&](std::uint64_t seed) {
         Random random(seed);
         Simulation sim;
         DependentCluster cluster(random, sim.server);
@@ -208,5 +204,5 @@ TEST_CASE("Dependants: what is made again of a group's parts is what is made of 
         const bool hides =
             config.dialect == LabelDialect::victoriametrics && config.attach_metadata.namespace_;
         if (!hides) CHECK(host.complaints == "");
-    }
+    });
 }

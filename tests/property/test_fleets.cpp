@@ -3,6 +3,7 @@
 #include "k8s_sd/fleet/membership.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/sim/builders.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/simulation.hpp"
@@ -11,7 +12,6 @@
 #include <boost/asio/detached.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -446,29 +446,20 @@ class FleetScenario {
     Duration blindness_{};
 };
 
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-    const char* text = std::getenv(variable);
-    return text ? std::stoull(text) : otherwise;
-}
-
 }  // namespace
 
-// K8S_SD_FLEETS_SEED and K8S_SD_FLEETS_RUNS select others.
 TEST_CASE("Fleet: members that join and leave in any order leave no target without an owner") {
-    const std::uint64_t first = number_of("K8S_SD_FLEETS_SEED", 1);
-    for (std::uint64_t seed = first; seed < first + number_of("K8S_SD_FLEETS_RUNS", 15); ++seed) {
-        CAPTURE(seed);
+    for_each_seed("FLEETS", 15, [&](std::uint64_t seed) {
         FleetScenario fleet(seed, false, seed % 2 == 0);
         fleet.run();
         fleet.check();
         CHECK(fleet.excess() == 0s);
-    }
+    });
 }
 
 TEST_CASE("Fleet: members that die, see late, or cannot ask the API server leave targets alone for "
           "no longer than it takes to find out") {
-    const std::uint64_t first = number_of("K8S_SD_FLEETS_SEED", 1);
-    for (std::uint64_t seed = first; seed < first + number_of("K8S_SD_FLEETS_RUNS", 15); ++seed) {
+    for_each_seed("FLEETS", 15, [&](std::uint64_t seed) {
         for (const bool keeps : {false, true}) {
             CAPTURE(seed, keeps);
             FleetScenario fleet(seed, true, keeps);
@@ -476,23 +467,21 @@ TEST_CASE("Fleet: members that die, see late, or cannot ask the API server leave
             fleet.check();
             CHECK(fleet.excess() == 0s);
         }
-    }
+    });
 }
 
 TEST_CASE("Fleet: members that have another part, and cannot list it, go on with the one before") {
-    for (std::uint64_t seed = 1; seed < 8; ++seed) {
-        CAPTURE(seed);
+    for_each_seed("FLEETS", 7, [&](std::uint64_t seed) {
         CHECK(FleetScenario(seed, true, false).gap_of_join_before_outage() == 0s);
-    }
+    });
 }
 
 TEST_CASE("Fleet: who restarts while the API server is away goes on with what it had, if it keeps "
           "it") {
-    for (std::uint64_t seed = 1; seed < 6; ++seed) {
-        CAPTURE(seed);
+    for_each_seed("FLEETS", 5, [&](std::uint64_t seed) {
         // Its targets start once the API server has not responded for 5 s.
         CHECK(FleetScenario(seed, true, true).gap_of_restart_in_outage() <= 6s);
         FleetScenario forgetful(seed, true, false);
         CHECK(forgetful.gap_of_restart_in_outage() == (forgetful.replicas() == 1 ? 5min : 0min));
-    }
+    });
 }

@@ -1,5 +1,6 @@
 #include "k8s_sd/objects/generic.hpp"
 #include "k8s_sd/objects/watcher.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_faults.hpp"
 #include "support/simulation.hpp"
@@ -400,14 +401,10 @@ class WidgetScenario {
 
 }  // namespace
 
-// K8S_SD_WIDGETS_RUNS=2000 for a long run, K8S_SD_WIDGETS_SEED=n for another seed.
 TEST_CASE("Watcher<Generic>: once faults stop, each has the kept fields of what the cluster has") {
-    const std::uint64_t first = number_from("K8S_SD_WIDGETS_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_WIDGETS_RUNS", 40);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_WIDGETS_SEED=" << seed << " K8S_SD_WIDGETS_RUNS=1");
+    for_each_seed("WIDGETS", 40, [&](std::uint64_t seed) {
         WidgetScenario scenario(seed);
         scenario.run();
         scenario.check();
-    }
+    });
 }

@@ -1,7 +1,7 @@
 #include "property/counted_allocations.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
-#include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -125,10 +125,7 @@ class Twins {
 }  // namespace
 
 TEST_CASE("Many namespaces: watched together or one by one, hosts receive the same") {
-    const std::uint64_t first = number_from("K8S_SD_NAMESPACES_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_NAMESPACES_RUNS", 100);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_NAMESPACES_SEED=" << seed << " K8S_SD_NAMESPACES_RUNS=1");
+    for_each_seed("NAMESPACES", 100, [&](std::uint64_t seed) {
         Twins twins(seed);
         twins.change();
         twins.change_unseen();
@@ -136,7 +133,7 @@ TEST_CASE("Many namespaces: watched together or one by one, hosts receive the sa
         twins.revoke();
         twins.change_unseen();
         twins.change();
-    }
+    });
 }
 
 TEST_CASE("Many namespaces: a namespace costs the same however many there are") {

@@ -2,6 +2,7 @@
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "property/for_each_seed.hpp"
 #include "support/monitor_cluster.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -24,7 +25,7 @@ namespace {
 /// Random changes of a cluster with monitors, their owner, Secrets and namespaces. Each expression
 /// draws at most once: compilers order the operands differently, and each seed has one history.
 struct RandomMonitors : Monitors {
-    explicit RandomMonitors(unsigned seed) : random(seed) {
+    explicit RandomMonitors(std::uint64_t seed) : random(seed) {
         config.owner = MonitorOwnerObject{"a", "main"};
         for (int i = 0; i < 12; ++i) change();
         set_owner();
@@ -216,8 +217,7 @@ bool equal(const std::vector<MonitorJobPtr>& a, const std::vector<MonitorJobPtr>
 }  // namespace
 
 TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a file read") {
-    for (unsigned seed = 1; seed <= 40; ++seed) {
-        CAPTURE(seed);
+    for_each_seed("MONITORS", 40, [&](std::uint64_t seed) {
         RandomMonitors monitors(seed);
         const bool is_limited = seed % 3 == 0;
         if (is_limited) monitors.config.limits.references = 3;
@@ -256,7 +256,7 @@ TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a
         }
         if (is_limited) {
             CHECK(monitors.source->status().references <= 3);
-            continue;
+            return;
         }
         monitors.read_values();
         const std::vector<ScrapeJob> file = monitors.jobs_of_file();
@@ -268,5 +268,5 @@ TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a
             CHECK(file[i].client == jobs[i]->job->client);
             CHECK(file[i].settings == jobs[i]->job->settings);
         }
-    }
+    });
 }

@@ -1,3 +1,4 @@
+#include "property/for_each_seed.hpp"
 #include "property/random_faults.hpp"
 #include "support/contains.hpp"
 #include "support/gzip.hpp"
@@ -314,30 +315,17 @@ class Scenario {
     std::set<std::string> names_;
 };
 
-// Sanitizers run the same paths many times slower.
-#if defined(K8S_SD_THREAD_SANITIZER)
-constexpr std::uint64_t usual_runs = 30;
-#elif defined(K8S_SD_ADDRESS_SANITIZER)
-constexpr std::uint64_t usual_runs = 200;
-#else
-constexpr std::uint64_t usual_runs = 2000;
-#endif
-
 /// Floods of frames take their time.
-std::uint64_t default_runs() { return is_by_http2() ? usual_runs / 8 : usual_runs; }
+std::uint64_t runs() { return is_by_http2() ? 250 : 2000; }
 
 }  // namespace
 
-// K8S_SD_NASTY_RUNS=20000 for a long run, K8S_SD_NASTY_SEED=n for another seed.
 TEST_CASE("Nasty servers: whatever they do, requests are bounded, and in the end all is right") {
-    const std::uint64_t first = number_from("K8S_SD_NASTY_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", default_runs());
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_NASTY_SEED=" << seed << " K8S_SD_NASTY_RUNS=1");
+    for_each_seed("NASTY", runs(), [&](std::uint64_t seed) {
         Scenario scenario(seed);
         scenario.run();
         scenario.check_end();
-    }
+    });
 }
 
 // --- the forms of lists --------------------------------------------------------------------------
@@ -486,12 +474,8 @@ class FormServer {
 
 }  // namespace
 
-// K8S_SD_NASTY_RUNS and K8S_SD_NASTY_SEED as above.
 TEST_CASE("Nasty servers: where one form of a list gets through, a list takes a minute at most") {
-    const std::uint64_t first = number_from("K8S_SD_NASTY_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_NASTY_RUNS", default_runs());
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_NASTY_SEED=" << seed << " K8S_SD_NASTY_RUNS=1");
+    for_each_seed("NASTY", runs(), [&](std::uint64_t seed) {
         Random random(seed);
         Simulation sim;
         WatchOptions options;
@@ -516,5 +500,5 @@ TEST_CASE("Nasty servers: where one form of a list gets through, a list takes a 
             forms.take_lists();
             forms.expire("p" + std::to_string(list + 1));
         }
-    }
+    });
 }

@@ -1,5 +1,6 @@
 #include "integration/cache/object_cache_fixture.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_faults.hpp"
 
@@ -131,15 +132,11 @@ class Scenario {
 
 }  // namespace
 
-// K8S_SD_CACHE_RUNS=20000 for a long run, K8S_SD_CACHE_SEED=n for another seed.
 TEST_CASE("ObjectCache: once faults stop, it has and delivers the state of the server") {
-    const std::uint64_t first = number_from("K8S_SD_CACHE_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_CACHE_RUNS", 60);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_CACHE_SEED=" << seed << " K8S_SD_CACHE_RUNS=1");
+    for_each_seed("CACHE", 60, [&](std::uint64_t seed) {
         Scenario scenario(seed);
         scenario.run();
         scenario.check();
         scenario.check_end();
-    }
+    });
 }

@@ -2,8 +2,8 @@
 // regardless of the servers' support for shardSelector and of any faults.
 
 #include "k8s_sd/object_share.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
-#include "property/random_faults.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -122,10 +122,5 @@ class Replicas {
 }  // namespace
 
 TEST_CASE("Shares: replicas have everything together and nothing in common, on any server") {
-    const std::uint64_t first = number_from("K8S_SD_SHARES_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_SHARES_RUNS", 200);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_SHARES_SEED=" << seed << " K8S_SD_SHARES_RUNS=1");
-        Replicas(seed).live();
-    }
+    for_each_seed("SHARES", 200, [&](std::uint64_t seed) { Replicas(seed).live(); });
 }

@@ -1,5 +1,6 @@
 #include "k8s_sd/sim/gateway_api.hpp"
-#include "property/random_faults.hpp"
+#include "property/for_each_seed.hpp"
+#include "property/random_cluster.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -96,11 +97,9 @@ class ChangingServer {
 
 TEST_CASE(
     "Old servers: whatever is served when, requests are bounded, and in the end all is right") {
-    const std::uint64_t seeds = number_from("K8S_SD_OLD_SERVERS_RUNS", 100);
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        CAPTURE(seed);
+    for_each_seed("OLD_SERVERS", 100, [&](std::uint64_t seed) {
         ChangingServer server(seed);
         server.play();
         server.check();
-    }
+    });
 }

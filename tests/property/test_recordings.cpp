@@ -3,6 +3,7 @@
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/sim/fixture.hpp"
 #include "k8s_sd/sim/recording.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
 #include "sim/recording/anonymiser.hpp"
@@ -30,12 +31,6 @@ using namespace k8s_sd;
 using namespace k8s_sd::test;
 
 namespace {
-
-#if defined(K8S_SD_ADDRESS_SANITIZER)
-constexpr std::uint64_t histories = 100;
-#else
-constexpr std::uint64_t histories = 1000;
-#endif
 
 /// \returns the diffs of a random history, with lost connections and expired versions
 Diffs record_history(Random& random, const DiscoveryConfig& config, const RecordingFile& file,
@@ -143,8 +138,7 @@ State in_order_of_targets(State state) {
 }  // namespace
 
 TEST_CASE("Recordings: a replay of a random history ends in the state of the recorded run") {
-    for (std::uint64_t seed = 1; seed <= histories; ++seed) {
-        CAPTURE(seed);
+    for_each_seed("RECORDINGS", 1000, [&](std::uint64_t seed) {
         Random random(seed);
         const DiscoveryConfig config = random_config(random, "http://cluster");
         const RecordingFile file;
@@ -154,12 +148,11 @@ TEST_CASE("Recordings: a replay of a random history ends in the state of the rec
         const Diffs replayed = replay(recording, config);
         REQUIRE(state_after(replayed) == state_after(diffs));
         if (seed % 10 == 0) REQUIRE((replay(recording, config) == replayed));
-    }
+    });
 }
 
 TEST_CASE("Recordings: an anonymous one replays to the same state under other names") {
-    for (std::uint64_t seed = 1; seed <= histories; ++seed) {
-        CAPTURE(seed);
+    for_each_seed("RECORDINGS", 1000, [&](std::uint64_t seed) {
         Random random(seed);
         const DiscoveryConfig config = random_config(random, "http://cluster");
         const RecordingFile file;
@@ -170,5 +163,5 @@ TEST_CASE("Recordings: an anonymous one replays to the same state under other na
         const Diffs replayed = replay(recording, names.anonymous(config));
         REQUIRE(in_order_of_targets(names.original(state_after(replayed))) ==
                 in_order_of_targets(state_after(diffs)));
-    }
+    });
 }

@@ -1,3 +1,4 @@
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
 #include "property/random_faults.hpp"
@@ -181,15 +182,11 @@ class Scenario {
 
 }  // namespace
 
-// K8S_SD_RELOADS_RUNS=20000 for a long run, K8S_SD_RELOADS_SEED=n for another seed.
 TEST_CASE("Reloads: they lead to what the last configuration finds, and drop nothing on the way") {
-    const std::uint64_t first = number_from("K8S_SD_RELOADS_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_RELOADS_RUNS", 60);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_RELOADS_SEED=" << seed << " K8S_SD_RELOADS_RUNS=1");
+    for_each_seed("RELOADS", 60, [&](std::uint64_t seed) {
         Scenario scenario(seed);
         scenario.run();
         scenario.check();
         scenario.check_end();
-    }
+    });
 }

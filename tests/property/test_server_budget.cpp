@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/client/server_traffic.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
-#include "property/random_faults.hpp"
 #include "support/manual_clock.hpp"
 #include "support/settle.hpp"
 
@@ -140,10 +140,5 @@ class Crowd {
 }  // namespace
 
 TEST_CASE("Server budget: its bound holds, and no watch starves") {
-    const std::uint64_t first = number_from("K8S_SD_BUDGET_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_BUDGET_RUNS", 100);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_BUDGET_SEED=" << seed << " K8S_SD_BUDGET_RUNS=1");
-        Crowd(seed).run();
-    }
+    for_each_seed("BUDGET", 100, [&](std::uint64_t seed) { Crowd(seed).run(); });
 }

@@ -1,5 +1,6 @@
 #include "k8s_sd/objects/store.hpp"
 #include "k8s_sd/objects/store_writer.hpp"
+#include "property/for_each_seed.hpp"
 #include "support/stored_object.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -101,8 +102,5 @@ class StoreHistory {
 }  // namespace
 
 TEST_CASE("Store: after random histories it equals a map in every generation, indexes too") {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        INFO("seed " << seed);
-        StoreHistory(seed).run();
-    }
+    for_each_seed("STORES", 20, [&](std::uint64_t seed) { StoreHistory(seed).run(); });
 }

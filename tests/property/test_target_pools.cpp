@@ -1,6 +1,6 @@
 #include "k8s_sd/scrape/target_pool.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
-#include "property/random_faults.hpp"
 #include "support/groups.hpp"
 #include "support/strict_scraper.hpp"
 
@@ -214,14 +214,10 @@ class PoolScenario {
 
 }  // namespace
 
-// K8S_SD_POOLS_RUNS=20000 for a long run, K8S_SD_POOLS_SEED=n for another seed.
 TEST_CASE("TargetPool: after any changes it has what fresh pools would have") {
-    const std::uint64_t first = number_from("K8S_SD_POOLS_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_POOLS_RUNS", 200);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_POOLS_SEED=" << seed << " K8S_SD_POOLS_RUNS=1");
+    for_each_seed("POOLS", 200, [&](std::uint64_t seed) {
         PoolScenario scenario(seed);
         scenario.run();
         scenario.check();
-    }
+    });
 }

@@ -1,7 +1,7 @@
 #include "k8s_sd/target_group.hpp"
 #include "k8s_sd/target_source.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
-#include "property/random_faults.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/job_host.hpp"
 #include "support/simulation.hpp"
@@ -178,15 +178,11 @@ class SourceScenario {
 
 }  // namespace
 
-// K8S_SD_SOURCES_RUNS=20000 for a long run, K8S_SD_SOURCES_SEED=n for another seed.
 TEST_CASE("Target sources: the diffs of any changes add up to the last content") {
-    const std::uint64_t first = number_from("K8S_SD_SOURCES_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_SOURCES_RUNS", 60);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_SOURCES_SEED=" << seed << " K8S_SD_SOURCES_RUNS=1");
+    for_each_seed("SOURCES", 60, [&](std::uint64_t seed) {
         SourceScenario scenario(seed);
         scenario.run();
         scenario.check();
         scenario.check_end();
-    }
+    });
 }

@@ -2,6 +2,7 @@
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/objects/watcher.hpp"
 #include "property/expected_targets.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
 #include "property/random_faults.hpp"
@@ -211,15 +212,11 @@ class WatcherScenario {
 
 }  // namespace
 
-// K8S_SD_WATCHERS_RUNS=20000 for a long run, K8S_SD_WATCHERS_SEED=n for another seed.
 TEST_CASE("Watchers: once faults stop, they and their stores have what the cluster has") {
-    const std::uint64_t first = number_from("K8S_SD_WATCHERS_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_WATCHERS_RUNS", 40);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_WATCHERS_SEED=" << seed << " K8S_SD_WATCHERS_RUNS=1");
+    for_each_seed("WATCHERS", 40, [&](std::uint64_t seed) {
         WatcherScenario scenario(seed);
         scenario.run();
         scenario.check();
         scenario.check_end();
-    }
+    });
 }

@@ -33,10 +33,8 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 # row. Paths are below DETAIL; one file of a pattern has the text.
 DETAIL = "include/k8s_sd/detail/"
 WHERE_IS = {
-    "labels of a role, such as `__meta_kubernetes_pod_phase`; a new role":
+    "labels of a role, such as `__meta_kubernetes_pod_phase`; a new kind or role":
         {"kinds/<kind>.hpp": '"__meta_kubernetes_pod_phase"'},
-    "fields of a kind; a new kind":
-        {"kinds/<kind>.hpp": 'Row<&S::phase>{"phase", 1, Use::labels}'},
     "meaning of a response, such as 410":
         {"watch/outcome.ipp": "error.code == 410"},
     "texts of error messages":
@@ -70,6 +68,8 @@ WHERE_IS = {
         {"access/required_access.ipp": "needed_kinds(role, attach)"},
     "calls of the host's callback":
         {"async/delivery.ipp": "source->deliver_next("},
+    "[jobs of a changed group](target-filters.md)":
+        {"discovery/filter_index.ipp": "bool FilterIndex::find("},
     "effect of a new configuration on a job":
         {"discovery/job_state.ipp": "void JobState::configure("},
     "single and collection watches of an `ObjectCache`":
@@ -196,7 +196,7 @@ def missing_paths(document, root):
 def answers_of(document, heading):
     """Each subject of a table with the paths of its row."""
     section = text_of(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    for subject, files in re.findall(r"^\| (.*) \| (`.*`) \|$", section, re.MULTILINE):
+    for subject, files in re.findall(r"^\| (.*) \| (.*) \|$", section, re.MULTILINE)[1:]:
         yield subject, re.findall(r"`([^`]+)`", files)
 
 

@@ -3,7 +3,7 @@
 
 1. Public headers bring no Beast, OpenSSL, libyaml, RE2 or protozero, and of detail/ only the files
    that they need: hosts compile them in every file.
-2. What decides or computes does no I/O: it brings no Asio (see PURE).
+2. Code that decides or computes does no I/O: it brings no Asio (see PURE).
 
 usage: check_dependencies.py INCLUDE_DIRECTORY COMPILER [COMPILER_OPTION...]
 """
@@ -20,20 +20,26 @@ DENIED_TO_HOSTS = re.compile(
     r"|k8s_sd/detail/(?!base/|text/|labels/|stores/|client/server_identity\.|hosts/object_watch\."
     r"|async/(host_arguments|operation|reader|run_initiation|sync_waits)\.)")
 DENIED_TO_PURE = re.compile(r"(boost/asio|boost/beast|openssl|yaml)(?=[/.])")
-# Pure layers, and the pure files of other layers.
-PURE = re.compile(
-    r"k8s_sd/detail/((labels|objects|codec|kinds)/"
-    r"|base/(backoff|coalesced_changes|random|fnv1a)\."
-    r"|fleet/(view_machine|lease_plan|lease_sights|fleet_view|group_share)\."
-    r"|watch/(watch_machine|outcome|watch_request|watch_idle_timeout|encoding_choice"
-    r"|failure|watch_report|resource_version|api_absence|known_versions|list_(forms|pacing|plan)"
-    r"|probe_plan|retry_pacing|selection|share_choice|stream_record|unread_objects"
-    r"|watch_(failures|progress))\."
-    r"|sharing/(watch_plan|matching_views|view_set)\.|config/proxy_choice\.hpp"
-    r"|cache/collection_policy\.|groups/(dependency_graph|full_diff)\."
-    r"|scrape/target_(url|builder)\."
-    r"|stores/(trie|published|store_index|store_traits)\."
-    r"|discovery/(due_queue|pending_changes)\.)")
+# Layers and files of other layers that decide or compute.
+PURE = """
+    codec/ kinds/ labels/ objects/
+    base/backoff base/coalesced_changes base/hash
+    config/rules config/share_keys config/variables
+    discovery/due_queue discovery/filter_index discovery/pending_changes
+    fleet/fleet_place fleet/fleet_view fleet/group_share fleet/leases fleet/view_machine
+    groups/dependency_graph groups/full_diff
+    monitors/generation monitors/room monitors/versions
+    scrape/equal_targets scrape/target_builder scrape/target_url
+    relabel/pattern relabel/go_regex relabel/label_name relabel/case_map
+    sharing/matching_views sharing/watch_plan
+    stores/published stores/store_index stores/trie
+    text/did_you_mean text/json_text text/redaction text/rfc3339 text/utf8
+    watch/exchange_times watch/failure watch/form_choices watch/list_forms watch/list_plan
+    watch/outcome watch/pacing watch/probe_plan watch/resource_version watch/selection
+    watch/stream_record watch/watch_failures watch/watch_idle_timeout watch/watch_machine
+    watch/watch_report watch/watch_request
+""".split()
+DETAIL = "k8s_sd/detail/"
 GATHERING = re.compile(r"k8s_sd/(scrape/)?src\.hpp")
 
 
@@ -47,10 +53,21 @@ def dependencies(command, include, header):
             for path in paths]
 
 
+def covers(entry, header):
+    """Whether an entry of PURE, a layer or a file without its extension, stands for the header."""
+    return header.startswith(DETAIL + entry + ("" if entry.endswith("/") else "."))
+
+
 def denied_to(header):
-    if not header.startswith("k8s_sd/detail/"):
+    if not header.startswith(DETAIL):
         return DENIED_TO_HOSTS
-    return DENIED_TO_PURE if PURE.match(header) else None
+    return DENIED_TO_PURE if any(covers(entry, header) for entry in PURE) else None
+
+
+def stale(headers):
+    """The entries of PURE without a file."""
+    return [f"PURE: {entry} does not exist" for entry in PURE
+            if not any(covers(entry, header) for header in headers)]
 
 
 def problems_of(header, paths):
@@ -68,6 +85,7 @@ def main(include, *command):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         paths = pool.map(lambda name: dependencies(command, include, root / name), headers)
         problems = [p for name, found in zip(headers, paths) for p in problems_of(name, found)]
+    problems += stale(headers)
     print(*problems, f"{len(headers)} headers checked, {len(problems)} problems", sep="\n")
     return 1 if problems or not headers else 0
 

@@ -174,6 +174,13 @@ class DependencyTest(unittest.TestCase):
         header = "k8s_sd/detail/watch/watch_machine.hpp"
         self.expect(header, "boost/asio/post.hpp", [f"{header} must not bring boost/asio"])
 
+    def test_an_entry_without_a_file_is_found(self):
+        headers = [f"k8s_sd/detail/{entry}{'x' if entry.endswith('/') else ''}.hpp"
+                   for entry in check_dependencies.PURE]
+        self.assertEqual(check_dependencies.stale(headers), [])
+        self.assertEqual(check_dependencies.stale(headers[:-1]),
+                         [f"PURE: {check_dependencies.PURE[-1]} does not exist"])
+
     def test_what_is_allowed_is_no_problem(self):
         self.expect("k8s_sd/config.hpp", "k8s_sd/detail/base/abi.hpp", [])
         self.expect("k8s_sd/detail/transport/byte_stream.hpp", "boost/asio/post.hpp", [])

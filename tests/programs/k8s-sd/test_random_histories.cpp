@@ -7,7 +7,7 @@
 #include "jobs/served_jobs.hpp"
 #include "list_model.hpp"
 #include "poll_reader.hpp"
-#include "property/random_cluster.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_faults.hpp"
 #include "random_jobs.hpp"
 #include "routes.hpp"
@@ -500,24 +500,13 @@ class History {
     std::string problems_;
 };
 
-// A history takes ten times as long with AddressSanitizer.
-#if defined(K8S_SD_ADDRESS_SANITIZER)
-constexpr std::uint64_t usual_runs = 30;
-#else
-constexpr std::uint64_t usual_runs = 150;
-#endif
-
 }  // namespace
 
-// K8S_SD_PROGRAM_RUNS=20000 for a long run, K8S_SD_PROGRAM_SEED=n for another seed.
 TEST_CASE("k8s-sd: any history leads to the lists of a fresh start, and no reader misses a target "
           "that was there all the time") {
-    const std::uint64_t first = number_from("K8S_SD_PROGRAM_SEED", 1);
-    const std::uint64_t runs = number_from("K8S_SD_PROGRAM_RUNS", usual_runs);
-    for (std::uint64_t seed = first; seed < first + runs; ++seed) {
-        INFO("K8S_SD_PROGRAM_SEED=" << seed << " K8S_SD_PROGRAM_RUNS=1");
+    for_each_seed("PROGRAM", 150, [](std::uint64_t seed) {
         History history(seed);
         history.run();
         history.check();
-    }
+    });
 }
