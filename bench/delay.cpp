@@ -33,11 +33,10 @@ class DelayedWay : public std::enable_shared_from_this<DelayedWay> {
         const auto buffer = asio::buffer(room);
         from_->async_read_some(buffer, [self = shared_from_this(), bytes = std::move(room)](
                                            const auto& ec, std::size_t size) mutable {
-            if (ec) return self->to_->close();
-            bytes.resize(size);
+            bytes.resize(ec ? 0 : size);  // empty: the end
             self->parts_.emplace_back(Clock::now() + self->delay_, std::move(bytes));
             if (self->parts_.size() == 1) self->wait();
-            self->read();
+            if (!ec) self->read();
         });
     }
 
@@ -47,6 +46,7 @@ class DelayedWay : public std::enable_shared_from_this<DelayedWay> {
         timer_.async_wait([self = shared_from_this()](const auto&) { self->write(); });
     }
     void write() {
+        if (parts_.front().second.empty()) return to_->close();
         asio::async_write(*to_, asio::buffer(parts_.front().second),
                           [self = shared_from_this()](const auto& ec, std::size_t) {
                               if (ec) return self->from_->close();
@@ -63,15 +63,14 @@ class DelayedWay : public std::enable_shared_from_this<DelayedWay> {
 
 void accept(tcp::acceptor& acceptor, unsigned short to, std::chrono::milliseconds delay) {
     acceptor.async_accept([&acceptor, to, delay](const auto& ec, tcp::socket socket) {
-        if (!ec) {
-            const auto client = std::make_shared<tcp::socket>(std::move(socket));
-            const auto server = std::make_shared<tcp::socket>(acceptor.get_executor());
-            server->connect({asio::ip::address_v4::loopback(), to});
-            client->set_option(tcp::no_delay(true));
-            server->set_option(tcp::no_delay(true));
-            std::make_shared<DelayedWay>(client, server, delay)->read();
-            std::make_shared<DelayedWay>(server, client, delay)->read();
-        }
+        if (ec) std::abort();  // too few descriptors
+        const auto client = std::make_shared<tcp::socket>(std::move(socket));
+        const auto server = std::make_shared<tcp::socket>(acceptor.get_executor());
+        server->connect({asio::ip::address_v4::loopback(), to});
+        client->set_option(tcp::no_delay(true));
+        server->set_option(tcp::no_delay(true));
+        std::make_shared<DelayedWay>(client, server, delay)->read();
+        std::make_shared<DelayedWay>(server, client, delay)->read();
         accept(acceptor, to, delay);
     });
 }

@@ -27,7 +27,7 @@ struct Peer {
     bool offered = false;  ///< HTTP/2, by the client
     bool accepts = true;   ///< false: chooses HTTP/1.1
     error_code refusal;    ///< of the connection; none: accepted
-    bool connects = true;  ///< false: the attempt takes forever
+    bool connects = true;  ///< false: the attempt ends with connect()
     bool closed = false;   ///< by the client
     bool throws = false;   ///< any read or write
     error_code write_error;
@@ -59,6 +59,13 @@ struct Peer {
         return ids;
     }
 
+    void connect() {
+        asio::post(io, [call = std::exchange(connecting, nullptr), ec = refusal] {
+            call(ec, ec ? "refused" : "");
+        });
+    }
+    ByteStream::ConnectHandler connecting;
+
     void serve() {
         if (!handler || (pending.empty() && !ending)) return;
         const std::size_t size = std::min(buffer.size(), pending.size());
@@ -80,11 +87,8 @@ class PeerStream final : public ByteStream {
     void offer_http2() override { peer_->offered = true; }
     bool uses_http2() const override { return peer_->offered && peer_->accepts; }
     void async_connect(ConnectHandler handler) override {
-        connecting_ = std::move(handler);
-        if (!peer_->connects) return;
-        asio::post(peer_->io, [call = std::exchange(connecting_, nullptr), ec = peer_->refusal] {
-            call(ec, ec ? "refused" : "");
-        });
+        peer_->connecting = std::move(handler);
+        if (peer_->connects) peer_->connect();
     }
     void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
         if (peer_->throws) throw std::runtime_error("out of order");
@@ -108,6 +112,7 @@ class PeerStream final : public ByteStream {
     }
     void close() noexcept override {
         peer_->closed = true;
+        peer_->connecting = nullptr;
         if (!peer_->handler) return;
         asio::post(peer_->io, [call = std::exchange(peer_->handler, nullptr)] {
             call(asio::error::operation_aborted, 0);
@@ -116,7 +121,6 @@ class PeerStream final : public ByteStream {
 
  private:
     std::shared_ptr<Peer> peer_;
-    ConnectHandler connecting_;
 };
 
 /// Each connection leads to a new peer; `next` prepares it.

@@ -28,6 +28,15 @@ class WatchProbe final : private WatchObserver {
     WatchProbe(const WatchProbe&) = delete;
     WatchProbe& operator=(const WatchProbe&) = delete;
 
+    /// A client of the server, by the version of HTTP under test.
+    static std::shared_ptr<ApiClient> client_of(Simulation& simulation,
+                                                ApiServerConfig server = {}) {
+        if (server.url.empty()) server.url = simulation.server.url();
+        if (is_by_http2()) server.http_version = HttpVersion::http2;
+        return std::make_shared<ApiClient>(simulation.context.get_executor(), server,
+                                           simulation.environment());
+    }
+
     void start() {
         watcher_->start();
         simulation_.settle();
@@ -55,12 +64,6 @@ class WatchProbe final : private WatchObserver {
     std::function<void()> after_change, after_synced, after_batch, after_status;
 
  private:
-    static std::shared_ptr<ApiClient> client_of(Simulation& simulation, ApiServerConfig server) {
-        if (server.url.empty()) server.url = simulation.server.url();
-        if (is_by_http2()) server.http_version = HttpVersion::http2;
-        return std::make_shared<ApiClient>(simulation.context.get_executor(), server,
-                                           simulation.environment());
-    }
     void on_change(const ObjectChange& change) override {
         if (!changes_.empty()) changes_ += ' ';
         if (!change.before) {

@@ -30,6 +30,7 @@ struct MultiplexedRequest final : ResponseSink {
         return refuse ? make_error_code(errc::malformed_response) : error_code();
     }
     void on_connect_wait(bool waits) override { notified += waits ? "waits;" : "connects;"; }
+    void on_pause() override { notified += "pauses;"; }
     std::unique_ptr<HttpConnection> connection;
     std::optional<ResponseHead> head;
     std::string body;
@@ -85,6 +86,12 @@ struct MultiplexedClient {
     }
     h2::Peer& peer(std::size_t i) { return *connector->peers.at(i); }
     std::size_t connections() const { return connector->peers.size(); }
+    /// The requests by HTTP/2.
+    std::size_t sent() const {
+        std::size_t count = 0;
+        for (const auto& peer : connector->peers) count += peer->streams().size();
+        return count;
+    }
     std::size_t open_connections() const {
         return static_cast<std::size_t>(
             std::count_if(connector->peers.begin(), connector->peers.end(),
@@ -533,34 +540,91 @@ TEST_CASE("HTTP/2: GOAWAY with an error ends all streams and names it") {
 TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM no request follows for 30 s, then one after the other") {
     MultiplexedClient c;
     MultiplexedRequest& watch = c.get();
-    const auto sent = [&] {
-        std::size_t count = 0;
-        for (const auto& peer : c.connector->peers) count += peer->streams().size();
-        return count;
-    };
     SECTION("for the connection") {
         c.send(0, h2::settings_frame() + h2::goaway_frame(1, h2::enhance_your_calm));
+        CHECK(watch.ec == asio::error::connection_reset);
+    }
+    SECTION("for a connection without requests") {
+        c.send(0, h2::settings_frame() + h2::head_frame(1, "200", h2::end_stream));
+        CHECK(watch.ec == error_code());
+        c.send(0, h2::goaway_frame(1, h2::enhance_your_calm));
     }
     SECTION("for a stream") {
         c.send(0, h2::settings_frame() + h2::rst_frame(1, h2::enhance_your_calm));
+        CHECK(watch.ec == asio::error::connection_reset);
     }
-    CHECK(watch.ec == asio::error::connection_reset);
     MultiplexedRequest& first = c.get();
     MultiplexedRequest& second = c.get();
     MultiplexedRequest& closed = c.get();
     closed.connection->close();
     c.advance(29'999ms);
-    CHECK(sent() == 1);
-    CHECK(first.notified == "waits;");
+    CHECK(c.sent() == 1);
+    CHECK(first.notified == "pauses;");
     c.advance(1ms);
-    CHECK(sent() == 2);
-    CHECK(first.notified == "waits;connects;");
-    CHECK(second.notified == "waits;");
-    c.advance(10ms);
-    CHECK(sent() == 3);
-    CHECK_FALSE(second.ec);
+    CHECK(c.sent() == 2);
+    CHECK(first.notified == "pauses;connects;");
+    CHECK(second.notified == "pauses;");
     c.get();
-    CHECK(sent() == 4);
+    CHECK(c.sent() == 2);  // it waits for its turn
+    c.advance(10ms);
+    CHECK(c.sent() == 3);
+    CHECK_FALSE(second.ec);
+    c.advance(20ms);
+    CHECK(c.sent() == 4);
+    c.advance(10ms);
+    c.get();
+    CHECK(c.sent() == 5);
+}
+
+TEST_CASE("HTTP/2: a connection established during a pause is not used before its end") {
+    MultiplexedClient c;
+    c.get();
+    c.connector->next = [](h2::Peer& peer) { peer.connects = false; };
+    c.send(0, h2::settings_frame({{h2::max_concurrent_streams, 1}}));
+    MultiplexedRequest& connecting = c.get();
+    REQUIRE(c.connections() == 2);
+    c.connector->next = nullptr;
+    c.send(0, h2::rst_frame(1, h2::enhance_your_calm));
+    c.peer(1).connect();
+    c.settle();
+    CHECK(c.sent() == 1);
+    CHECK(connecting.notified == "pauses;");
+    c.advance(29s);
+    CHECK(c.sent() == 1);
+    c.advance(1s);
+    CHECK(c.sent() == 2);
+    CHECK_FALSE(connecting.ec);
+}
+
+TEST_CASE("HTTP/2: an urgent request uses HTTP/1.1 during a pause") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame() + h2::goaway_frame(1, h2::enhance_your_calm));
+    c.urgency = PermitQueue::Urgency::urgent;
+    MultiplexedRequest& urgent = c.get(StreamUse::brief);
+    REQUIRE(c.connections() == 2);
+    CHECK_FALSE(c.peer(1).offered);
+    c.send(1, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    CHECK(urgent.body == "ok");
+    CHECK(urgent.ec == error_code());
+    CHECK(urgent.notified.empty());
+    c.advance(30s);
+    c.get(StreamUse::brief);
+    CHECK(c.sent() == 2);
+}
+
+TEST_CASE("HTTP/2: many requests follow a pause within 10 s") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame() + h2::goaway_frame(1, h2::enhance_your_calm));
+    for (int i = 0; i < 2500; ++i) c.begin(StreamUse::brief);
+    c.connector->next = [](h2::Peer& peer) {
+        peer.send(h2::settings_frame({{h2::max_concurrent_streams, 10'000}}));
+    };
+    c.advance(30s);
+    CHECK(c.sent() <= 1 + 3);
+    for (int i = 0; i < 10; ++i) c.advance(1s);
+    CHECK(c.sent() == 1 + 2500);
 }
 
 TEST_CASE("HTTP/2: a stream without END_STREAM is a cut; the others go on") {

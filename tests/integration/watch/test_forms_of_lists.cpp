@@ -32,8 +32,7 @@ bool asks_for_protobuf(const Request& request) {
 struct Forms : Simulation {
     explicit Forms(sim::ApiServerOptions server_options = {}) : Simulation(server_options) {
         for (const char* name : {"a", "b"}) server.apply(pod({.name = name}));
-        client = std::make_shared<ApiClient>(context.get_executor(),
-                                             ApiServerConfig{.url = server.url()}, environment());
+        client = WatchProbe::client_of(*this);
     }
     WatchProbe& watch(Kind kind = Kind::pod, const WatchOptions& options = {}) {
         probes.push_back(

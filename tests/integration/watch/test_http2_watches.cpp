@@ -133,6 +133,22 @@ TEST_CASE("HTTP/2: refused streams are repeated, then an error, and recover") {
     CHECK(c.by(2) == 1);
 }
 
+TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM the watches pause, say so, and resume without a list") {
+    VersionedCluster c(HttpVersion::http2, 3);
+    c.start();
+    c.server.send_goaway(sim::ApiServer::GoAway::calm);
+    c.settle();
+    c.take_requests();
+    c.advance(25s);
+    CHECK(c.take_requests().empty());
+    for (const auto& probe : c.probes) CHECK(probe->status().waiting == Waiting::retry_after);
+    c.advance(10s);
+    CHECK(c.by(2) == 3);
+    for (const std::string& request : c.take_requests()) {
+        CHECK((request.starts_with("WATCH") || request.ends_with("limit=1")));
+    }
+}
+
 TEST_CASE("HTTP/2: floods end the connection, and the watches resume") {
     VersionedCluster c(HttpVersion::http2, 3);
     c.start();

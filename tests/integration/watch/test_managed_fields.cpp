@@ -31,8 +31,7 @@ bool drops(const Request& request) {
 struct Managed : Simulation {
     explicit Managed(sim::ApiServerOptions options = {}) : Simulation(std::move(options)) {
         apply("a");
-        client = std::make_shared<ApiClient>(context.get_executor(),
-                                             ApiServerConfig{.url = server.url()}, environment());
+        client = WatchProbe::client_of(*this);
     }
     void apply(const std::string& name) {
         boost::json::object object = pod({.name = name});

@@ -184,8 +184,7 @@ TEST_CASE("Old servers: what goes away stays known, and is listed when it is bac
 TEST_CASE("Old servers: all watches of a client ask once") {
     Simulation sim;
     sim.server.set_served("endpointslices", {"v1beta1"});
-    const auto client = std::make_shared<ApiClient>(
-        sim.context.get_executor(), ApiServerConfig{.url = sim.server.url()}, sim.environment());
+    const auto client = WatchProbe::client_of(sim);
     struct Silent final : WatchObserver {
         void on_change(const ObjectChange&) override {}
         void on_synced() override {}
@@ -270,8 +269,7 @@ TEST_CASE("Old servers: who asks in which version a list is keeps no other list 
     s.server.set_intercept([&](const sim::Request& request) -> std::optional<sim::Response> {
         return is_discovery(request) ? std::optional(sim::Response::never()) : std::nullopt;
     });
-    const auto client = std::make_shared<ApiClient>(
-        s.context.get_executor(), ApiServerConfig{.url = s.server.url()}, s.environment());
+    const auto client = WatchProbe::client_of(s);
     WatchProbe slices(s, client, {Kind::endpointslice, {}, {}, {}});
     WatchProbe pods(s, client, {});
     slices.start();

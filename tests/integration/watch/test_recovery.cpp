@@ -81,8 +81,7 @@ TEST_CASE("Recovery: a recovered server does not speed up watches with other fai
 
 TEST_CASE("Recovery: a request that was sent before it and fails after it is soon sent again") {
     Simulation sim;
-    const auto client = std::make_shared<ApiClient>(
-        sim.context.get_executor(), ApiServerConfig{.url = sim.server.url()}, sim.environment());
+    const auto client = WatchProbe::client_of(sim);
     WatchOptions patient = plain_lists();
     patient.backoff_min = 30s;
     WatchProbe hanging(sim, client, {}, patient);

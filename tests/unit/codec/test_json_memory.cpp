@@ -84,7 +84,7 @@ Cost cost(const detail::KindSchema& schema, std::string_view before, std::string
           std::string_view after, std::size_t times) {
     Bystander sink;
     detail::ListWatchReader reader(schema, limit, sink);
-    reader.expect(Document::watch);
+    reader.expect(Document::watch, true);
     REQUIRE(reader.choose_decoder("application/json"));
     std::string chunk;  // in chunks, because a whole copy would be counted as well
     while (chunk.size() < 16 * 1024) chunk += repeated;

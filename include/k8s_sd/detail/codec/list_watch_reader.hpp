@@ -22,15 +22,15 @@ using MakeDecoder = decltype(&make_decoder);
 
 /// Interprets lists and events independently of their encoding: types of events, bookmarks, errors,
 /// versions, and unusable objects. Reads one response body after the other; each object goes to the
-/// sink once it is complete, and is not stored here. Between events there is no decoder, because
-/// there may be a watch for each object.
+/// sink once it is complete, and is not stored here.
 class ListWatchReader final : private DocumentSink {
  public:
     ListWatchReader(const KindSchema& schema, std::size_t max_object_bytes, EventSink& sink,
                     MakeDecoder make = make_decoder);
 
     /// Called before each request. Discards the rest of the previous response.
-    void expect(Document);
+    /// \param of_one_object  there may be many such watches: no decoder between events
+    void expect(Document, bool of_one_object = false);
     /// Called with the response head, before the body.
     /// \returns false if there is no decoder for the type; the body cannot be read then
     bool choose_decoder(std::string_view content_type);
@@ -81,10 +81,11 @@ class ListWatchReader final : private DocumentSink {
     EventSink& sink_;
     MakeDecoder make_;
     std::unique_ptr<Scratch> scratch_;  // null without a decoder
-    std::unique_ptr<Decoder> decoder_;  // null: not chosen, or between events
+    std::unique_ptr<Decoder> decoder_;  // null: not chosen, or dropped between events
     std::string content_type_;          // of the decoder
     bool managed_fields_ = false;       // found by a previous decoder of this body
     Document document_ = Document::list;
+    bool of_one_object_ = false;
     bool kind_is_certain_ = true;
     bool kind_is_owed_ = false;  // the list must still declare it: items came without a kind
     ListHead list_;

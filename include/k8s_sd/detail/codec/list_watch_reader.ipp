@@ -28,8 +28,9 @@ ListWatchReader::ListWatchReader(const KindSchema& schema, std::size_t max_objec
                                  EventSink& sink, MakeDecoder make)
     : schema_(schema), max_object_bytes_(max_object_bytes), sink_(sink), make_(make) {}
 
-void ListWatchReader::expect(Document document) {
+void ListWatchReader::expect(Document document, bool of_one_object) {
     document_ = document;
+    of_one_object_ = of_one_object;
     kind_is_certain_ = true;
     kind_is_owed_ = managed_fields_ = false;
     list_ = {};
@@ -53,7 +54,7 @@ void ListWatchReader::make_decoder_again() {
 }
 
 void ListWatchReader::drop_idle_decoder() {
-    if (!decoder_->is_idle()) return;
+    if (!of_one_object_ || !decoder_->is_idle()) return;
     managed_fields_ = has_managed_fields();
     decoder_ = nullptr;
     scratch_ = nullptr;

@@ -95,7 +95,7 @@ class ObjectSet {
             return;
         }
         for (Element& element : few_) table_.insert(std::move(element));
-        few_ = {};
+        few_ = std::vector<Element>();
         table_.insert(std::move(object));
     }
     void erase(const NameView& key) {

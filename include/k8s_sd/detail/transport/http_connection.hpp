@@ -27,6 +27,9 @@ class ResponseSink {
     /// The request waits for a permit to connect, or the attempt begins after such a wait. The
     /// former may be called from within async_send().
     virtual void on_connect_wait(bool /*waits*/) {}
+    /// The request waits because the server has demanded a pause. At the end on_connect_wait(false)
+    /// follows. May be called from within async_send().
+    virtual void on_pause() {}
 
  protected:
     ~ResponseSink() = default;

@@ -160,9 +160,10 @@ struct HttpExchange {
     bool reused = false;    ///< the connection has served another exchange
     bool received = false;  ///< bytes of the response
     int interim_heads = 0;
-    int refusals = 0;       ///< of streams
-    bool repeated = false;  ///< after the end of a shared connection
-    bool alive = false;     ///< the last bytes were progress: no partial head, no white space
+    int refusals = 0;         ///< of streams
+    bool repeated = false;    ///< after the end of a shared connection
+    bool has_paused = false;  ///< as the server demanded
+    bool alive = false;       ///< the last bytes were progress: no partial head, no white space
 };
 
 template <class Buffers>
@@ -274,7 +275,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     /// establishing, or its own attempt, once it has a permit.
     void find_connection() {
         if (may_share()) {
-            if (const auto end = pool_->next_after_pause(target_)) return wait_until(*end);
+            const bool may_go = exchange_->has_paused || is_urgent();
+            if (const auto at = pool_->next_after_pause(target_, may_go)) return pause_until(*at);
             const StreamUse use = *exchange_->request.http2;
             if (const auto connection = pool_->find(target_, use)) return send_on(connection);
             wait_ = pool_->async_wait(target_, use, guarded(&State::on_other_connected));
@@ -323,11 +325,15 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         exchange->sink->on_connect_wait(false);
         if (exchange_ == exchange) find_connection();  // else closed by the sink
     }
-    void wait_until(TimePoint end) {
+    void pause_until(TimePoint end) {
         connect_permit_.reset();
         if (!timer_) timer_ = clock_->make_timer(executor_);
-        timer_->expires_at(end, guarded(&State::on_wait_end));
-        exchange_->sink->on_connect_wait(true);
+        timer_->expires_at(end, guarded(&State::on_pause_end));
+        exchange_->sink->on_pause();
+    }
+    void on_pause_end() {
+        exchange_->has_paused = true;
+        on_wait_end();
     }
     void dial() {
         exchange_->reused = false;
@@ -478,8 +484,10 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
 
     /// HTTP/2 is chosen by ALPN, a part of TLS.
     bool may_share() const {
-        return pool_ && exchange_->request.http2 && target_->tls && !pool_->is_http1(target_);
+        return pool_ && exchange_->request.http2 && target_->tls && !pool_->is_http1(target_) &&
+               !(is_urgent() && pool_->is_paused(target_));  // no time for the pause
     }
+    bool is_urgent() const { return exchange_->request.urgency == PermitQueue::Urgency::urgent; }
     void on_other_connected(const Http2Pool::Result& result) {
         wait_ = nullptr;
         if (result.kind == Http2Pool::Result::Kind::again) return find_connection();
@@ -487,7 +495,10 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     }
     void choose_protocol() {
         Http2Pool::Lead lead = std::exchange(lead_, {});
-        if (stream_->uses_http2()) return send_on(lead.on_http2(std::move(stream_)));
+        if (stream_->uses_http2()) {
+            lead.on_http2(std::move(stream_));
+            return find_connection();  // a pause may have begun
+        }
         lead.on_http1();
         write();
     }
@@ -526,7 +537,6 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     void on_stream_end(const StreamEnd& end) override {
         const auto self = shared_from_this();
         shared_ = nullptr;
-        if (end.calm) pool_->pause(target_);
         if (end.kind == Http2End::Kind::complete) return finish({}, {});
         if (end.kind == Http2End::Kind::head_too_large) {
             return finish(errc::header_too_large, {});

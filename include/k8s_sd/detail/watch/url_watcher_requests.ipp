@@ -20,12 +20,6 @@ Waiting waiting_for(Purpose purpose) {
     return Waiting::watch;
 }
 
-/// As an ObjectCache watches objects.
-bool is_of_one_object(const WatchQuery& query) {
-    return query.field_selector.starts_with("metadata.name=") &&
-           query.field_selector.find(',') == std::string::npos;
-}
-
 }  // namespace
 
 // A list holds its permit from the first to the last page unless interrupted.
@@ -180,6 +174,12 @@ void URLWatcherImpl::on_connect_wait(bool waits) {
         permits_.on_request();
     }
     wait(waits ? Waiting::connect_budget : waiting_for(state().purpose));
+    on_status();
+}
+
+void URLWatcherImpl::on_pause() {
+    const auto self = shared_from_this();  // the observer may drop the watcher
+    wait(Waiting::retry_after);
     on_status();
 }
 

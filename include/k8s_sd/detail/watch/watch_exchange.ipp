@@ -61,7 +61,7 @@ void WatchExchange::begin(const WatchRequest& request, ExchangeRequest about) {
     exchange_.body_timeout = request.body_timeout;
     const bool events = exchange_.watching() || exchange_.streamed;
     times_.begin(events ? request.watch_timeout : std::chrono::seconds());
-    reader_.expect(events ? Document::watch : Document::list);
+    reader_.expect(events ? Document::watch : Document::list, request.of_one_object);
     meter_ = {};
     inflater_.reset();
     uncoded_ = untyped_ = false;

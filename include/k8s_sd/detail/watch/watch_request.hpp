@@ -15,20 +15,24 @@ namespace k8s_sd::inline v0::detail {
 
 /// The request for a step of the WatchMachine, and its timeouts.
 struct WatchRequest {
-    std::string target;                        ///< path and query, without the server's path prefix
-    std::string accept{accepted::json};        ///< the Accept header, see EncodingChoice
-    bool has_position = false;                 ///< has a version or a continue token
-    bool other_encoding = false;               ///< other than the usual one
-    bool hasty = false;                        ///< another form may be answered sooner
-    bool streamed = false;                     ///< a list as the initial events of a watch
-    bool gzip = false;                         ///< the response may be compressed
-    bool sharded = false;                      ///< for a share only
-    bool drops = false;                        ///< for objects without managedFields
+    std::string target;                  ///< path and query, without the server's path prefix
+    std::string accept{accepted::json};  ///< the Accept header, see EncodingChoice
+    bool has_position = false;           ///< has a version or a continue token
+    bool other_encoding = false;         ///< other than the usual one
+    bool hasty = false;                  ///< another form may be answered sooner
+    bool streamed = false;               ///< a list as the initial events of a watch
+    bool gzip = false;                   ///< the response may be compressed
+    bool sharded = false;                ///< for a share only
+    bool drops = false;                  ///< for objects without managedFields
+    bool of_one_object = false;
     Duration idle_timeout{};                   ///< zero: none
     Duration body_timeout{};                   ///< the same behind the head; zero: `idle_timeout`
     errc idle_error = errc::response_timeout;  ///< reported when the timeout expires
     std::chrono::seconds watch_timeout{};      ///< of a watch, see draw_watch_timeout()
 };
+
+/// Whether it selects an object by name, as those of an ObjectCache do.
+bool is_of_one_object(const WatchQuery&);
 
 /// Path and query of the collection.
 /// \param api_version  of the kind's API; empty: the current one, here and below

@@ -90,9 +90,15 @@ WatchRequest probe_request(const WatchQuery& query, const WatchOptions& options,
     return list_request(query, options, {.limit = 1, .hasty = true}, api_version);
 }
 
+bool is_of_one_object(const WatchQuery& query) {
+    return query.field_selector.starts_with("metadata.name=") &&
+           query.field_selector.find(',') == std::string::npos;
+}
+
 WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& watch,
                            std::chrono::seconds timeout, std::string_view api_version) {
     WatchRequest request;
+    request.of_one_object = is_of_one_object(query);
     request.target = collection_target(query, api_version);
     begin_watch(request.target);
     append_query(request.target, "resourceVersion", watch.resource_version);
@@ -107,6 +113,7 @@ WatchRequest watch_request(const WatchQuery& query, const WatchMachine::Watch& w
 WatchRequest streamed_list_request(const WatchQuery& query, const WatchOptions& options,
                                    const ListPlan::Request& list, std::chrono::seconds timeout) {
     WatchRequest request;
+    request.of_one_object = is_of_one_object(query);
     request.target = collection_target(query);
     begin_watch(request.target);
     append_query(request.target, "sendInitialEvents", "true");

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,8 +26,6 @@ struct StreamEnd {
     std::string why{};  ///< "the server reset the stream (INTERNAL_ERROR)"
     /// The connection broke, without a statement of the server.
     bool broken = false;
-    /// ENHANCE_YOUR_CALM: the server demands a pause.
-    bool calm = false;
 };
 
 /// A request on an Http2Connection. The functions may call anything.
@@ -70,7 +69,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
                     std::shared_ptr<Metrics::Gauge> open = nullptr);
     ~Http2Connection();
 
-    void start();
+    /// \param on_calm  called when the server demands a pause (ENHANCE_YOUR_CALM); may be null
+    void start(std::function<void()> on_calm);
     /// Whether it is neither closed nor about to end, whatever its limit.
     bool takes_streams() const;
     /// Whether the connection takes another stream. At the limit of the server it takes none,
@@ -119,6 +119,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void adapt_buffer(std::size_t filled);
     void deliver();
     void deliver(const Http2Event&);
+    void demand_pause();
     void check_state();
     void flush_later();
     void flush();
@@ -140,6 +141,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     std::shared_ptr<Metrics::Gauge> gauge_;  ///< null: not counted, or closed
     const std::unique_ptr<Http2Session> session_;
     const std::unique_ptr<Timer> timer_;
+    std::function<void()> on_calm_;
     Http2Liveness liveness_;
     TimePoint due_{};  ///< of the timer
     std::unordered_map<std::int32_t, Open> open_;

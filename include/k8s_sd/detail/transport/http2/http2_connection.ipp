@@ -31,7 +31,7 @@ std::string explain_goaway(std::uint32_t code) {
 /// The end of all streams after a GOAWAY with an error, of unprocessed ones too.
 StreamEnd end_by_goaway(std::uint32_t code) {
     const auto kind = code == http1_code ? Http2End::Kind::http1_required : Http2End::Kind::cut;
-    return {kind, asio::error::connection_reset, explain_goaway(code), false, code == calm_code};
+    return {kind, asio::error::connection_reset, explain_goaway(code), false};
 }
 
 std::string explain_end_of_stream(const Http2End& end) {
@@ -70,7 +70,8 @@ void Http2Connection::uncount() noexcept {
     if (const auto gauge = std::exchange(gauge_, nullptr)) --*gauge;
 }
 
-void Http2Connection::start() {
+void Http2Connection::start(std::function<void()> on_calm) {
+    on_calm_ = std::move(on_calm);
     watch_silence();
     flush_later();
     read();
@@ -137,6 +138,9 @@ void Http2Connection::forget(std::unordered_map<std::int32_t, Open>::iterator po
 void Http2Connection::deliver() {
     while (!closed_) {
         const auto event = session_->next();
+        const bool ends = !event || event->kind == Http2Event::Kind::end;
+        // Before a stream ends: its caller may send the next request.
+        if (ends && session_->state().goaway == calm_code) demand_pause();
         if (!event) return;
         deliver(*event);
     }
@@ -157,11 +161,15 @@ void Http2Connection::deliver(const Http2Event& event) {
     if (event.end.kind == Http2End::Kind::refused && !state.draining) {
         refusal_ = {open_.size(), clock_->now() + refusal_memory, state.settings};
     }
+    if (event.end.kind == Http2End::Kind::cut && event.end.code == calm_code) demand_pause();
     const bool is_error = state.goaway && *state.goaway != no_error_code;
     if (event.end.kind == Http2End::Kind::refused && is_error)
         return stream.on_stream_end(end_by_goaway(*state.goaway));
-    const bool calm = event.end.kind == Http2End::Kind::cut && event.end.code == calm_code;
-    stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end), false, calm});
+    stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end), false});
+}
+
+void Http2Connection::demand_pause() {
+    if (on_calm_) on_calm_();
 }
 
 // --- input and output ----------------------------------------------------------------------------
@@ -276,6 +284,9 @@ void Http2Connection::call_at(TimePoint due) {
 void Http2Connection::call_at(std::int32_t stream, TimePoint due) {
     const auto position = open_.find(stream);
     if (position == open_.end()) return;
+    // One pass over the streams serves all that are due at about the same time.
+    using Tenths = std::chrono::duration<std::int64_t, std::deci>;
+    if (due != never) due = std::chrono::ceil<Tenths>(due);
     position->second.due = due;
     // After a failed write, the end of all streams is near.
     if (due < due_ && !write_error_) call_at(due);

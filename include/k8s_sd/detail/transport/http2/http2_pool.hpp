@@ -48,7 +48,7 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
         void reset() noexcept;
         explicit operator bool() const noexcept { return attempt_ != nullptr; }
         /// The stream is connected: adds a connection.
-        Shared on_http2(std::unique_ptr<ByteStream>);
+        void on_http2(std::unique_ptr<ByteStream>);
         /// The server has chosen HTTP/1.1.
         void on_http1();
         void on_failure(error_code, const std::string& why);
@@ -78,9 +78,11 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     void require_http1(const Target&);
     /// The server has demanded a pause: it gets no request by HTTP/2 for 30 s.
     void pause(const Target&);
+    bool is_paused(const Target&) const;
     /// The time for a request to a paused server, later for each call: all at once would provoke
-    /// the server again. Empty: not paused.
-    std::optional<TimePoint> next_after_pause(const Target&);
+    /// the server again. Empty: at once.
+    /// \param has_waited  until a time returned here
+    std::optional<TimePoint> next_after_pause(const Target&, bool has_waited);
     /// Waits for another request that connects, if there is one with room. The handler is posted.
     /// \returns null if there is none
     [[nodiscard]] Wait async_wait(const Target&, StreamUse, Handler);
@@ -93,7 +95,7 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     using Waiters = std::vector<std::weak_ptr<Waiter>>;
     struct Pause {
         TimePoint end{};
-        std::int64_t requests = 0;  ///< that wait for the end
+        TimePoint next{};  ///< for the next request, `end` or later
     };
 
     std::size_t known_limit(const Target&) const;

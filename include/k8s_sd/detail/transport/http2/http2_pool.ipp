@@ -14,6 +14,8 @@ constexpr Duration http1_memory = std::chrono::minutes(10);
 /// After ENHANCE_YOUR_CALM; then requests follow at this interval.
 constexpr Duration calm_pause = std::chrono::seconds(30);
 constexpr Duration calm_interval = std::chrono::milliseconds(10);
+/// Further requests share the times of others.
+constexpr Duration max_calm_wait = std::chrono::seconds(10);
 /// Of a connection until its server reports its limit (RFC 9113 6.5.2).
 constexpr std::size_t presumed_streams = 100;
 
@@ -76,13 +78,23 @@ void Http2Pool::require_http1(const Target& target) {
 void Http2Pool::pause(const Target& target) {
     Pause& pause = pauses_[target];
     const TimePoint now = clock_->now();
-    if (pause.end <= now) pause = {now + calm_pause, 0};
+    if (pause.end <= now) pause = {now + calm_pause, now + calm_pause};
 }
 
-std::optional<TimePoint> Http2Pool::next_after_pause(const Target& target) {
+bool Http2Pool::is_paused(const Target& target) const {
     const auto known = pauses_.find(target);
-    if (known == pauses_.end() || known->second.end <= clock_->now()) return std::nullopt;
-    return known->second.end + known->second.requests++ * calm_interval;
+    return known != pauses_.end() && clock_->now() < known->second.end;
+}
+
+std::optional<TimePoint> Http2Pool::next_after_pause(const Target& target, bool has_waited) {
+    const auto known = pauses_.find(target);
+    if (known == pauses_.end()) return std::nullopt;
+    Pause& pause = known->second;
+    const TimePoint now = clock_->now();
+    if (pause.end <= now && (has_waited || pause.next <= now)) return std::nullopt;
+    const TimePoint first = std::max(pause.end, now);
+    if (pause.next < first || pause.next >= first + max_calm_wait) pause.next = first;
+    return std::exchange(pause.next, pause.next + calm_interval);
 }
 
 Http2Pool::Wait Http2Pool::async_wait(const Target& target, StreamUse use, Handler handler) {
@@ -152,7 +164,9 @@ void Http2Pool::clean() {
     });
     const TimePoint now = clock_->now();
     std::erase_if(http1_until_, [now](const auto& entry) { return entry.second <= now; });
-    std::erase_if(pauses_, [now](const auto& entry) { return entry.second.end <= now; });
+    std::erase_if(pauses_, [now](const auto& entry) {
+        return entry.second.end <= now && entry.second.next <= now;
+    });
 }
 
 void Http2Pool::drop(const Attempt& attempt) noexcept {
@@ -161,17 +175,18 @@ void Http2Pool::drop(const Attempt& attempt) noexcept {
 
 // --- the obligation to connect -------------------------------------------------------------------
 
-Http2Pool::Shared Http2Pool::Lead::on_http2(std::unique_ptr<ByteStream> stream) {
+void Http2Pool::Lead::on_http2(std::unique_ptr<ByteStream> stream) {
     auto connection = std::make_shared<Http2Connection>(
         pool_->executor_, pool_->clock_, std::move(stream),
         Http2Connection::Limits{pool_->max_watches_, attempt_->streams}, pool_->gauge_);
     pool_->connections_[attempt_->target].push_back(connection);
-    connection->start();
+    connection->start([pool = pool_->weak_from_this(), target = attempt_->target] {
+        if (const auto self = pool.lock()) self->pause(target);
+    });
     if (const auto others = pool_->undecided_.extract(attempt_->target)) {
         pool_->post(others.mapped(), {});
     }
     finish({});
-    return connection;
 }
 
 void Http2Pool::Lead::on_http1() {
