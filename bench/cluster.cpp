@@ -46,8 +46,8 @@ std::string digits(std::size_t number, int width) {
     std::snprintf(text.data(), text.size(), "%0*zu", width, number);
     return text.data();
 }
-// --- protobuf ------------------------------------------------------------------------------------
 
+// --- protobuf ----------------------------------------------------------------------------------
 
 /// A document: its kind and the bytes of the object.
 std::string enveloped(std::string_view kind, std::string_view object) {
