@@ -1,27 +1,24 @@
 // Syncs the pods of a cluster and applies a burst of changes as a host would, keeping all targets
-// reachable. Prints CPU and memory of the measured process, and the floors: reading the same bytes
-// from the socket, and passing them through the JSON parser with a handler that does nothing.
+// reachable. Prints CPU and memory of the measured process for each encoding, beside the floors of
+// the same run: reading the same bytes, finding the wanted fields in them, and the text of the
+// labels.
 
+#include "floor.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/target_groups.hpp"
 #include "measure.hpp"
-#include "no_handler.hpp"
 #include "server.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/json/basic_parser_impl.hpp>
 #include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <limits>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <unordered_set>
 
 namespace {
 
@@ -35,38 +32,24 @@ using Seconds = std::chrono::duration<double>;
 
 /// The report of a measured process to its parent.
 struct Result {
-    double sync_cpu, sync_wall, base_mb, peak_mb, steady_mb, groups, targets;
+    double sync_cpu, sync_wall, base_mb, peak_mb, steady_mb, groups, targets, label_bytes;
     double burst_cpu, burst_wall, burst_peak_mb, changes;
     double max_before_diff, max_diff, max_in_burst;
 };
 
-/// Reads the list from the socket, and parses it if requested.
-Result measure_floor(unsigned short port, bool parse) {
-    asio::io_context context;
-    asio::ip::tcp::socket socket(context);
-    socket.connect({asio::ip::address_v4::loopback(), port});
-    const double cpu = cpu_seconds();
-    const std::string request = "GET /api/v1/pods HTTP/1.1\r\nHost: bench\r\n\r\n";
-    asio::write(socket, asio::buffer(request));
-    std::vector<char> buffer(256 * 1024);
-    std::size_t left = std::numeric_limits<std::size_t>::max();
-    boost::json::basic_parser<bench::NoHandler> parser({});
-    for (bool in_body = false; left > 0;) {
-        const std::size_t n = socket.read_some(asio::buffer(buffer));
-        std::string_view bytes(buffer.data(), n);
-        if (!in_body) {
-            const std::size_t length = bytes.find("Content-Length: ") + 16;
-            left = std::strtoull(bytes.data() + length, nullptr, 10);
-            bytes.remove_prefix(bytes.find("\r\n\r\n") + 4);
-            in_body = true;
-        }
-        left -= bytes.size();
-        boost::system::error_code ec;
-        if (parse) parser.write_some(left > 0, bytes.data(), bytes.size(), ec);
-    }
-    Result result{};
-    result.sync_cpu = cpu_seconds() - cpu;
-    return result;
+/// The text of all targets, each distinct name and value once: what the host has to keep.
+double label_text(const k8s_sd::TargetGroups& host) {
+    std::unordered_set<std::string_view> texts;
+    const auto add = [&](const k8s_sd::Labels& labels) {
+        for (const auto [name, value] : labels) texts.insert({name, value});
+    };
+    host.for_each_group([&](const k8s_sd::TargetGroupPtr& group) {
+        add(group->labels());
+        for (std::size_t i = 0; i < group->size(); ++i) add((*group)[i]);
+    });
+    std::size_t bytes = 0;
+    for (const std::string_view text : texts) bytes += text.size();
+    return static_cast<double>(bytes);
 }
 
 Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
@@ -124,8 +107,50 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     result.burst_peak_mb = memory_mb("VmHWM");
     result.groups = static_cast<double>(host.group_count());
     result.targets = static_cast<double>(host.target_count());
+    result.label_bytes = label_text(host);
     result.changes = static_cast<double>(changes);
     return result;
+}
+
+void measure(bench::Encoding encoding, std::size_t pods_wanted, std::size_t events) {
+    const bench::Server server = bench::serve(pods_wanted, events, false, encoding);
+    const auto floor = [&](bench::Floor what) {
+        return bench::measure_floor(server.port, encoding, what);
+    };
+    const double socket = floor(bench::Floor::socket);
+    const double walk = floor(bench::Floor::field_walk);
+    const Result result = in_process([&] { return measure_k8s_sd(server, events); });
+
+    const bool json = encoding == bench::Encoding::json;
+    const double pods = result.groups;
+    std::printf("=== %s: list of %.0f pods, %.0f MB, %.0f targets\n", json ? "JSON" : "protobuf",
+                pods, static_cast<double>(server.list_bytes) / 1e6, result.targets);
+    std::printf("floor: socket                   %6.3f s CPU\n", socket);
+    std::printf("floor: socket and field walk    %6.3f s CPU\n", walk);
+    if (json) {
+        std::printf("floor: socket and Boost.JSON    %6.3f s CPU\n",
+                    floor(bench::Floor::json_parser));
+    }
+    std::printf(
+        "initial sync                    %6.3f s CPU, %.2f times the floor, %.2f s in all\n",
+        result.sync_cpu, result.sync_cpu / walk, result.sync_wall);
+    bench::stop(server);
+    std::printf("memory: before %.1f MB, peak %.1f MB, afterwards %.1f MB\n", result.base_mb,
+                result.peak_mb, result.steady_mb);
+    const double memory = (result.steady_mb - result.base_mb) * 1024 * 1024 / pods;
+    const double text = result.label_bytes / pods;
+    std::printf("floor: text of the labels, each once: %.0f bytes a pod\n", text);
+    std::printf("memory a pod, all targets reachable:  %.0f bytes, %.2f times the floor\n", memory,
+                memory / text);
+    const double rate = static_cast<double>(events) / result.burst_cpu;
+    const double floor_rate = pods / walk;
+    std::printf("floor: socket and field walk of %.0f pods a CPU second\n", floor_rate);
+    std::printf("burst of %zu MODIFIED events: %.2f s CPU, %.0f events a CPU second, %.2f times "
+                "the floor, %.2f s in all, peak %.1f MB, %.0f changes delivered\n",
+                events, result.burst_cpu, rate, floor_rate / rate, result.burst_wall,
+                result.burst_peak_mb, result.changes);
+    std::printf("longest handler: sync %.2f ms, first diff %.2f ms, burst %.2f ms of CPU\n",
+                result.max_before_diff * 1e3, result.max_diff * 1e3, result.max_in_burst * 1e3);
 }
 
 }  // namespace
@@ -135,32 +160,9 @@ int main(int argc, char** argv) {
         std::puts("usage: bench_pods [PODS=50000] [EVENTS=100000]");
         return 0;
     }
+    const std::size_t pods = bench::argument(argc, argv, 1, 50'000);
     const std::size_t events = bench::argument(argc, argv, 2, 100'000);
-    const bench::Server server = bench::serve(bench::argument(argc, argv, 1, 50'000), events);
-    const Result socket = in_process([&] { return measure_floor(server.port, false); });
-    const Result parse = in_process([&] { return measure_floor(server.port, true); });
-    const Result result = in_process([&] { return measure_k8s_sd(server, events); });
-    bench::stop(server);
-
-    const double bytes = static_cast<double>(server.list_bytes);
-    const double pods = result.groups;
-    std::printf("list of %.0f pods, %.0f MB of JSON, %.0f targets\n", pods, bytes / 1e6,
-                result.targets);
-    std::printf("floor: socket            %6.2f s CPU\n", socket.sync_cpu);
-    std::printf("floor: socket and parser %6.2f s CPU\n", parse.sync_cpu);
-    std::printf(
-        "initial sync             %6.2f s CPU  (%.2f times the parser's floor), %.2f s in all\n",
-        result.sync_cpu, result.sync_cpu / parse.sync_cpu, result.sync_wall);
-    std::printf("memory: before %.1f MB, peak %.1f MB, afterwards %.1f MB\n", result.base_mb,
-                result.peak_mb, result.steady_mb);
-    std::printf("memory a pod, all targets reachable: %.0f bytes\n",
-                (result.steady_mb - result.base_mb) * 1024 * 1024 / pods);
-    std::printf(
-        "burst of %zu MODIFIED events: %.2f s CPU, %.0f events per CPU second, %.2f s in all, "
-        "peak %.1f MB, %.0f changes delivered\n",
-        events, result.burst_cpu, static_cast<double>(events) / result.burst_cpu, result.burst_wall,
-        result.burst_peak_mb, result.changes);
-    std::printf("longest handler: sync %.2f ms, first diff %.2f ms, burst %.2f ms of CPU\n",
-                result.max_before_diff * 1e3, result.max_diff * 1e3, result.max_in_burst * 1e3);
+    measure(bench::Encoding::protobuf, pods, events);
+    measure(bench::Encoding::json, pods, events);
     return 0;
 }

@@ -1,7 +1,5 @@
 #include "server.hpp"
 
-#include "cluster.hpp"
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
@@ -34,6 +32,11 @@ std::string chunk_header(std::size_t size) {
     return text;
 }
 
+/// The start of an answer.
+std::string head_of(std::string_view type) {
+    return "HTTP/1.1 200 OK\r\nContent-Type: " + std::string(type) + "\r\n";
+}
+
 /// The list as one gzip member.
 std::string compressed_list(const Cluster& cluster) {
     std::string result;
@@ -60,16 +63,15 @@ std::string compressed_list(const Cluster& cluster) {
 }
 
 void send_compressed(tcp::socket& socket, const std::string& list) {
-    asio::write(socket, asio::buffer("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    asio::write(socket, asio::buffer(head_of(content_type(Encoding::json)) +
                                      "Content-Encoding: gzip\r\nContent-Length: " +
                                      std::to_string(list.size()) + "\r\n\r\n"));
     asio::write(socket, asio::buffer(list));
 }
 
 void send_list(tcp::socket& socket, const Cluster& cluster) {
-    const std::string head =
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
-        std::to_string(cluster.list_bytes()) + "\r\n\r\n";
+    const std::string head = head_of(content_type(cluster.encoding())) +
+                             "Content-Length: " + std::to_string(cluster.list_bytes()) + "\r\n\r\n";
     asio::write(socket, asio::buffer(head));
     for (const std::string& part : cluster.parts()) asio::write(socket, asio::buffer(part));
 }
@@ -84,9 +86,9 @@ bool sent(int start, tcp::socket& socket) {
 
 /// The watch stays open, as a real one does.
 void send_events(tcp::socket& socket, const Cluster& cluster, std::size_t events, int start) {
-    constexpr std::string_view head =
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
-    asio::write(socket, asio::buffer(head));
+    std::string type(content_type(cluster.encoding()));
+    if (cluster.encoding() == Encoding::protobuf) type += ";stream=watch";
+    asio::write(socket, asio::buffer(head_of(type) + "Transfer-Encoding: chunked\r\n\r\n"));
     socket.set_option(tcp::no_delay(true));
     std::string batch;
     std::size_t event = 0;
@@ -140,9 +142,8 @@ struct Ready {
     std::size_t list_bytes;
 };
 
-[[noreturn]] void run(std::size_t pods, std::size_t events, bool gzip, int start, int ready) {
+[[noreturn]] void run(const Cluster& cluster, std::size_t events, bool gzip, int start, int ready) {
     std::signal(SIGPIPE, SIG_IGN);
-    const Cluster cluster(pods);
     const std::string compressed = gzip ? compressed_list(cluster) : std::string();
     asio::io_context context;
     tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
@@ -162,12 +163,12 @@ struct Ready {
 
 }  // namespace
 
-Server serve(std::size_t pods, std::size_t events, bool gzip) {
+Server serve(std::size_t pods, std::size_t events, bool gzip, Encoding encoding) {
     int start[2];
     int ready[2];
     if (::pipe(start) != 0 || ::pipe(ready) != 0) throw std::runtime_error("cannot make a pipe");
     const pid_t process = ::fork();
-    if (process == 0) run(pods, events, gzip, start[0], ready[1]);
+    if (process == 0) run(Cluster(pods, encoding), events, gzip, start[0], ready[1]);
     ::close(start[0]);
     ::close(ready[1]);
     Ready message{};

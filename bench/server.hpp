@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cluster.hpp"
+
 #include <sys/types.h>
 #include <cstddef>
 
@@ -15,7 +17,8 @@ struct Server {
     pid_t process = -1;
 };
 /// \param gzip  send the list compressed to clients that accept it
-Server serve(std::size_t pods, std::size_t events, bool gzip = false);
+Server serve(std::size_t pods, std::size_t events, bool gzip = false,
+             Encoding encoding = Encoding::json);
 void stop(const Server&);
 
 }  // namespace bench
