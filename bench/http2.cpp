@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, version] : versions) {
         const CacheResult r =
             bench::in_process([&, used = version] { return start_cache(server, used, objects); });
-        std::printf("%-9s %5.0f connections, %6.0f bytes an object, %.2f s CPU, %.2f s CPU of the "
+        std::printf("%-9s %5.0f connections, %6.0f bytes an object, %.3f s CPU, %.3f s CPU of the "
                     "server, %.2f s\n",
                     name, r.connections, r.heap, r.cpu, r.server_cpu, r.wall);
     }

@@ -1,6 +1,7 @@
 #include "sim/api_server_fixture.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 using namespace k8s_sd::test;
 using Strings = std::vector<std::string>;
@@ -73,6 +74,27 @@ TEST_CASE("ApiServer: objects enter and leave a watch with a selector") {
     f.server.remove("pods", "default", "a");
     f.settle();
     CHECK(client.events().size() == 3);
+}
+
+TEST_CASE("ApiServer: a watch of one name begins with that object") {
+    Fixture f;
+    f.pod("a");
+    const std::string b = f.pod("b");
+    const bool in_namespace = GENERATE(true, false);
+    const std::string path =
+        in_namespace ? "/api/v1/namespaces/default/pods" : std::string("/api/v1/pods");
+    auto client = f.client();
+    client.get(path + "?watch=1&fieldSelector=metadata.name%3Db");
+    CHECK(client.events() == Strings{"ADDED b " + b});
+    auto other = f.client();
+    other.get(path + "?watch=1&fieldSelector=metadata.name%3Db,metadata.name%3Da");
+    CHECK(other.events().empty());
+    auto later = f.client();
+    later.get(path + "?watch=1&fieldSelector=metadata.name%3Dc");
+    CHECK(later.events().empty());
+    const std::string c = f.pod("c");
+    CHECK(later.events() == Strings{"ADDED c " + c});
+    CHECK(client.events() == Strings{"ADDED b " + b});
 }
 
 TEST_CASE("ApiServer: a watch of a namespace sees only it") {

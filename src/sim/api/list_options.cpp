@@ -171,6 +171,13 @@ bool ListOptions::selects(const Object& object) const {
     return object.matches(labels, fields) && (!shard || shard->matches(object));
 }
 
+const std::string* ListOptions::name() const {
+    for (const FieldSelector::Requirement& field : fields.requirements()) {
+        if (field.equal && field.path == "metadata.name") return &field.value;
+    }
+    return nullptr;
+}
+
 ListOptions parse_list_options(const Request& request, const ResourceType& type,
                                const ApiServerOptions& server, ApiServer::ShardGate gate) {
     ListOptions o;

@@ -32,6 +32,8 @@ struct ListOptions {
     std::optional<std::chrono::seconds> timeout;
 
     bool selects(const Object&) const;
+    /// The name that every selected object has; null: none is required.
+    const std::string* name() const;
 };
 
 /// \throws StatusError 400 for malformed values, 422 for invalid combinations, 500 for a malformed

@@ -196,6 +196,15 @@ Snapshot Store::newest(const ResourceType& type, std::string_view ns) const {
     return select(c, c.objects, ns, version_);
 }
 
+Snapshot Store::newest_of(const ResourceType& type, std::string_view key) const {
+    const std::lock_guard lock(mutex_);
+    const Collection& c = of(type);
+    Snapshot result{version_, {}, c.end(), c.epoch};
+    const auto found = c.objects.find(key);
+    if (found != c.objects.end()) result.objects.push_back(*found);
+    return result;
+}
+
 std::optional<Snapshot> Store::at(const ResourceType& type, std::string_view ns,
                                   std::uint64_t version) const {
     const std::lock_guard lock(mutex_);

@@ -64,6 +64,8 @@ class Store {
 
     /// The latest state; of one namespace if `ns` is not empty.
     Snapshot newest(const ResourceType&, std::string_view ns) const;
+    /// The latest state, of one object only.
+    Snapshot newest_of(const ResourceType&, std::string_view key) const;
     /// The state at `version`; nullopt if it is compacted.
     std::optional<Snapshot> at(const ResourceType&, std::string_view ns,
                                std::uint64_t version) const;

@@ -29,7 +29,11 @@ void Watch::begin() {
 }
 
 void Watch::begin_with_state() {
-    Snapshot state = store_.newest(type_, ns_);
+    // There may be a watch for each object.
+    const std::string* const name = options_.name();
+    const bool single = name && (!ns_.empty() || !type_.namespaced);
+    Snapshot state =
+        single ? store_.newest_of(type_, key_of(type_, ns_, *name)) : store_.newest(type_, ns_);
     position_ = {state.next, state.epoch};
     initial_version_ = state.version;
     skip_until_ = state.version;
