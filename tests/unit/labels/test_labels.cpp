@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <array>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -274,7 +275,7 @@ TEST_CASE("LabelFactory: more different blocks than it remembers are still all r
     CHECK(*last == *blocks.back());
 }
 
-TEST_CASE("RecentCache: a value that another one has displaced is made again") {
+TEST_CASE("RecentCache: the value unused for the longest time is displaced, and made again") {
     struct Value : boost::intrusive_ref_counter<Value> {
         explicit Value(int i) : n(i) {}
         int n;
@@ -291,11 +292,47 @@ TEST_CASE("RecentCache: a value that another one has displaced is made again") {
     CHECK(get(5, 1) == one);
     CHECK(made == 1);
     CHECK(get(5, 2)->n == 2);       // the same hash, another value
-    CHECK(get(5 + 64, 3)->n == 3);  // another hash, the same slot
+    CHECK(get(5 + 64, 3)->n == 3);  // another hash, the same position
+    CHECK(get(5, 4)->n == 4);
+    CHECK(made == 4);
+    CHECK(get(5, 1) == one);  // there is room for four
+    CHECK(get(5, 2)->n == 2);
+    CHECK(made == 4);
+    CHECK(get(5, 5)->n == 5);  // displaces the third
+    CHECK(get(5, 1) == one);
+    CHECK(made == 5);
+    CHECK(get(5 + 64, 3)->n == 3);
+    CHECK(made == 6);
+    for (int n = 10; n < 14; ++n) get(5, n);
     const Pointer again = get(5, 1);
     CHECK(again != one);
     CHECK(again->n == 1);
-    CHECK(made == 4);
+    CHECK(made == 11);
+}
+
+TEST_CASE("RecentCache: a few values are made once, wherever their hashes collide") {
+    // Like the shapes of pods, whose hashes depend on the addresses of literals.
+    struct Value : boost::intrusive_ref_counter<Value> {
+        explicit Value(std::size_t h) : hash(h) {}
+        std::size_t hash;
+    };
+    using Pointer = boost::intrusive_ptr<Value>;
+    std::mt19937_64 random(1);
+    for (int process = 0; process < 1000; ++process) {
+        RecentCache<Pointer> cache(256);
+        std::vector<std::size_t> hashes(8);
+        for (std::size_t& hash : hashes) hash = random();
+        std::size_t made = 0;
+        for (int object = 0; object < 100; ++object) {
+            for (const std::size_t hash : hashes) {
+                cache.get(
+                    hash, [&](const Value& value) { return value.hash == hash; },
+                    [&] { return ++made, Pointer(new Value(hash)); });
+            }
+        }
+        // Five of eight at one of 16 positions are rare, and the table grows then.
+        if (made > hashes.size()) CHECK(made < 200);
+    }
 }
 
 TEST_CASE("RecentCache: what it remembers survives its growth") {

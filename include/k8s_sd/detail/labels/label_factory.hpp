@@ -15,9 +15,14 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Caches recent values by hash, so that equal ones are usually made once. A collision evicts the
-/// older value, and the number of slots is bounded: sharing is likely, not certain, and no cleanup
-/// is needed. The cache grows with use, because many groups are small.
+/// Caches recent values by hash, so that equal ones are usually made once. Four values have room at
+/// each position of the table; another one evicts the one used the longest time ago. The number of
+/// slots is bounded: sharing is likely, not certain, and no cleanup is needed. The cache grows with
+/// use, because many groups are small.
+///
+/// With one value at each position, two of the five shapes of all pods evicted each other in one of
+/// forty processes, because their hashes depend on the addresses of literals. They were made again
+/// for each pod, which took twice the memory.
 template <class Pointer>
 class RecentCache {
  public:
@@ -25,10 +30,16 @@ class RecentCache {
 
     template <class Equal, class Make>
     Pointer get(std::size_t hash, Equal equal, Make make) {
-        Slot& slot = slots_[hash & (slots_.size() - 1)];
-        if (slot.value && slot.hash == hash && equal(*slot.value)) return slot.value;
+        Slot* const ways = ways_of(hash);
+        for (std::size_t i = 0; i < way_count; ++i) {
+            const Slot& slot = ways[i];
+            if (!slot.value || slot.hash != hash || !equal(*slot.value)) continue;
+            std::rotate(ways, ways + i, ways + i + 1);
+            return ways->value;
+        }
         Pointer made = make();
-        slot = {hash, made};
+        std::rotate(ways, ways + way_count - 1, ways + way_count);
+        *ways = {hash, made};
         if (++insertions_ > 2 * slots_.size() && slots_.size() < max_slots_) grow();
         return made;
     }
@@ -38,11 +49,20 @@ class RecentCache {
         std::size_t hash = 0;
         Pointer value;
     };
+    static constexpr std::size_t way_count = 4;
+
+    /// The slots for values of this hash, the most recently used one first.
+    Slot* ways_of(std::size_t hash) noexcept {
+        return &slots_[(hash & (slots_.size() / way_count - 1)) * way_count];
+    }
     void grow() {
         std::vector<Slot> old(slots_.size() * 2);
         old.swap(slots_);
         for (Slot& slot : old) {
-            if (slot.value) slots_[slot.hash & (slots_.size() - 1)] = std::move(slot);
+            if (!slot.value) continue;
+            Slot* free = ways_of(slot.hash);
+            while (free->value) ++free;
+            *free = std::move(slot);
         }
         insertions_ = 0;
     }
