@@ -125,10 +125,11 @@ class K8S_SD_EXPORT TargetPool {
     /// At most `keep_dropped_targets`, in no particular order. For a job with a filter they include
     /// the targets left out, as of now; see ProviderDiff::all.
     std::vector<DroppedTarget> dropped() const;
-    std::size_t dropped_count() const noexcept;  ///< number of all dropped targets, as above
-    std::vector<FailedTarget> failed() const;    ///< in no particular order
-    std::size_t failed_count() const noexcept;   ///< targets that cannot be scraped
-    ShareCounts share_counts() const noexcept;   ///< all zero if nothing is shared
+    /// All dropped targets, as above; approximate while changes of the filtered groups are pending.
+    std::size_t dropped_count() const noexcept;
+    std::vector<FailedTarget> failed() const;   ///< in no particular order
+    std::size_t failed_count() const noexcept;  ///< targets that cannot be scraped
+    ShareCounts share_counts() const noexcept;  ///< all zero if nothing is shared
 
  private:
     class Impl;

@@ -55,7 +55,8 @@ class ProviderSubscription {
     ProviderDiff take();
 
     /// Call Provider::fill() after it, and after construction.
-    void set_filter(const TargetFilter&);
+    /// \returns whether it was another filter
+    bool set_filter(const TargetFilter&);
     bool is_filtered() const noexcept { return filtered_ && !filtered_->filter.empty(); }
     /// Null: all groups.
     const TargetFilter* filter() const noexcept {
@@ -175,6 +176,7 @@ class JobState {
     std::optional<Duration> supersede_timeout_;
     std::weak_ptr<const void> delivery_;
     bool ended_ = false;
+    bool has_new_filter_ = false;  // the next diff is due at once
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -220,12 +220,25 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         const std::size_t all = provider.all->target_count();
         return all - std::min(all, provider.targets);
     }
+    /// Left-out groups with at least `limit` targets; all of them if they have fewer.
+    static std::vector<TargetGroupPtr> left_out(const BuiltProvider& provider, std::size_t limit) {
+        std::vector<TargetGroupPtr> groups;
+        std::size_t targets = 0;
+        provider.all->read([&](const TargetGroups& all) {
+            all.for_each_group([&](const TargetGroupPtr& group) {
+                if (limit != 0 && targets >= limit) return;
+                if (find(provider, group->source())) return;
+                groups.push_back(group);
+                targets += group->size();
+            });
+        });
+        return groups;
+    }
     static void add_left_out(const BuiltProvider& provider, std::size_t limit,
                              std::vector<DroppedTarget>& result) {
         const auto is_full = [&] { return limit != 0 && result.size() >= limit; };
         if (!provider.all || is_full()) return;
-        for (const TargetGroupPtr& group : provider.all->groups()) {
-            if (find(provider, group->source())) continue;
+        for (const TargetGroupPtr& group : left_out(provider, limit)) {
             for (std::size_t i = 0; i < group->size(); ++i) {
                 if (is_full()) return;
                 result.push_back({std::string(group->source()),
