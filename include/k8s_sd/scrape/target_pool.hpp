@@ -80,6 +80,8 @@ class K8S_SD_EXPORT TargetPool {
     /// \param handler  must outlive the pool; not called by the destructor
     /// \throws ConfigError as TargetBuilder
     TargetPool(ScrapeConfig, TargetHandler& handler, Sharding = {});
+    /// The same, without a copy: many jobs have many rules. \pre not null
+    TargetPool(std::shared_ptr<const ScrapeConfig>, TargetHandler& handler, Sharding = {});
     TargetPool(TargetPool&&) noexcept;
     TargetPool& operator=(TargetPool&&) noexcept;
     ~TargetPool();
@@ -98,6 +100,9 @@ class K8S_SD_EXPORT TargetPool {
     ///                   no diff of the job may be applied in between
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
+    // The same, without a copy. \pre not null
+    void reload(std::shared_ptr<const ScrapeConfig>, Sharding = {});
+    void reload(std::shared_ptr<const ScrapeConfig>, Sharding, std::span<const ProviderId>);
     /// Sets the share of this member of a fleet; before the first call it owns everything. Starts
     /// the gained targets. Targets now owned by others continue for twice their interval and at
     /// least 30 s, so the new owner starts before this one stops: see next_handover().

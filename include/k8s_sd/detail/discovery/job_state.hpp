@@ -108,9 +108,10 @@ class JobState {
  public:
     /// One of the configurations of a job.
     struct ProviderEntry {
-        ProviderConfig config;
-        std::shared_ptr<Provider> provider;  ///< null: the configuration is unusable
-        std::string problem;                 ///< why it is unusable
+        TargetOrigin origin{};
+        std::shared_ptr<Provider> provider{};              ///< null: it is unusable
+        std::shared_ptr<const ProviderConfig> unusable{};  ///< else null: it takes much memory
+        std::string problem{};                             ///< why it is unusable
         /// It replaces other configurations; these remain until it has been listed.
         bool awaited = false;
     };

@@ -133,7 +133,7 @@ bool JobState::adopt(std::vector<ProviderEntry>& entries) const {
 const JobState::ProviderEntry* JobState::find_same(const ProviderEntry& wanted) const {
     const auto same = [&](const ProviderEntry& entry) {
         if (entry.provider || wanted.provider) return entry.provider == wanted.provider;
-        return entry.config == wanted.config;
+        return *entry.unusable == *wanted.unusable;
     };
     const auto it = std::find_if(entries_.begin(), entries_.end(), same);
     return it == entries_.end() ? nullptr : &*it;
@@ -245,7 +245,7 @@ JobStatus JobState::status() const {
     status.synced = true;
     for (const ProviderEntry& entry : entries_) {
         JobConfigStatus& config = status.configs.emplace_back();
-        config.origin = origin_of(entry.config);
+        config.origin = entry.origin;
         status.synced = status.synced && entry.provider && entry.provider->ready() &&
                         !entry.provider->unconfirmed();
         if (entry.provider) {
@@ -258,7 +258,7 @@ JobStatus JobState::status() const {
         } else {
             config.status.error = errc::invalid_config;
             config.status.message = entry.problem;
-            if (const auto* discovery = std::get_if<DiscoveryConfig>(&entry.config))
+            if (const auto* discovery = std::get_if<DiscoveryConfig>(entry.unusable.get()))
                 config.status.cluster = discovery->cluster.name;
         }
     }
