@@ -227,11 +227,6 @@ void replace_shard(std::string& text) {
         text.replace(at, placeholder.size(), "0");
     }
 }
-ScrapeConfig with_shard(ScrapeConfig config) {
-    for (RelabelRule& rule : config.relabel_configs) replace_shard(rule.regex);
-    return config;
-}
-
 // --- the host ------------------------------------------------------------------------------------
 
 enum class Way { one_job, filters, rules };
@@ -306,6 +301,7 @@ class Host {
             MonitorSourceConfig config;
             config.api_server.url = server_.url();
             config.owner = owner();
+            config.shard = 0;
             source_ =
                 std::make_unique<MonitorSource>(context_.get_executor(), config,
                                                 [this](const MonitorDiff& diff) { on_jobs(diff); });
@@ -338,7 +334,7 @@ class Host {
         }
         manager_.change_jobs(jobs, diff.removed);
         for (const MonitorJobPtr& made : diff.updated) {
-            const ScrapeConfig config = with_shard(made->job->scrape);
+            const std::shared_ptr<const ScrapeConfig> config(made->job, &made->job->scrape);
             auto& pool = pools_[made->origin];
             if (!pool) pool = std::make_unique<TargetPool>(config, calls_);
             pool->reload(config, {}, manager_.providers(made->origin));

@@ -46,8 +46,8 @@ class Printer final : public k8s_sd::TargetHandler {
 };
 
 struct Job {
-    Job(const std::string& name, const k8s_sd::ScrapeConfig& config)
-        : printer(name), pool(config, printer) {}
+    Job(const std::string& name, std::shared_ptr<const k8s_sd::ScrapeConfig> config)
+        : printer(name), pool(std::move(config), printer) {}
     Printer printer;
     k8s_sd::TargetPool pool;
     std::set<k8s_sd::ProviderId> listed{};  ///< providers with targets, or without any
@@ -78,7 +78,8 @@ class Scraper {
             std::cout << "# " << failure.job << " is unusable: " << failure.message << std::endl;
         }
         for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
-            const k8s_sd::ScrapeConfig& config = made->job->scrape;
+            // The pool shares the configuration with the source.
+            const std::shared_ptr<const k8s_sd::ScrapeConfig> config(made->job, &made->job->scrape);
             auto& job = jobs_[made->origin];
             if (!job) job = std::make_unique<Job>(made->origin, config);
             job->pool.reload(config, {}, manager_.providers(made->origin));

@@ -47,7 +47,9 @@ struct Job {
     std::vector<FileSdConfig> file_sd_configs{};  ///< one provider each
     std::vector<HttpSdConfig> http_sd_configs{};  ///< one provider each
     /// Leaves out groups without a target that passes; see ProviderDiff::all. A thousand jobs over
-    /// the same groups then cost little more than their own groups. Empty: all groups.
+    /// the same groups then cost little more than their own groups. Empty: all groups. A job with
+    /// another filter has its next diff at once. Configurations that were removed from the job, but
+    /// have targets until their replacements have been listed, keep the earlier filter.
     TargetFilter filter{};
     auto operator<=>(const Job&) const = default;
 };
@@ -94,7 +96,7 @@ struct JobDiff {
     std::string job{};
     /// The job's first diff: the complete state, possibly empty; forget everything else.
     bool full = false;
-    /// The job's last diff: apply_config() removed the job. All its groups are in `removed`.
+    /// The job's last diff, after it was removed by a call. All its groups are in `removed`.
     bool last = false;
     std::vector<ProviderDiff> providers{};  ///< at most one for each provider
     /// Holds back the job's next diff until every copy is destroyed (backpressure), so a host with
@@ -104,7 +106,7 @@ struct JobDiff {
     std::shared_ptr<const void> delivery{};
 };
 
-/// A configuration apply_config() could not use.
+/// A configuration apply_config() or change_jobs() could not use.
 struct ConfigFailure {
     /// Name of the job.
     std::string job;
@@ -130,7 +132,7 @@ struct JobStatus {
     /// The status of Job::configs, then of the other members in their order: each of `sources`, one
     /// for all `static_configs` if any, each of `file_sd_configs` and `http_sd_configs`.
     std::vector<JobConfigStatus> configs;
-    std::size_t groups = 0;  ///< target groups in the job's state
+    std::size_t groups = 0;  ///< target groups in the job's state, before its filter
     /// Targets in these groups.
     std::size_t targets = 0;
     /// Configurations removed from the job, with targets still kept until their replacements have
@@ -230,7 +232,9 @@ class K8S_SD_EXPORT DiscoveryManager {
     std::vector<ConfigFailure> apply_config(const std::vector<Job>&);
 
     /// The same for some jobs: adds or replaces these, removes those, and leaves all others as they
-    /// are. The cost does not grow with the number of other jobs. A job in both lists stays.
+    /// are. The cost does not grow with the number of other jobs, apart from a pass over a list of
+    /// pointers for a removed job. A job in both lists stays. In status() a changed job keeps its
+    /// place, and new jobs are the last ones.
     /// \param removed  names; unknown ones are ignored
     /// \returns the unusable configurations of `changed`
     /// \throws ConfigError as apply_config()

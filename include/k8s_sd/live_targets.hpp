@@ -11,12 +11,19 @@
 
 namespace k8s_sd::inline v0 {
 
+namespace detail {
+class Provider;
+}
+
 /// The present targets of one provider of a DiscoveryManager, possibly ahead of the delivered
 /// diffs. Once the manager has ended, they stay as they are. Thread-safe.
 class LiveTargets {
  public:
-    /// Calls `visit(const TargetGroups&)` under a mutex, so it must be short and must not call any
-    /// function of the manager.
+    LiveTargets(const LiveTargets&) = delete;
+    LiveTargets& operator=(const LiveTargets&) = delete;
+
+    /// Calls `visit(const TargetGroups&)` under a mutex, so it must be short. It must not call any
+    /// function of the manager, nor release a JobDiff.
     template <class Visitor>
     decltype(auto) read(Visitor&& visit) const {
         const std::lock_guard lock(mutex_);
@@ -39,15 +46,17 @@ class LiveTargets {
             return all;
         });
     }
-    /// Calls `change(TargetGroups&)` under the mutex. The manager does this; hosts have a constant
-    /// object.
-    template <class Change>
-    void write(Change&& change) {
-        const std::lock_guard lock(mutex_);
-        std::forward<Change>(change)(groups_);
-    }
 
  private:
+    friend detail::Provider;
+
+    LiveTargets() = default;
+    template <class Change>
+    void write(const Change& change) {
+        const std::lock_guard lock(mutex_);
+        change(groups_);
+    }
+
     mutable std::mutex mutex_;
     TargetGroups groups_;
 };

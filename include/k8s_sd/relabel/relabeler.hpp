@@ -16,6 +16,8 @@
 
 namespace k8s_sd::inline v0 {
 
+class TargetBuilder;
+
 /// The action of a rule: Prometheus' actions first, then those of vmagent only. V stands for the
 /// values of the source labels, joined with the separator.
 enum class RelabelAction : std::uint8_t {
@@ -149,7 +151,12 @@ class K8S_SD_EXPORT Relabeler {
     bool empty() const noexcept { return rules().empty(); }
 
  private:
+    friend class TargetBuilder;
+    using Rules = std::shared_ptr<const std::vector<RelabelRule>>;
     class Impl;
+
+    Relabeler(Rules rules, const RelabelOptions&);
+
     std::shared_ptr<const Impl> impl_;
 };
 

@@ -60,6 +60,9 @@ class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
     explicit TargetBuilder(ScrapeConfig, Sharding = {}, const RelabelLimits& = {});
+    /// The same, without a copy. \pre not null
+    explicit TargetBuilder(std::shared_ptr<const ScrapeConfig>, Sharding = {},
+                           const RelabelLimits& = {});
     TargetBuilder(TargetBuilder&&) noexcept;
     TargetBuilder& operator=(TargetBuilder&&) noexcept;
     ~TargetBuilder();
@@ -86,9 +89,9 @@ class K8S_SD_EXPORT TargetBuilder {
     struct Scrape;
     using Finished = std::variant<Scrape, DropReason, TargetError>;
 
-    Finished finish(std::vector<std::string>* account);
+    Finished finish(MutableLabels&, std::vector<std::string>* account);
     /// \param group_key  TargetGroup::share_key(); 0: none
-    TargetExplanation explain_labels(const FleetShare&, std::uint64_t group_key);
+    TargetExplanation explain_labels(MutableLabels&, const FleetShare&, std::uint64_t group_key);
     template <class LabelsOfTarget>
     std::uint64_t share_key(std::uint64_t group_key, const LabelsOfTarget&,
                             std::string_view url) const;
@@ -97,7 +100,6 @@ class K8S_SD_EXPORT TargetBuilder {
     Relabeler relabeler_;
     Sharding sharding_;
     std::unique_ptr<detail::TargetPacker> packer_;
-    MutableLabels labels_;  // empty between targets; reused for its memory
 };
 
 }  // namespace k8s_sd::inline v0

@@ -17,7 +17,8 @@ K8S_SD_EXPORT TargetFilter target_filter(const ScrapeConfig&);
 /// The discovery of a job with its filter, for a host that passes the job's diffs to a TargetPool
 /// and nowhere else. The pool has the same targets as without the filter, and counts and reports
 /// the dropped ones, too. If the rules change, call DiscoveryManager::apply_config() or
-/// change_jobs() with the new filter, then TargetPool::reload().
+/// change_jobs() with the new filter, then TargetPool::reload(). Targets that only the new filter
+/// passes follow with the next diff: at once, unless the host holds the previous one.
 K8S_SD_EXPORT Job filtered_discovery(const ScrapeJob&);
 
 }  // namespace k8s_sd::inline v0

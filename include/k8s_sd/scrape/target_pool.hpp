@@ -80,6 +80,8 @@ class K8S_SD_EXPORT TargetPool {
     /// \param handler  must outlive the pool; not called by the destructor
     /// \throws ConfigError as TargetBuilder
     TargetPool(ScrapeConfig, TargetHandler& handler, Sharding = {});
+    /// The same, without a copy: many jobs have many rules. \pre not null
+    TargetPool(std::shared_ptr<const ScrapeConfig>, TargetHandler& handler, Sharding = {});
     TargetPool(TargetPool&&) noexcept;
     TargetPool& operator=(TargetPool&&) noexcept;
     ~TargetPool();
@@ -98,6 +100,9 @@ class K8S_SD_EXPORT TargetPool {
     ///                   no diff of the job may be applied in between
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
+    // The same, without a copy. \pre not null
+    void reload(std::shared_ptr<const ScrapeConfig>, Sharding = {});
+    void reload(std::shared_ptr<const ScrapeConfig>, Sharding, std::span<const ProviderId>);
     /// Sets the share of this member of a fleet; before the first call it owns everything. Starts
     /// the gained targets. Targets now owned by others continue for twice their interval and at
     /// least 30 s, so the new owner starts before this one stops: see next_handover().
@@ -125,10 +130,11 @@ class K8S_SD_EXPORT TargetPool {
     /// At most `keep_dropped_targets`, in no particular order. For a job with a filter they include
     /// the targets left out, as of now; see ProviderDiff::all.
     std::vector<DroppedTarget> dropped() const;
-    std::size_t dropped_count() const noexcept;  ///< number of all dropped targets, as above
-    std::vector<FailedTarget> failed() const;    ///< in no particular order
-    std::size_t failed_count() const noexcept;   ///< targets that cannot be scraped
-    ShareCounts share_counts() const noexcept;   ///< all zero if nothing is shared
+    /// All dropped targets, as above; approximate while changes of the filtered groups are pending.
+    std::size_t dropped_count() const noexcept;
+    std::vector<FailedTarget> failed() const;   ///< in no particular order
+    std::size_t failed_count() const noexcept;  ///< targets that cannot be scraped
+    ShareCounts share_counts() const noexcept;  ///< all zero if nothing is shared
 
  private:
     class Impl;

@@ -71,7 +71,19 @@ support::Section monitors_options(MonitorsOptions& o) {
              {"--monitors-namespace", "NAME",
               "the namespace of the owner that is no object of the cluster: it counts where there "
               "is no namespace selector (default: default)",
-              support::text(o.own_namespace)}}};
+              support::text(o.own_namespace)},
+             {"--monitors-max-jobs", "N",
+              "of all monitors; while they would have more, namespaces share the number, and the "
+              "monitors beyond are refused (default 100000)",
+              [&](Text v) { o.room.jobs = support::number(v, 1U, 10'000'000U, "1 to 10000000"); }},
+             {"--monitors-max-bytes", "N",
+              "of the configurations of these jobs, with the values of Secrets and with compiled "
+              "regular expressions, shared the same way (default 536870912)",
+              [&](Text v) {
+                  constexpr std::size_t least = std::size_t{1} << 20;
+                  constexpr std::size_t most = std::size_t{1} << 40;
+                  o.room.bytes = support::number(v, least, most, "1048576 to 1099511627776");
+              }}}};
 }
 
 support::Section single_job_options(Options& o) {

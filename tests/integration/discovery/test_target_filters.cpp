@@ -115,6 +115,28 @@ TEST_CASE_METHOD(FilterJobs, "Job filters: an undelivered removal remembers anot
     CHECK(host.complaints == "");
 }
 
+TEST_CASE_METHOD(FilterJobs, "Job filters: the diff of another filter ignores the interval") {
+    label("p1", "x");
+    label("p2", "y");
+    Job slow = job("a", pods_with("x"));
+    slow.min_update_interval = std::chrono::seconds(10);
+    Job other = slow;
+    other.name = "b";
+    settle_with({slow, other});
+    CHECK(host.take_diffs() == "a(full): 1(full)[~p1]; b(full): 1(full)[~p1]");
+    slow.filter = pods_with("y");
+    other.filter = {};
+    host.manager->change_jobs({slow, other}, {});
+    settle();
+    CHECK(host.take_diffs() == "a: 1[-p1 ~p2]; b: 1[~p2]");
+    label("p2", "x");
+    settle();
+    CHECK(host.take_diffs() == "");
+    advance(std::chrono::seconds(10));
+    CHECK(host.take_diffs() == "a: 1[-p2]; b: 1[~p2]");
+    CHECK(host.complaints == "");
+}
+
 TEST_CASE_METHOD(Jobs, "Discovery manager: change_jobs() leaves other jobs as they are") {
     const Job a{.name = "a", .configs = {pods()}};
     const Job b{.name = "b", .configs = {pods(), unusable()}};

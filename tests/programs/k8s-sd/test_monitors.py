@@ -61,6 +61,11 @@ class Serving(unittest.TestCase):
                           server.ask("/metrics")[2])
             self.assertIn(b"payments/ledger is refused", server.ask("/api/ui/health")[2])
 
+    def test_monitors_beyond_the_room_name_the_option(self):
+        with serving("--sim", "--monitors", "--monitors-max-jobs", "1") as server:
+            until(lambda: b"--monitors-max-jobs" in server.ask("/readyz")[2])
+            until(lambda: self.with_jobs(server, 1))
+
     def test_the_file_of_a_target_allocator_says_which(self):
         with file_with(CR) as path:
             with serving("--sim", "--monitors-config", path, "--collectors", "1") as server:
@@ -159,6 +164,8 @@ class Arguments(unittest.TestCase):
 
     def test_mistakes_are_named(self):
         self.assertIn("NAMESPACE/NAME", self.refusal("--sim", "--monitors-owner", "main"))
+        self.assertIn("1 to 10000000", self.refusal("--sim", "--monitors-max-jobs", "0"))
+        self.assertIn("1048576 to", self.refusal("--sim", "--monitors-max-bytes", "1000"))
         with file_with("prometheus_cr: {service_monitor_selectors: {}}\n") as path:
             text = self.refusal("--monitors-config", path, "--check")
             self.assertIn("service_monitor_selectors", text)

@@ -107,7 +107,8 @@ TEST_CASE("ScrapeTarget: it outlives the builder that made it") {
 }
 
 TEST_CASE("TargetPacker: what no target shares any more is forgotten") {
-    detail::TargetPacker packer(std::make_shared<const detail::PreparedJob>(job()));
+    detail::TargetPacker packer(
+        std::make_shared<const detail::PreparedJob>(std::make_shared<const ScrapeConfig>(job())));
     const auto group = make_group("p", {{{"__address__", "h:1"}}});
     const auto pack = [&](const std::string& name) {
         const std::vector<Label> labels{{"__address__", "h:1"}, {name, "1"}};
@@ -122,7 +123,8 @@ TEST_CASE("TargetPacker: what no target shares any more is forgotten") {
 }
 
 TEST_CASE("TargetPacker: what only a huge target needed goes with it") {
-    detail::TargetPacker packer(std::make_shared<const detail::PreparedJob>(job()));
+    detail::TargetPacker packer(
+        std::make_shared<const detail::PreparedJob>(std::make_shared<const ScrapeConfig>(job())));
     const auto group = make_group("p", {{{"__address__", "h:1"}}});
     const auto pack = [&](const std::vector<std::string>& names) {
         std::vector<Label> labels{{"__address__", "h:1"}};

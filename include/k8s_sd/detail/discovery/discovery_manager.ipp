@@ -234,22 +234,33 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
 
     void commit(std::vector<ResolvedJob> prepared, const std::vector<std::string>& removed) {
         std::set<std::string> changed;
-        std::vector<JobState*> added;
         for (const ResolvedJob& job : prepared) changed.insert(job.name);
-        for (const ResolvedJob& job : prepared) {
-            if (!find(job.name)) added.push_back(&state_of(job.name));
-        }
-        const std::vector<JobState*> jobs = configure(std::move(prepared));
-        jobs_.insert(jobs_.end(), added.begin(), added.end());
-        start(jobs);
+        start(add(std::move(prepared)));
+        std::set<JobState*> gone;
         for (const std::string& name : removed) {
             const auto state = states_.find(name);
             const bool is_job = state != states_.end() && !state->second.ended();
             if (!is_job || changed.contains(name)) continue;
-            std::erase(jobs_, &state->second);
-            end(state->second);
+            gone.insert(&state->second);
         }
+        if (!gone.empty()) {
+            std::erase_if(jobs_, [&](JobState* job) { return gone.contains(job); });
+        }
+        for (JobState* job : gone) end(*job);
         count();
+    }
+
+    /// Configures jobs, the new ones after all others.
+    std::vector<JobState*> add(std::vector<ResolvedJob> prepared) try {
+        for (const ResolvedJob& job : prepared) {
+            if (find(job.name)) continue;
+            jobs_.push_back(nullptr);
+            jobs_.back() = &state_of(job.name);
+        }
+        return configure(std::move(prepared));
+    } catch (...) {
+        std::erase_if(jobs_, [](const JobState* job) { return !job || job->ended(); });
+        throw;
     }
 
     JobState& state_of(const std::string& name) {
@@ -318,9 +329,8 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
     void on_changes(Provider& provider,
                     const std::vector<ProviderSubscription*>& concerned) override {
         for (const ProviderSubscription* subscriber : concerned) schedule(subscriber->job());
-        if (provider.has_filters_only()) return;
-        for (const ProviderSubscription* subscriber : provider.subscribers()) {
-            if (!subscriber->is_filtered()) schedule(subscriber->job());
+        for (const ProviderSubscription* subscriber : provider.unfiltered()) {
+            schedule(subscriber->job());
         }
     }
 

@@ -6,6 +6,7 @@
 #include "k8s_sd/target_group.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,9 +19,27 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// The owner of a filter in a FilterIndex.
+/// Conditions with the same labels and separator.
+struct FilterShape;
+
+/// The owner of a filter in at most one FilterIndex.
 struct FilterOwner {
     TargetFilter filter{};  ///< constant while it is in an index
+
+    // Of the index.
+    bool is_indexed = false;
+    FilterShape* shape = nullptr;               ///< null: the filter has no conditions
+    const LabelCondition* condition = nullptr;  ///< the indexed one
+};
+
+struct FilterShape {
+    using Key = std::pair<std::vector<std::string>, std::string>;
+
+    const Key* key = nullptr;      ///< the labels and the separator
+    std::string without_labels{};  ///< the joined value of a target without any of the labels
+    /// By joined value.
+    boost::unordered_flat_map<std::string, std::vector<FilterOwner*>, SeededHash> owners{};
+    std::uint64_t last_use = 0;  ///< number of the last evaluation
 };
 
 /// Finds the filters that pass a target group, without evaluating all of them. Each filter is
@@ -29,15 +48,12 @@ class K8S_SD_EXPORT FilterIndex {
  public:
     using Owners = std::vector<FilterOwner*>;
 
+    /// Strong guarantee.
     /// \param owner  must stay at its address until it is removed
     void add(FilterOwner& owner);
-    void remove(FilterOwner& owner);
+    /// Does nothing if the owner is not in the index.
+    void remove(FilterOwner& owner) noexcept;
     std::size_t size() const noexcept { return size_; }
-    /// Calls `visit(FilterOwner&)` for each owner.
-    template <class Visitor>
-    void for_each(const Visitor& visit) const {
-        for (FilterOwner* owner : all()) visit(*owner);
-    }
     /// The owners of the filters that pass any target of the group; each once, in no particular
     /// order. Equal to passes_any() of each filter.
     Owners passing(const TargetGroup&);
@@ -49,14 +65,7 @@ class K8S_SD_EXPORT FilterIndex {
     template <class Value>
     using ByText = boost::unordered_flat_map<std::string, Value, Hash, std::equal_to<>>;
 
-    /// Conditions with the same labels and separator.
-    struct Shape {
-        std::vector<std::string> labels;
-        std::string separator;
-        ByText<Owners> owners{};     ///< by joined value
-        std::uint64_t last_use = 0;  ///< number of the last evaluation
-    };
-    using ShapeKey = std::pair<std::vector<std::string>, std::string>;
+    using Shape = FilterShape;
     /// A label of a target or group that some shape has.
     struct Found {
         std::string_view name;
@@ -66,7 +75,9 @@ class K8S_SD_EXPORT FilterIndex {
     using FoundLabels = std::vector<Found>;
 
     Shape& shape_of(const LabelCondition&);
-    void release(Shape&);
+    void put(FilterOwner&, Shape&);
+    void take_out(FilterOwner&) noexcept;
+    void release(Shape&) noexcept;
     std::size_t cost(const LabelCondition&) const;
     bool find(const Labels&, FoundLabels&) const;
     void look_up(const FoundLabels& target, const FoundLabels& group, Owners& candidates);
@@ -74,9 +85,10 @@ class K8S_SD_EXPORT FilterIndex {
     Owners all() const;
 
     std::size_t size_ = 0;
-    std::map<ShapeKey, Shape> shapes_;
+    std::map<Shape::Key, Shape> shapes_;
     ByText<std::vector<Shape*>> shapes_of_label_;
-    std::uint64_t label_sizes_ = 0;    ///< a bit for each size, modulo 64, of a label in a shape
+    /// The labels in shapes, by size modulo 64.
+    std::array<std::size_t, 64> labels_of_size_{};
     std::set<Shape*> without_labels_;  ///< those with a value for a target without their labels
     Owners all_pass_;                  ///< filters without conditions
     std::uint64_t uses_ = 0;

@@ -19,29 +19,38 @@ std::string value_without(const LabelCondition& condition) {
     return text;
 }
 
-bool has_value(const LabelCondition& condition, const std::string& value) {
-    return std::find(condition.values.begin(), condition.values.end(), value) !=
-           condition.values.end();
-}
-
 }  // namespace
 
 // --- changes of the index ------------------------------------------------------------------------
 
 void FilterIndex::add(FilterOwner& owner) {
-    ++size_;
     const auto& conditions = owner.filter.conditions;
-    if (conditions.empty()) return all_pass_.push_back(&owner);
-    const auto best =
-        std::min_element(conditions.begin(), conditions.end(),
-                         [this](const auto& a, const auto& b) { return cost(a) < cost(b); });
-    Shape& shape = shape_of(*best);
-    for (const std::string& value : best->values) {
-        Owners& owners = shape.owners[value];
+    if (conditions.empty()) {
+        all_pass_.push_back(&owner);
+    } else {
+        const auto best =
+            std::min_element(conditions.begin(), conditions.end(),
+                             [this](const auto& a, const auto& b) { return cost(a) < cost(b); });
+        owner.condition = &*best;
+        put(owner, shape_of(*best));
+    }
+    owner.is_indexed = true;
+    ++size_;
+}
+
+void FilterIndex::put(FilterOwner& owner, Shape& shape) try {
+    owner.shape = &shape;
+    for (const std::string& value : owner.condition->values) {
+        std::vector<FilterOwner*>& owners = shape.owners[value];
         const bool is_repeated = !owners.empty() && owners.back() == &owner;
         if (!is_repeated) owners.push_back(&owner);
     }
-    if (has_value(*best, value_without(*best))) without_labels_.insert(&shape);
+    // Only a long value passes such a filter.
+    if (owner.condition->values.empty()) shape.owners[shape.without_labels].push_back(&owner);
+    if (shape.owners.contains(shape.without_labels)) without_labels_.insert(&shape);
+} catch (...) {
+    take_out(owner);
+    throw;
 }
 
 /// The number of filters found together with one indexed by this condition.
@@ -60,48 +69,54 @@ FilterIndex::Shape& FilterIndex::shape_of(const LabelCondition& condition) {
     const auto [it, is_new] = shapes_.try_emplace({condition.labels, condition.separator});
     Shape& shape = it->second;
     if (!is_new) return shape;
-    shape.labels = condition.labels;
-    shape.separator = condition.separator;
-    for (const std::string& label : shape.labels) {
-        std::vector<Shape*>& shapes = shapes_of_label_[label];
-        if (std::find(shapes.begin(), shapes.end(), &shape) == shapes.end()) {
-            shapes.push_back(&shape);
+    shape.key = &it->first;
+    try {
+        shape.without_labels = value_without(condition);
+        for (const std::string& label : condition.labels) {
+            const auto [known, is_new_label] = shapes_of_label_.try_emplace(label);
+            if (is_new_label) ++labels_of_size_[label.size() % labels_of_size_.size()];
+            std::vector<Shape*>& shapes = known->second;
+            const bool is_repeated = !shapes.empty() && shapes.back() == &shape;
+            if (!is_repeated) shapes.push_back(&shape);
         }
-        label_sizes_ |= std::uint64_t{1} << label.size() % 64;
+    } catch (...) {
+        release(shape);
+        throw;
     }
     return shape;
 }
 
-void FilterIndex::remove(FilterOwner& owner) {
+void FilterIndex::remove(FilterOwner& owner) noexcept {
+    if (!std::exchange(owner.is_indexed, false)) return;
     --size_;
+    if (owner.shape) return take_out(owner);
     std::erase(all_pass_, &owner);
-    for (const LabelCondition& condition : owner.filter.conditions) {
-        const auto it = shapes_.find({condition.labels, condition.separator});
-        if (it == shapes_.end()) continue;
-        Shape& shape = it->second;
-        for (const std::string& value : condition.values) {
-            const auto owners = shape.owners.find(value);
-            if (owners == shape.owners.end()) continue;
-            std::erase(owners->second, &owner);
-            if (owners->second.empty()) shape.owners.erase(owners);
-        }
-        if (!shape.owners.contains(value_without(condition))) without_labels_.erase(&shape);
-        if (shape.owners.empty()) release(shape);
-    }
 }
 
-void FilterIndex::release(Shape& shape) {
-    for (const std::string& label : shape.labels) {
+void FilterIndex::take_out(FilterOwner& owner) noexcept {
+    Shape& shape = *std::exchange(owner.shape, nullptr);
+    const auto erase = [&](const std::string& value) {
+        const auto owners = shape.owners.find(value);
+        if (owners == shape.owners.end()) return;
+        std::erase(owners->second, &owner);
+        if (owners->second.empty()) shape.owners.erase(owners);
+    };
+    for (const std::string& value : owner.condition->values) erase(value);
+    if (owner.condition->values.empty()) erase(shape.without_labels);
+    if (!shape.owners.contains(shape.without_labels)) without_labels_.erase(&shape);
+    if (shape.owners.empty()) release(shape);
+}
+
+void FilterIndex::release(Shape& shape) noexcept {
+    for (const std::string& label : shape.key->first) {
         const auto shapes = shapes_of_label_.find(label);
         if (shapes == shapes_of_label_.end()) continue;
         std::erase(shapes->second, &shape);
-        if (shapes->second.empty()) shapes_of_label_.erase(shapes);
+        if (!shapes->second.empty()) continue;
+        --labels_of_size_[label.size() % labels_of_size_.size()];
+        shapes_of_label_.erase(shapes);
     }
-    label_sizes_ = 0;
-    for (const auto& [label, shapes] : shapes_of_label_) {
-        label_sizes_ |= std::uint64_t{1} << label.size() % 64;
-    }
-    shapes_.erase({shape.labels, shape.separator});
+    shapes_.erase(shapes_.find(*shape.key));
 }
 
 // --- look-ups ------------------------------------------------------------------------------------
@@ -140,7 +155,7 @@ FilterIndex::Owners FilterIndex::passing(const TargetGroup& group) {
 bool FilterIndex::find(const Labels& labels, FoundLabels& found) const {
     for (const auto [name, value] : labels) {
         if (value.size() > TargetFilter::max_value_bytes) return true;
-        if ((label_sizes_ >> name.size() % 64 & 1U) == 0) continue;
+        if (labels_of_size_[name.size() % labels_of_size_.size()] == 0) continue;
         const auto shapes = shapes_of_label_.find(name);
         if (shapes != shapes_of_label_.end()) found.push_back({name, value, &shapes->second});
     }
@@ -162,8 +177,9 @@ void FilterIndex::look_up(Shape& shape, const FoundLabels& target, const FoundLa
                           Owners& candidates) {
     if (std::exchange(shape.last_use, uses_) == uses_) return;
     std::string joined;
-    for (const std::string& name : shape.labels) {
-        if (&name != &shape.labels.front()) joined += shape.separator;
+    const auto& [names, separator] = *shape.key;
+    for (const std::string& name : names) {
+        if (&name != &names.front()) joined += separator;
         const auto has_name = [&](const Found& label) { return label.name == name; };
         auto label = std::find_if(target.begin(), target.end(), has_name);
         if (label == target.end()) {

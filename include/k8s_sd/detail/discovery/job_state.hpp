@@ -55,7 +55,8 @@ class ProviderSubscription {
     ProviderDiff take();
 
     /// Call Provider::fill() after it, and after construction.
-    void set_filter(const TargetFilter&);
+    /// \returns whether it was another filter
+    bool set_filter(const TargetFilter&);
     bool is_filtered() const noexcept { return filtered_ && !filtered_->filter.empty(); }
     /// Null: all groups.
     const TargetFilter* filter() const noexcept {
@@ -107,9 +108,10 @@ class JobState {
  public:
     /// One of the configurations of a job.
     struct ProviderEntry {
-        ProviderConfig config;
-        std::shared_ptr<Provider> provider;  ///< null: the configuration is unusable
-        std::string problem;                 ///< why it is unusable
+        TargetOrigin origin{};
+        std::shared_ptr<Provider> provider{};              ///< null: it is unusable
+        std::shared_ptr<const ProviderConfig> unusable{};  ///< else null: it takes much memory
+        std::string problem{};                             ///< why it is unusable
         /// It replaces other configurations; these remain until it has been listed.
         bool awaited = false;
     };
@@ -175,6 +177,7 @@ class JobState {
     std::optional<Duration> supersede_timeout_;
     std::weak_ptr<const void> delivery_;
     bool ended_ = false;
+    bool has_new_filter_ = false;  // the next diff is due at once
 };
 
 }  // namespace k8s_sd::inline v0::detail

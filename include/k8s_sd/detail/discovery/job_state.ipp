@@ -33,7 +33,7 @@ ProviderDiff ProviderSubscription::take() {
 TargetGroupDiff ProviderSubscription::take_groups() {
     TargetGroupDiff diff;
     if (filtered_) {
-        diff = filtered_->pending.take();
+        diff = provider_->take(*filtered_);
         diff.full = !delivered();
         if (!is_filtered()) end_filter();
     } else {
@@ -45,22 +45,25 @@ TargetGroupDiff ProviderSubscription::take_groups() {
     return diff;
 }
 
-void ProviderSubscription::set_filter(const TargetFilter& now) {
+bool ProviderSubscription::set_filter(const TargetFilter& now) {
     if (!filtered_) {
-        if (now.empty()) return;
-        filtered_ = std::make_unique<FilteredChanges>(*this);
-        if (delivered()) filtered_->pending = *pending_;
+        if (now.empty()) return false;
+        auto filtered = std::make_unique<FilteredChanges>(*this);
+        if (delivered()) filtered->pending = *pending_;
+        if (!delivered()) filtered->filter = now;
+        provider_->add(*filtered, delivered());
+        filtered_ = std::move(filtered);
         pending_.reset();
-        if (!delivered()) filtered_->filter = now;
-        provider_->add(*filtered_, delivered());
     }
-    if (filtered_->filter != now) provider_->change_filter(*filtered_, now);
+    const bool is_other = filtered_->filter != now;
+    if (is_other) provider_->change_filter(*filtered_, now);
     // Else the filter ends with the next diff: that has the other groups.
     if (now.empty() && !delivered()) end_filter();
+    return is_other;
 }
 
 void ProviderSubscription::end_filter() {
-    provider_->remove(*filtered_);
+    provider_->end_filter(*filtered_);
     filtered_.reset();
 }
 
@@ -80,7 +83,10 @@ void JobState::configure(std::vector<ProviderEntry> entries, const TargetFilter&
     }
     // Other providers keep their filter until they are removed.
     for (const auto& subscription : subscriptions_) {
-        if (uses(*subscription->provider())) subscription->set_filter(filter);
+        if (!uses(*subscription->provider())) continue;
+        const bool is_other = subscription->set_filter(filter);
+        // The rules have changed, too: the pool lacks the groups of the new ones.
+        if (is_other && subscription->delivered()) has_new_filter_ = true;
     }
     release_superseded();
 }
@@ -127,7 +133,7 @@ bool JobState::adopt(std::vector<ProviderEntry>& entries) const {
 const JobState::ProviderEntry* JobState::find_same(const ProviderEntry& wanted) const {
     const auto same = [&](const ProviderEntry& entry) {
         if (entry.provider || wanted.provider) return entry.provider == wanted.provider;
-        return entry.config == wanted.config;
+        return *entry.unusable == *wanted.unusable;
     };
     const auto it = std::find_if(entries_.begin(), entries_.end(), same);
     return it == entries_.end() ? nullptr : &*it;
@@ -212,7 +218,9 @@ bool JobState::has_news() const {
                        [](const auto& subscription) { return subscription->has_news(); });
 }
 
-TimePoint JobState::due(TimePoint now) const { return ended_ ? now : pace_.due(now); }
+TimePoint JobState::due(TimePoint now) const {
+    return ended_ || has_new_filter_ ? now : pace_.due(now);
+}
 
 JobDiff JobState::take(TimePoint now) {
     JobDiff diff;
@@ -224,6 +232,7 @@ JobDiff JobState::take(TimePoint now) {
     std::erase_if(subscriptions_, [](const auto& subscription) {
         return subscription->standing == ProviderSubscription::Standing::going;
     });
+    has_new_filter_ = false;
     pace_.called(now);
     return diff;
 }
@@ -236,7 +245,7 @@ JobStatus JobState::status() const {
     status.synced = true;
     for (const ProviderEntry& entry : entries_) {
         JobConfigStatus& config = status.configs.emplace_back();
-        config.origin = origin_of(entry.config);
+        config.origin = entry.origin;
         status.synced = status.synced && entry.provider && entry.provider->ready() &&
                         !entry.provider->unconfirmed();
         if (entry.provider) {
@@ -249,7 +258,7 @@ JobStatus JobState::status() const {
         } else {
             config.status.error = errc::invalid_config;
             config.status.message = entry.problem;
-            if (const auto* discovery = std::get_if<DiscoveryConfig>(&entry.config))
+            if (const auto* discovery = std::get_if<DiscoveryConfig>(entry.unusable.get()))
                 config.status.cluster = discovery->cluster.name;
         }
     }

@@ -20,7 +20,7 @@ class PendingChanges {
                      [](const GroupChange& sum, bool is_sum) { return !is_sum || is_change(sum); });
     }
     bool empty() const noexcept { return changes_.empty(); }
-    void clear() { changes_.clear(); }
+    void clear() noexcept { changes_.clear(); }
 
     TargetGroupDiff get() const {
         TargetGroupDiff diff;
@@ -38,6 +38,13 @@ class PendingChanges {
         TargetGroupDiff diff = get();
         changes_.clear();
         return diff;
+    }
+    /// Calls `visit(const TargetGroup&)` for each group removed.
+    template <class Visitor>
+    void for_each_removed(const Visitor& visit) const {
+        changes_.for_each([&](const GroupChange& change) {
+            if (!change.group) visit(*change.previous);
+        });
     }
     /// Whether there is a change of the group with this source.
     bool contains(std::string_view source) const { return changes_.contains(source); }

@@ -9,8 +9,14 @@
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/target_filter.hpp"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,7 +26,7 @@ class ProviderSubscription;
 
 /// The undelivered changes of the groups that pass a job's filter.
 struct FilteredChanges : FilterOwner {
-    explicit FilteredChanges(ProviderSubscription& owner) : subscriber(owner) {}
+    explicit FilteredChanges(ProviderSubscription& user) : subscriber(user) {}
     ProviderSubscription& subscriber;
     PendingChanges pending{};
 };
@@ -81,17 +87,27 @@ class Provider final : public GroupWatcher::Observer,
     // Subscribers with a filter. Each object must be removed before its end.
     /// \param has_state  the changes begin now, without the present groups; else call fill()
     void add(FilteredChanges&, bool has_state);
-    void remove(FilteredChanges&);
-    /// Adds the differences between the groups that passed before and those that pass now.
+    void remove(FilteredChanges&) noexcept;
+    /// Call fill() after it.
     void change_filter(FilteredChanges&, const TargetFilter&);
-    /// Adds the present groups to the changes of new subscribers, in one pass for all of them.
+    /// The subscriber receives all groups from now on.
+    void end_filter(FilteredChanges&);
+    /// Adds the present groups to the changes of new subscribers, and those of changed filters to
+    /// the changes of others, in one pass for all of them.
     void fill();
-    /// Whether all subscribers have filters.
-    bool has_filters_only() const noexcept { return index_.size() == subscribers_.size(); }
+    TargetGroupDiff take(FilteredChanges&);
 
     const std::vector<ProviderSubscription*>& subscribers() const noexcept { return subscribers_; }
-    void add(ProviderSubscription& subscriber) { subscribers_.push_back(&subscriber); }
-    void remove(ProviderSubscription& subscriber) { std::erase(subscribers_, &subscriber); }
+    /// Those without a FilteredChanges.
+    const std::vector<ProviderSubscription*>& unfiltered() const noexcept { return unfiltered_; }
+    void add(ProviderSubscription& subscriber) {
+        unfiltered_.push_back(&subscriber);
+        subscribers_.push_back(&subscriber);
+    }
+    void remove(ProviderSubscription& subscriber) noexcept {
+        std::erase(unfiltered_, &subscriber);
+        std::erase(subscribers_, &subscriber);
+    }
 
  private:
     void on_ready(const std::shared_ptr<const TargetGroupDiff>& state) override {
@@ -120,6 +136,20 @@ class Provider final : public GroupWatcher::Observer,
     /// \returns the subscribers with filters whose groups have changed
     std::vector<ProviderSubscription*> apply(const std::vector<GroupChange>& changes);
     void apply_filtered(const GroupChange&, std::vector<ProviderSubscription*>& concerned);
+    void record(FilteredChanges&, const GroupChange&);
+
+    void forget_removal(std::string_view source, FilteredChanges&) noexcept;
+
+    using Removal = std::pair<std::string, FilteredChanges*>;
+    struct BySource {
+        using is_transparent = void;
+        template <class A, class B>
+        bool operator()(const A& a, const B& b) const noexcept {
+            const std::string_view source = a.first;
+            const int order = source.compare(b.first);
+            return order < 0 || (order == 0 && std::less<>()(a.second, b.second));
+        }
+    };
 
     const ProviderId id_;
     const std::unique_ptr<TargetFeed> feed_;
@@ -127,12 +157,15 @@ class Provider final : public GroupWatcher::Observer,
     const std::weak_ptr<Observer> observer_;
     bool ready_ = false;
     bool unconfirmed_ = false;
-    const std::shared_ptr<LiveTargets> live_ = std::make_shared<LiveTargets>();
+    const std::shared_ptr<LiveTargets> live_ = std::shared_ptr<LiveTargets>(new LiveTargets);
     const std::shared_ptr<const LiveTargets> targets_ = live_;
     std::vector<std::weak_ptr<PendingChanges>> pending_;
     std::vector<ProviderSubscription*> subscribers_;
+    std::vector<ProviderSubscription*> unfiltered_;
     FilterIndex index_;
-    std::vector<FilteredChanges*> new_;  // without the present groups
+    // What fill() has to do; with the filter of the recorded changes, nullopt for a new subscriber.
+    boost::unordered_flat_map<FilteredChanges*, std::optional<TargetFilter>> unfilled_;
+    std::set<Removal, BySource> removed_;  // not delivered
 };
 
 }  // namespace k8s_sd::inline v0::detail

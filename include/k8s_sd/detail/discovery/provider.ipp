@@ -1,6 +1,8 @@
 #include "k8s_sd/detail/discovery/provider.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <functional>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -11,6 +13,7 @@ FilteredChanges& changes_of(FilterOwner* owner) { return static_cast<FilteredCha
 }  // namespace
 
 std::vector<ProviderSubscription*> Provider::apply(const std::vector<GroupChange>& changes) {
+    fill();  // if it failed before
     live_->write([&](TargetGroups& groups) {
         for (const GroupChange& change : changes) groups.apply(change);
     });
@@ -39,71 +42,122 @@ void Provider::apply_filtered(const GroupChange& change,
     for (FilterOwner* owner : now) {
         FilteredChanges& changes = changes_of(owner);
         const TargetGroupPtr previous = has(before, owner) ? change.previous : nullptr;
-        changes.pending.add({change.group, previous, change.replaced});
+        record(changes, {change.group, previous, change.replaced});
         concerned.push_back(&changes.subscriber);
     }
     for (FilterOwner* owner : before) {
         if (has(now, owner)) continue;
         FilteredChanges& changes = changes_of(owner);
-        changes.pending.add({nullptr, change.previous, change.replaced});
+        record(changes, {nullptr, change.previous, change.replaced});
         concerned.push_back(&changes.subscriber);
     }
-    if (!change.replaced) return;
+    if (!change.replaced || removed_.empty()) return;
     // The host may still have an earlier version of the group: if it passes again, it is replaced.
-    // An object without targets had no group before.
     const TargetGroupPtr& group = change.group ? change.group : change.previous;
-    index_.for_each([&](FilterOwner& owner) {
-        PendingChanges& pending = changes_of(&owner).pending;
-        if (has(now, &owner) || has(before, &owner)) return;
-        if (pending.contains(group->source())) pending.add({nullptr, group, true});
-    });
+    const std::pair<std::string_view, FilteredChanges*> first(group->source(), nullptr);
+    for (auto it = removed_.lower_bound(first); it != removed_.end() && it->first == first.first;
+         ++it) {
+        it->second->pending.add({nullptr, group, true});
+    }
+}
+
+void Provider::record(FilteredChanges& changes, const GroupChange& change) {
+    changes.pending.add(change);
+    const std::string_view source = (change.group ? change.group : change.previous)->source();
+    if (change.group) {
+        forget_removal(source, changes);
+    } else if (changes.pending.contains(source)) {
+        removed_.emplace(source, &changes);
+    }
+}
+
+void Provider::forget_removal(std::string_view source, FilteredChanges& changes) noexcept {
+    const auto removal = removed_.find(std::pair(source, &changes));
+    if (removal != removed_.end()) removed_.erase(removal);
+}
+
+TargetGroupDiff Provider::take(FilteredChanges& changes) {
+    TargetGroupDiff diff = changes.pending.take();
+    for (const TargetGroupPtr& group : diff.removed) forget_removal(group->source(), changes);
+    return diff;
 }
 
 void Provider::add(FilteredChanges& changes, bool has_state) {
-    index_.add(changes);
-    if (!has_state) new_.push_back(&changes);
+    try {
+        if (!has_state) unfilled_.emplace(&changes, std::nullopt);
+        changes.pending.for_each_removed(
+            [&](const TargetGroup& group) { removed_.emplace(group.source(), &changes); });
+        index_.add(changes);
+    } catch (...) {
+        remove(changes);
+        throw;
+    }
+    std::erase(unfiltered_, &changes.subscriber);
 }
 
-void Provider::remove(FilteredChanges& changes) {
+void Provider::remove(FilteredChanges& changes) noexcept {
     index_.remove(changes);
-    std::erase(new_, &changes);
+    unfilled_.erase(&changes);
+    changes.pending.for_each_removed(
+        [&](const TargetGroup& group) { forget_removal(group.source(), changes); });
+}
+
+void Provider::end_filter(FilteredChanges& changes) {
+    unfiltered_.push_back(&changes.subscriber);
+    remove(changes);
 }
 
 void Provider::change_filter(FilteredChanges& changes, const TargetFilter& filter) {
-    FilterOwner before{changes.filter};
+    TargetFilter next = filter;
+    unfilled_.try_emplace(&changes, changes.filter);
     index_.remove(changes);
-    changes.filter = filter;
+    std::swap(changes.filter, next);
     index_.add(changes);
-    const bool is_new = std::find(new_.begin(), new_.end(), &changes) != new_.end();
-    if (!ready_ || is_new) return;
-    FilterIndex both;
-    both.add(before);
-    both.add(changes);
-    targets_->read([&](const TargetGroups& groups) {
-        groups.for_each_group([&](const TargetGroupPtr& group) {
-            const FilterIndex::Owners passing = both.passing(*group);
-            if (passing.size() != 1) return;
-            if (passing.front() == &before) {
-                changes.pending.add({nullptr, group, false});
-            } else {
-                changes.pending.add({group, nullptr, false});
-            }
-        });
-    });
 }
 
 void Provider::fill() {
-    if (!ready_ || new_.empty()) return;
+    if (!ready_ || unfilled_.empty()) return;
+    struct Filling : FilterOwner {
+        FilteredChanges* changes = nullptr;
+        bool is_before = false;
+    };
     FilterIndex index;
-    for (FilteredChanges* changes : new_) index.add(*changes);
+    std::deque<Filling> all;
+    const auto add = [&](FilteredChanges& changes, const TargetFilter& filter, bool is_before) {
+        Filling& filling = all.emplace_back();
+        filling.filter = filter;
+        filling.changes = &changes;
+        filling.is_before = is_before;
+        index.add(filling);
+    };
+    for (const auto& [changes, before] : unfilled_) {
+        add(*changes, changes->filter, false);
+        if (before) add(*changes, *before, true);
+    }
     targets_->read([&](const TargetGroups& groups) {
         groups.for_each_group([&](const TargetGroupPtr& group) {
-            for (FilterOwner* owner : index.passing(*group)) {
-                changes_of(owner).pending.add({group, nullptr, false});
+            FilterIndex::Owners passing = index.passing(*group);
+            // Both filters of a subscriber are neighbours then.
+            const auto user_of = [](const FilterOwner* owner) {
+                return static_cast<const Filling*>(owner)->changes;
+            };
+            std::sort(passing.begin(), passing.end(), [&](const auto* a, const auto* b) {
+                return std::less<>()(user_of(a), user_of(b));
+            });
+            for (std::size_t i = 0; i < passing.size(); ++i) {
+                const bool are_both =
+                    i + 1 < passing.size() && user_of(passing[i]) == user_of(passing[i + 1]);
+                if (are_both) {
+                    ++i;
+                    continue;
+                }
+                const Filling& filling = static_cast<const Filling&>(*passing[i]);
+                record(*filling.changes, filling.is_before ? GroupChange{nullptr, group, false}
+                                                           : GroupChange{group, nullptr, false});
             }
         });
     });
-    new_.clear();
+    unfilled_.clear();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -27,10 +27,11 @@ class ProviderPool {
     JobState::ProviderEntry find_or_make(const ProviderConfig& config,
                                          const std::weak_ptr<Provider::Observer>& observer) {
         JobState::ProviderEntry entry;
-        entry.config = config;
+        entry.origin = origin_of(config);
         try {
             entry.provider = provider_of(config, observer);
         } catch (const ConfigError& e) {
+            entry.unusable = std::make_shared<const ProviderConfig>(config);
             entry.problem = e.what();
         }
         return entry;

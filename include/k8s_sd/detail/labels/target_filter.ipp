@@ -15,7 +15,8 @@ bool has_long_value(const Labels& labels) {
 }
 
 /// Even an empty label of the target hides the group's label.
-std::string_view value_of(const std::string& name, const Labels& target, const Labels& group) {
+std::string_view own_or_group_value(const std::string& name, const Labels& target,
+                                    const Labels& group) {
     const auto own = target.get(name);
     return own ? *own : group.get(name).value_or(std::string_view());
 }
@@ -24,7 +25,7 @@ bool is_met(const LabelCondition& condition, const Labels& target, const Labels&
     std::string joined;
     for (const std::string& name : condition.labels) {
         if (&name != &condition.labels.front()) joined += condition.separator;
-        joined += value_of(name, target, group);
+        joined += own_or_group_value(name, target, group);
     }
     return std::find(condition.values.begin(), condition.values.end(), joined) !=
            condition.values.end();

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/references.hpp"
 #include "k8s_sd/detail/monitors/room.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/objects/data_object.hpp"
@@ -110,9 +111,10 @@ class MonitorTable {
     static constexpr int additional_number = monitor_kind_count;
 
     struct Job {
-        MonitorJobPtr job;
+        MonitorJobPtr job{};
         Digest digest{};  ///< of its configuration and of `global`
         std::size_t bytes = 0;
+        std::vector<SharedRulePtr> rules{};  ///< for the host, which compiles the same
     };
 
     struct Entry {

@@ -85,12 +85,14 @@ std::size_t json_bytes(const boost::json::value& value) {
 
 /// Compiles the rules of the job. Throws for those that pools would refuse.
 /// \throws ConfigError
-void compile_rules(const ScrapeJob& job, PatternBudget& patterns) {
+std::vector<SharedRulePtr> compile_rules(const ScrapeJob& job, PatternBudget& patterns) {
     const RelabelOptions options = relabel_options(job.scrape);
+    std::vector<SharedRulePtr> all;
+    all.reserve(job.scrape.relabel_configs.size() + job.scrape.metric_relabel_configs.size());
     const auto compile = [&](const char* where, const std::vector<RelabelRule>& rules) {
         for (std::size_t i = 0; i < rules.size(); ++i) {
             try {
-                const CompiledRule compiled(rules[i], options, patterns);
+                all.push_back(shared_rule(rules[i], options, patterns));
             } catch (const ConfigError& e) {
                 throw ConfigError(where + ("[" + std::to_string(i) + "].") + e.where(),
                                   e.problem());
@@ -99,6 +101,7 @@ void compile_rules(const ScrapeJob& job, PatternBudget& patterns) {
     };
     compile("relabel_configs", job.scrape.relabel_configs);
     compile("metric_relabel_configs", job.scrape.metric_relabel_configs);
+    return all;
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view value) {
@@ -575,7 +578,7 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
         std::string text = global_text_;
         pack_value(text, boost::json::serialize(job.config));
         for (const std::string& zone : owner_->topology) pack_value(text, zone);  // see adapt()
-        Job made{nullptr, digest_of(text), 0};
+        Job made{.digest = digest_of(text)};
         const auto old =
             std::find_if(entry.jobs.begin(), entry.jobs.end(),
                          [&](const Job& candidate) { return candidate.job->origin == job.origin; });
@@ -592,7 +595,7 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
             if (had_job && *made.job->job == *old->job->job) made.job = old->job;
             constexpr std::size_t per_instruction = 16;  // bytes, roughly
             const std::size_t before = patterns.spent();
-            compile_rules(*made.job->job, patterns);
+            made.rules = compile_rules(*made.job->job, patterns);
             made.bytes =
                 generated_bytes(job.config) + (patterns.spent() - before) * per_instruction;
         } catch (const ConfigError& e) {
@@ -614,10 +617,8 @@ MonitorTable::Job MonitorTable::make_job(const std::string& object, const Genera
                           "(deny_fs_access_through_sms)");
     }
     auto made = std::make_shared<const ScrapeJob>(std::move(job));
-    return {
-        std::make_shared<const MonitorJob>(MonitorJob{generated.origin, object, std::move(made)}),
-        {},
-        0};
+    return {.job = std::make_shared<const MonitorJob>(
+                MonitorJob{generated.origin, object, std::move(made)})};
 }
 
 /// Sets the server, and replaces placeholders.

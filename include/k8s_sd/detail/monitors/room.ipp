@@ -59,10 +59,12 @@ std::vector<bool> share_room(const std::vector<RoomRequest>& requests, const Mon
 }
 
 MonitorRefusal no_room(const MonitorRoom& limits) {
-    return {"all monitors together would have more than " + std::to_string(limits.jobs) +
-                " jobs or " + std::to_string(limits.bytes) +
-                " bytes, and this one is beyond the share of its namespace",
-            "remove monitors of the namespace, or raise MonitorRoom"};
+    return {
+        "all monitors together would have more than " + std::to_string(limits.jobs) + " jobs or " +
+            std::to_string(limits.bytes) +
+            " bytes, and this one is beyond the share of its namespace",
+        "remove monitors of the namespace, or raise MonitorRoom (of k8s-sd: --monitors-max-jobs, "
+        "--monitors-max-bytes)"};
 }
 
 }  // namespace k8s_sd::inline v0::detail

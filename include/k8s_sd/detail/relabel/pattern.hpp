@@ -90,6 +90,12 @@ class PatternsTooLarge : public std::length_error {
     using std::length_error::length_error;
 };
 
+/// A pattern of a rule, and the size of its text.
+struct UsedPattern {
+    std::size_t text_bytes = 0;
+    std::shared_ptr<const Pattern> pattern{};
+};
+
 /// Compiles patterns while their total is within the limits. Equal patterns are compiled and
 /// counted once. Not thread-safe.
 class PatternBudget {
@@ -101,16 +107,23 @@ class PatternBudget {
     /// \throws PatternsTooLarge
     std::shared_ptr<const Pattern> pattern(const std::string& regex,
                                            Pattern::Anchors = Pattern::Anchors::both);
+    /// Counts patterns that are compiled already, as pattern() does.
+    /// \returns false if they exceed the limit; then none is counted
+    bool count(const std::vector<UsedPattern>&);
+    /// The patterns from now on are added to this list; null: to none.
+    void record(std::vector<UsedPattern>* used) noexcept { used_ = used; }
     /// So far.
     std::size_t spent() const noexcept { return max_ - left_; }
 
  private:
+    static std::size_t cost_of(const UsedPattern&) noexcept;
     void spend(std::size_t instructions);
 
     std::size_t max_bytes_;
     std::size_t max_;
     std::size_t left_;
     std::set<std::shared_ptr<const Pattern>> patterns_;
+    std::vector<UsedPattern>* used_ = nullptr;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -288,11 +288,34 @@ std::shared_ptr<const Pattern> PatternBudget::pattern(const std::string& regex,
         left_ -= std::min(left_, regex.size() + max_bytes_ / bytes_of_an_instruction);
         throw;
     }
-    const std::size_t instructions = pattern->instructions();
-    if (instructions > 1 && patterns_.insert(pattern).second) {
-        spend(std::max(min_instructions, regex.size() + instructions));
-    }
+    const UsedPattern used{regex.size(), pattern};
+    if (used_) used_->push_back(used);
+    const std::size_t cost = cost_of(used);
+    if (cost != 0 && patterns_.insert(pattern).second) spend(cost);
     return pattern;
+}
+
+std::size_t PatternBudget::cost_of(const UsedPattern& used) noexcept {
+    const std::size_t instructions = used.pattern->instructions();
+    return instructions > 1 ? std::max(min_instructions, used.text_bytes + instructions) : 0;
+}
+
+bool PatternBudget::count(const std::vector<UsedPattern>& all) {
+    std::size_t left = left_;
+    std::vector<std::shared_ptr<const Pattern>> added;
+    for (const UsedPattern& used : all) {
+        if (used.text_bytes > left) return false;
+        const std::size_t cost = cost_of(used);
+        const bool is_known = cost == 0 || patterns_.contains(used.pattern) ||
+                              std::find(added.begin(), added.end(), used.pattern) != added.end();
+        if (is_known) continue;
+        if (cost > left) return false;
+        left -= cost;
+        added.push_back(used.pattern);
+    }
+    patterns_.insert(added.begin(), added.end());
+    left_ = left;
+    return true;
 }
 
 void PatternBudget::spend(std::size_t instructions) {

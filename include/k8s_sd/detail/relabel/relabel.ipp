@@ -10,3 +10,4 @@
 #include "k8s_sd/detail/relabel/relabeler.ipp"
 #include "k8s_sd/detail/relabel/replacement.ipp"
 #include "k8s_sd/detail/relabel/series_selector.ipp"
+#include "k8s_sd/detail/relabel/shared_rule.ipp"

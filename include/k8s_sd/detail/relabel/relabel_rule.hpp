@@ -152,4 +152,29 @@ class CompiledRule {
     std::optional<Md5> md5_;             ///< for `hashmod`; none: XXH64
 };
 
+/// A compiled rule with the original. Immutable, thread-safe.
+class SharedRule {
+ public:
+    /// \throws ConfigError as CompiledRule
+    SharedRule(const RelabelRule&, const RelabelOptions&, PatternBudget&);
+    SharedRule(const SharedRule&) = delete;
+    SharedRule& operator=(const SharedRule&) = delete;
+
+    const CompiledRule& compiled() const noexcept { return *compiled_; }
+    bool is_of(const RelabelRule&, const RelabelOptions&) const;
+    const std::vector<UsedPattern>& patterns() const noexcept { return patterns_; }
+
+ private:
+    const RelabelRule rule_;
+    const RelabelOptions options_;
+    std::vector<UsedPattern> patterns_;
+    std::optional<CompiledRule> compiled_;
+};
+using SharedRulePtr = std::shared_ptr<const SharedRule>;
+
+/// Compiles a rule once for all concurrent users: a thousand monitors have the same rules, apart
+/// from those for their selectors. Thread-safe.
+/// \throws ConfigError as CompiledRule
+SharedRulePtr shared_rule(const RelabelRule&, const RelabelOptions&, PatternBudget&);
+
 }  // namespace k8s_sd::inline v0::detail

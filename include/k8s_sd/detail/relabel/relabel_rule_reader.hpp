@@ -2,12 +2,11 @@
 
 #include "k8s_sd/detail/config/mistakes.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
-#include "k8s_sd/detail/relabel/pattern.hpp"
+#include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/relabel/relabeler.hpp"
 
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -22,7 +21,7 @@ class RelabelRuleReader {
     std::vector<RelabelRule> read(const YamlValue& list, const RelabelOptions&, Mistakes&);
 
  private:
-    std::set<std::pair<RelabelRule, RelabelOptions>> good_;
+    std::set<SharedRulePtr> compiled_;
     std::optional<PatternBudget> patterns_;  ///< with the limits of the first list
 };
 

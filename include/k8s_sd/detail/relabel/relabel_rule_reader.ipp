@@ -45,9 +45,9 @@ class RuleReader {
 
     /// Validates the result of read().
     /// \throws ConfigError
-    void check(detail::PatternBudget& patterns) const {
+    detail::SharedRulePtr check(detail::PatternBudget& patterns) const {
         try {
-            detail::CompiledRule(rule_, options_, patterns);
+            return detail::shared_rule(rule_, options_, patterns);
         } catch (const ConfigError& e) {
             yaml_[e.where()].fail(e.problem());
         }
@@ -148,13 +148,9 @@ std::vector<RelabelRule> detail::RelabelRuleReader::read(const YamlValue& list,
     if (!patterns_) patterns_.emplace(options.limits);
     const auto read_one = [&](const YamlValue& item) {
         RuleReader reader(item, options);
-        std::pair rule(reader.read(), options);
-        const auto place = good_.lower_bound(rule);
-        if (place == good_.end() || *place != rule) {
-            reader.check(*patterns_);
-            good_.insert(place, rule);
-        }
-        rules.push_back(std::move(rule.first));
+        RelabelRule rule = reader.read();
+        compiled_.insert(reader.check(*patterns_));
+        rules.push_back(std::move(rule));
     };
     mistakes.attempt([&] {
         const std::vector<YamlValue> items = list.items();

@@ -9,13 +9,12 @@ namespace k8s_sd::inline v0 {
 
 class Relabeler::Impl {
  public:
-    Impl(std::vector<RelabelRule> all, const RelabelOptions& options)
-        : rules(std::move(all)), limits(options.limits) {
-        compiled.reserve(rules.size());
+    Impl(Rules all, const RelabelOptions& options) : rules(std::move(all)), limits(options.limits) {
+        compiled.reserve(rules->size());
         detail::PatternBudget patterns(limits);
-        for (const RelabelRule& rule : rules) {
+        for (const RelabelRule& rule : *rules) {
             try {
-                compiled.emplace_back(rule, options, patterns);
+                compiled.push_back(detail::shared_rule(rule, options, patterns));
             } catch (const ConfigError& e) {
                 const std::string index = std::to_string(compiled.size());
                 throw ConfigError("relabel_configs[" + index + "]." + e.where(), e.problem());
@@ -23,22 +22,25 @@ class Relabeler::Impl {
         }
     }
 
-    const std::vector<RelabelRule> rules;
+    const Rules rules;
     const RelabelLimits limits;
-    std::vector<detail::CompiledRule> compiled;
+    std::vector<detail::SharedRulePtr> compiled;
 };
 
 Relabeler::Relabeler(std::vector<RelabelRule> rules, RelabelOptions options)
+    : Relabeler(std::make_shared<const std::vector<RelabelRule>>(std::move(rules)), options) {}
+
+Relabeler::Relabeler(Rules rules, const RelabelOptions& options)
     : impl_(std::make_shared<const Impl>(std::move(rules), options)) {}
 
 bool Relabeler::apply(MutableLabels& labels) const {
     if (impl_) {
         detail::RelabelBudget budget(impl_->limits);
-        const std::vector<detail::CompiledRule>& compiled = impl_->compiled;
+        const std::vector<detail::SharedRulePtr>& compiled = impl_->compiled;
         std::size_t at = 0;
         try {
             for (; at < compiled.size(); ++at) {
-                if (!compiled[at].apply(labels, budget)) return false;
+                if (!compiled[at]->compiled().apply(labels, budget)) return false;
             }
         } catch (const detail::RelabelLimitReached& e) {
             throw RelabelError(at, e.what());
@@ -53,10 +55,10 @@ std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
     if (impl_) {
         detail::RelabelBudget budget(impl_->limits);
         detail::RelabelBudget account(impl_->limits);
-        for (const detail::CompiledRule& rule : impl_->compiled) {
+        for (const detail::SharedRulePtr& rule : impl_->compiled) {
             RelabelStep& step = steps.emplace_back();
             try {
-                step = rule.explain(labels, budget, account);
+                step = rule->compiled().explain(labels, budget, account);
             } catch (const detail::RelabelLimitReached& e) {
                 step.reason = e.what();
                 step.refused = true;
@@ -71,7 +73,7 @@ std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
 
 const std::vector<RelabelRule>& Relabeler::rules() const noexcept {
     static const detail::Immortal<const std::vector<RelabelRule>> none;
-    return impl_ ? impl_->rules : *none;
+    return impl_ ? *impl_->rules : *none;
 }
 
 }  // namespace k8s_sd::inline v0

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,9 +17,12 @@ namespace k8s_sd::inline v0::detail {
 
 /// A ScrapeConfig with derived values common to all targets.
 struct PreparedJob {
-    explicit PreparedJob(ScrapeConfig);
+    explicit PreparedJob(std::shared_ptr<const ScrapeConfig>);
+    PreparedJob(const PreparedJob&) = delete;
+    PreparedJob& operator=(const PreparedJob&) = delete;
 
-    ScrapeConfig config;
+    const std::shared_ptr<const ScrapeConfig> shared_config;  ///< the host may use it, too
+    const ScrapeConfig& config;
     std::chrono::milliseconds timeout{};  ///< configured or default, at most the interval
     /// Labels added to targets without them, in Prometheus' order.
     std::vector<std::pair<std::string, std::string>> defaults;

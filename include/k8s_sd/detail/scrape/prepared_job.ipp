@@ -22,8 +22,9 @@ void add_defaults(const PreparedJob& job, MutableLabels& labels) {
 
 }  // namespace
 
-PreparedJob::PreparedJob(ScrapeConfig c)
-    : config(std::move(c)),
+PreparedJob::PreparedJob(std::shared_ptr<const ScrapeConfig> c)
+    : shared_config(std::move(c)),
+      config(*shared_config),
       timeout(std::min<std::chrono::milliseconds>(config.scrape_timeout.value_or(default_timeout),
                                                   config.scrape_interval)) {
     const auto add = [&](std::string_view name, std::string value) {

@@ -232,6 +232,8 @@ class ScrapeConfigReader {
         file_.jobs.clear();  // a refused one may be there
         file_.notes.clear();
         copied_ = 0;
+        // The limits are those of one job. Its rules stay compiled until the next one.
+        rule_reader_ = {};
         read_job(entry, {});
         if (!file_.failures.empty()) throw ScrapeConfigError(std::exchange(file_.failures, {}));
         ScrapeJob job = std::move(file_.jobs.back());

@@ -20,8 +20,8 @@ using std::chrono::milliseconds;
 /// The error of a target; empty: none.
 using Problem = std::string;
 
-std::shared_ptr<const detail::PreparedJob> make_job(ScrapeConfig config) {
-    validate(config);
+std::shared_ptr<const detail::PreparedJob> make_job(std::shared_ptr<const ScrapeConfig> config) {
+    validate(*config);
     return std::make_shared<const detail::PreparedJob>(std::move(config));
 }
 
@@ -71,10 +71,22 @@ Problem check_histogram_labels(const ScrapeConfig& config, const MutableLabels& 
     return {};
 }
 
-/// Clears the labels after use, because there may be very many.
-struct LabelsOfOneTarget {
+/// The labels of a target being made: clears them, because there may be very many. The memory
+/// stays for the next target of any builder in the thread.
+class LabelsOfOneTarget {
+ public:
+    LabelsOfOneTarget() = default;
     ~LabelsOfOneTarget() { labels.clear(); }
-    MutableLabels& labels;
+    LabelsOfOneTarget(const LabelsOfOneTarget&) = delete;
+    LabelsOfOneTarget& operator=(const LabelsOfOneTarget&) = delete;
+
+    MutableLabels& labels = of_thread();
+
+ private:
+    static MutableLabels& of_thread() {
+        thread_local MutableLabels labels;
+        return labels;
+    }
 };
 
 /// Rules are validated to produce valid names, but values may come from anywhere.
@@ -120,8 +132,13 @@ struct TargetBuilder::Scrape {
 };
 
 TargetBuilder::TargetBuilder(ScrapeConfig config, Sharding sharding, const RelabelLimits& limits)
+    : TargetBuilder(std::make_shared<const ScrapeConfig>(std::move(config)), std::move(sharding),
+                    limits) {}
+TargetBuilder::TargetBuilder(std::shared_ptr<const ScrapeConfig> config, Sharding sharding,
+                             const RelabelLimits& limits)
     : job_(make_job(std::move(config))),
-      relabeler_(job_->config.relabel_configs, options_with(limits, job_->config)),
+      relabeler_(Relabeler::Rules(job_, &job_->config.relabel_configs),
+                 options_with(limits, job_->config)),
       sharding_(std::move(sharding)),
       packer_(std::make_unique<detail::TargetPacker>(job_)) {}
 TargetBuilder::TargetBuilder(TargetBuilder&&) noexcept = default;
@@ -136,22 +153,23 @@ LabelMap TargetBuilder::discovered(const TargetGroup& group, std::size_t index) 
 
 BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index,
                                  const FleetShare& share) {
-    const LabelsOfOneTarget scope{labels_};
-    detail::append_discovered(*job_, *group, index, labels_);
+    const LabelsOfOneTarget scope;
+    MutableLabels& labels = scope.labels;
+    detail::append_discovered(*job_, *group, index, labels);
     try {
-        if (!relabeler_.apply(labels_)) return DropReason::relabelling;
+        if (!relabeler_.apply(labels)) return DropReason::relabelling;
     } catch (const RelabelError& e) {
         return TargetError{e.what()};
     }
-    Finished finished = finish(nullptr);
+    Finished finished = finish(labels, nullptr);
     if (auto* reason = std::get_if<DropReason>(&finished)) return *reason;
     if (auto* error = std::get_if<TargetError>(&finished)) return std::move(*error);
     auto& scrape = std::get<Scrape>(finished);
     if (share.is_shared()) {
-        const std::uint64_t key = share_key(group->share_key(), labels_, scrape.url);
+        const std::uint64_t key = share_key(group->share_key(), labels, scrape.url);
         if (!share.owns(key)) return OthersTarget{key};
     }
-    return packer_->pack(labels_.labels(), scrape.url, scrape.interval, scrape.timeout, group,
+    return packer_->pack(labels.labels(), scrape.url, scrape.interval, scrape.timeout, group,
                          index);
 }
 
@@ -175,21 +193,24 @@ std::uint64_t TargetBuilder::share_key(std::uint64_t group_key, const LabelsOfTa
 
 TargetExplanation TargetBuilder::explain(const TargetGroup& group, std::size_t index,
                                          const FleetShare& share) {
-    const LabelsOfOneTarget scope{labels_};
-    detail::append_discovered(*job_, group, index, labels_);
-    return explain_labels(share, group.share_key());
+    const LabelsOfOneTarget scope;
+    MutableLabels& labels = scope.labels;
+    detail::append_discovered(*job_, group, index, labels);
+    return explain_labels(labels, share, group.share_key());
 }
 
 TargetExplanation TargetBuilder::explain(const LabelMap& target, const FleetShare& share) {
-    const LabelsOfOneTarget scope{labels_};
-    detail::append_discovered(*job_, target, labels_);
-    return explain_labels(share, 0);
+    const LabelsOfOneTarget scope;
+    MutableLabels& labels = scope.labels;
+    detail::append_discovered(*job_, target, labels);
+    return explain_labels(labels, share, 0);
 }
 
-TargetExplanation TargetBuilder::explain_labels(const FleetShare& share, std::uint64_t group_key) {
+TargetExplanation TargetBuilder::explain_labels(MutableLabels& labels, const FleetShare& share,
+                                                std::uint64_t group_key) {
     TargetExplanation explanation;
-    explanation.discovered = labels_.to_map();
-    explanation.rules = relabeler_.explain(labels_);
+    explanation.discovered = labels.to_map();
+    explanation.rules = relabeler_.explain(labels);
     if (!explanation.rules.empty() && explanation.rules.back().dropped) {
         explanation.steps.emplace_back("dropped: by this rule");
         return explanation;
@@ -200,52 +221,53 @@ TargetExplanation TargetBuilder::explain_labels(const FleetShare& share, std::ui
                                     RelabelError(step.rule, step.reason).what());
         return explanation;
     }
-    const Finished finished = finish(&explanation.steps);
+    const Finished finished = finish(labels, &explanation.steps);
     if (const auto* error = std::get_if<TargetError>(&finished)) {
         explanation.steps.push_back("failed: " + error->message);
     } else if (const auto* scrape = std::get_if<Scrape>(&finished)) {
         if (share.is_shared()) {
-            const std::uint64_t key = share_key(group_key, labels_, scrape->url);
+            const std::uint64_t key = share_key(group_key, labels, scrape->url);
             std::string scraped =
                 std::exchange(explanation.steps.back(), fleet_account(share, key));
             if (!share.owns(key)) return explanation;
             explanation.steps.push_back(std::move(scraped));
         }
-        explanation.labels = labels_.to_map();
+        explanation.labels = labels.to_map();
         explanation.url = scrape->url;
     }
     return explanation;
 }
 
 /// Performs the steps after relabelling. `account`, if not null, receives a description of them.
-TargetBuilder::Finished TargetBuilder::finish(std::vector<std::string>* account) {
+TargetBuilder::Finished TargetBuilder::finish(MutableLabels& labels,
+                                              std::vector<std::string>* account) {
     const ScrapeConfig& config = job_->config;
-    labels_.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
+    labels.erase_if([](std::string_view name) { return name.starts_with("__meta_"); });
     // Sharding hashes labels in vmagent's order; Prometheus' relabelling leaves them unsorted.
     const bool shared = sharding_.options().members > 1;
-    if (shared && !detail::rules_of(config.dialect).sorts_labels_before_relabelling) labels_.sort();
-    const bool owned = sharding_.owns(labels_.labels());
-    if (shared && account) account->push_back(sharding_account(sharding_, labels_));
+    if (shared && !detail::rules_of(config.dialect).sorts_labels_before_relabelling) labels.sort();
+    const bool owned = sharding_.owns(labels.labels());
+    if (shared && account) account->push_back(sharding_account(sharding_, labels));
     if (!owned) return DropReason::sharding;
 
-    detail::TargetPlace place = detail::target_place(config, labels_.labels());
+    detail::TargetPlace place = detail::target_place(config, labels.labels());
     if (!place.problem.empty()) return TargetError{std::move(place.problem)};
     Scrape scrape{{}, {}, std::move(place.url)};
-    Problem problem = read_times(*job_, labels_, scrape.interval, scrape.timeout);
-    if (problem.empty()) problem = check_histogram_labels(config, labels_);
+    Problem problem = read_times(*job_, labels, scrape.interval, scrape.timeout);
+    if (problem.empty()) problem = check_histogram_labels(config, labels);
     if (!problem.empty()) return TargetError{std::move(problem)};
 
-    if (labels_.get(detail::instance_label).empty()) {
-        labels_.set(detail::instance_label, labels_.copy(place.instance));
+    if (labels.get(detail::instance_label).empty()) {
+        labels.set(detail::instance_label, labels.copy(place.instance));
         if (account) account->push_back("instance, which is empty, becomes " + place.instance);
     }
     if (const std::string& name = sharding_.options().member_label; !name.empty()) {
-        labels_.set(name, sharding_.options().member_name);
+        labels.set(name, sharding_.options().member_name);
         if (account) account->push_back(name + " becomes " + sharding_.options().member_name);
     }
-    problem = check_values(labels_);
+    problem = check_values(labels);
     if (!problem.empty()) return TargetError{std::move(problem)};
-    labels_.sort();
+    labels.sort();
     if (account) {
         account->push_back("scraped: " + scrape.url + " every " + format_duration(scrape.interval) +
                            ", for " + format_duration(scrape.timeout) + " at most");

@@ -13,11 +13,11 @@ namespace k8s_sd::inline v0 {
 
 namespace {
 
-constexpr std::size_t max_text = 1'000;  ///< bytes of one text in the configuration
+constexpr std::size_t max_config_text = 1'000;  ///< bytes of one text in the configuration
 
 /// Whether the labels that the job adds to each target are short.
 bool has_short_defaults(const ScrapeConfig& config) {
-    const auto is_short = [](const std::string& text) { return text.size() <= max_text; };
+    const auto is_short = [](const std::string& text) { return text.size() <= max_config_text; };
     return is_short(config.job_name) && is_short(config.metrics_path) &&
            std::all_of(config.params.begin(), config.params.end(), [&](const auto& parameter) {
                return std::all_of(parameter.second.begin(), parameter.second.end(), is_short);
@@ -49,12 +49,13 @@ class LeadingRules {
  private:
     static bool is_small(const RelabelRule& rule) {
         constexpr std::size_t max_sources = 8;
-        return rule.source_labels.size() <= max_sources && rule.separator.size() <= max_text &&
-               rule.target_label.size() <= max_text;
+        return rule.source_labels.size() <= max_sources &&
+               rule.separator.size() <= max_config_text &&
+               rule.target_label.size() <= max_config_text;
     }
     /// Whether the result is not much longer than the source, and the target label is fixed.
     static bool is_small_template(const RelabelRule& rule) {
-        return rule.replacement.size() <= max_text &&
+        return rule.replacement.size() <= max_config_text &&
                std::count(rule.replacement.begin(), rule.replacement.end(), '$') <= 1 &&
                rule.replacement.find("{{") == std::string::npos &&
                rule.target_label.find('$') == std::string::npos;

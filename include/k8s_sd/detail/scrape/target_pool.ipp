@@ -23,7 +23,9 @@ namespace k8s_sd::inline v0 {
 /// with the notification after those of the current change, or destroy it.
 class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
  public:
-    Impl(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
+    using SharedConfig = std::shared_ptr<const ScrapeConfig>;
+
+    Impl(SharedConfig config, TargetHandler& handler, Sharding sharding)
         : builder_(std::make_shared<TargetBuilder>(std::move(config), std::move(sharding))),
           news_(handler) {}
     Impl(const Impl&) = delete;
@@ -46,7 +48,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         carry_out(plan);
     }
     /// \param present  null: all providers
-    void reload(ScrapeConfig config, Sharding sharding,
+    void reload(SharedConfig config, Sharding sharding,
                 const std::span<const ProviderId>* present) {
         Plan plan;
         plan.builder = builder_with(std::move(config), std::move(sharding));
@@ -220,12 +222,25 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
         const std::size_t all = provider.all->target_count();
         return all - std::min(all, provider.targets);
     }
+    /// Left-out groups with at least `limit` targets; all of them if they have fewer.
+    static std::vector<TargetGroupPtr> left_out(const BuiltProvider& provider, std::size_t limit) {
+        std::vector<TargetGroupPtr> groups;
+        std::size_t targets = 0;
+        provider.all->read([&](const TargetGroups& all) {
+            all.for_each_group([&](const TargetGroupPtr& group) {
+                if (limit != 0 && targets >= limit) return;
+                if (find(provider, group->source())) return;
+                groups.push_back(group);
+                targets += group->size();
+            });
+        });
+        return groups;
+    }
     static void add_left_out(const BuiltProvider& provider, std::size_t limit,
                              std::vector<DroppedTarget>& result) {
         const auto is_full = [&] { return limit != 0 && result.size() >= limit; };
         if (!provider.all || is_full()) return;
-        for (const TargetGroupPtr& group : provider.all->groups()) {
-            if (find(provider, group->source())) continue;
+        for (const TargetGroupPtr& group : left_out(provider, limit)) {
             for (std::size_t i = 0; i < group->size(); ++i) {
                 if (is_full()) return;
                 result.push_back({std::string(group->source()),
@@ -237,9 +252,10 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
 
     // --- first phase: may fail -------------------------------------------------------------------
 
-    std::shared_ptr<TargetBuilder> builder_with(ScrapeConfig config, Sharding sharding) const {
-        const bool same =
-            config == builder_->config() && sharding.options() == builder_->sharding().options();
+    std::shared_ptr<TargetBuilder> builder_with(SharedConfig config, Sharding sharding) const {
+        const ScrapeConfig& present = builder_->config();
+        const bool same = (config.get() == &present || *config == present) &&
+                          sharding.options() == builder_->sharding().options();
         if (same) return builder_;
         return std::make_shared<TargetBuilder>(std::move(config), std::move(sharding));
     }
@@ -469,7 +485,18 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
     detail::TargetNews news_;
 };
 
+namespace {
+
+std::shared_ptr<const ScrapeConfig> shared_copy(ScrapeConfig config) {
+    return std::make_shared<const ScrapeConfig>(std::move(config));
+}
+
+}  // namespace
+
 TargetPool::TargetPool(ScrapeConfig config, TargetHandler& handler, Sharding sharding)
+    : TargetPool(shared_copy(std::move(config)), handler, std::move(sharding)) {}
+TargetPool::TargetPool(std::shared_ptr<const ScrapeConfig> config, TargetHandler& handler,
+                       Sharding sharding)
     : impl_(std::make_shared<Impl>(std::move(config), handler, std::move(sharding))) {}
 TargetPool::TargetPool(TargetPool&&) noexcept = default;
 TargetPool& TargetPool::operator=(TargetPool&& other) noexcept {
@@ -496,9 +523,16 @@ void TargetPool::set_metrics(std::shared_ptr<Metrics> metrics) {
 void TargetPool::clear() { impl_->clear(); }
 
 void TargetPool::reload(ScrapeConfig config, Sharding sharding) {
-    impl_->reload(std::move(config), std::move(sharding), nullptr);
+    reload(shared_copy(std::move(config)), std::move(sharding));
 }
 void TargetPool::reload(ScrapeConfig config, Sharding sharding,
+                        std::span<const ProviderId> providers) {
+    reload(shared_copy(std::move(config)), std::move(sharding), providers);
+}
+void TargetPool::reload(std::shared_ptr<const ScrapeConfig> config, Sharding sharding) {
+    impl_->reload(std::move(config), std::move(sharding), nullptr);
+}
+void TargetPool::reload(std::shared_ptr<const ScrapeConfig> config, Sharding sharding,
                         std::span<const ProviderId> providers) {
     impl_->reload(std::move(config), std::move(sharding), &providers);
 }

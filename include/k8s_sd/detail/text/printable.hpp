@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/text/utf8.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,10 @@ inline bool moves_text(std::string_view character) noexcept {
 /// Foreign text in a message: one line of printable characters in UTF-8, not too long.
 inline std::string printable(std::string_view text) {
     constexpr std::size_t longest = 400;
+    const auto is_plain = [](char c) { return c > ' ' && c <= '~'; };
+    if (text.size() <= longest && std::all_of(text.begin(), text.end(), is_plain)) {
+        return std::string(text);
+    }
     std::string out;
     for_each_utf8_part(start_of(text, longest), [&](std::string_view part) {
         while (!part.empty()) {
