@@ -3,6 +3,7 @@
 #include "k8s_sd/scrape/target_filter.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
 #include "k8s_sd/target_source.hpp"
+#include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "support/groups.hpp"
 #include "support/job_host.hpp"
@@ -332,8 +333,7 @@ class FilterScenario {
 }  // namespace
 
 TEST_CASE("Target filters: an index finds the filters that pass a group, and no others") {
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-        INFO("seed " << seed);
+    for_each_seed("FILTERS", 40, [&](std::uint64_t seed) {
         RandomJobs jobs(seed);
         detail::FilterIndex index;
         std::list<detail::FilterOwner> owners;
@@ -359,16 +359,15 @@ TEST_CASE("Target filters: an index finds the filters that pass a group, and no 
         for (detail::FilterOwner& owner : owners) index.remove(owner);
         CHECK(index.size() == 0);
         CHECK(index.passing(*jobs.group("g")).empty());
-    }
+    });
 }
 
 TEST_CASE("Target filters: the pools of any jobs have the same targets as without filters") {
     std::size_t spared = 0;
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        INFO("seed " << seed);
+    for_each_seed("FILTERS", 60, [&](std::uint64_t seed) {
         FilterScenario scenario(seed);
         scenario.run();
         spared += scenario.diffs_spared();
-    }
+    });
     CHECK(spared > 1'000);
 }
