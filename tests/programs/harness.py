@@ -36,8 +36,9 @@ def run(program, *arguments, variables=None):
 class Running:
     """A running program; its lines are read as they arrive."""
 
-    def __init__(self, program, *arguments, timeout=TIMEOUT):
-        self.process = subprocess.Popen(command(program, arguments), env=environment(), text=True,
+    def __init__(self, program, *arguments, timeout=TIMEOUT, variables=None):
+        self.process = subprocess.Popen(command(program, arguments), text=True,
+                                        env={**environment(), **(variables or {})},
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.watchdog = threading.Timer(timeout, self.process.kill)
@@ -68,6 +69,14 @@ class Running:
             if not re.match(USUAL_EVENT, line):
                 return line
 
+    def wait_for_list(self, job):
+        """Reads the log of k8s-sd up to the complete list of a job."""
+        line = self.log_line()
+        while f"job {job}: its list is complete" not in line:
+            if not line:
+                raise AssertionError("ended")
+            line = self.log_line()
+
     def signal(self, number):
         """Sends the signal and returns the exit status."""
         self.process.send_signal(number)
@@ -81,8 +90,8 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(program, *arguments, timeout=TIMEOUT):
-    instance = Running(program, *arguments, timeout=timeout)
+def running(program, *arguments, timeout=TIMEOUT, variables=None):
+    instance = Running(program, *arguments, timeout=timeout, variables=variables)
     try:
         yield instance
     finally:

@@ -94,8 +94,10 @@ void check(const ClusterOptions& options) {
     check_names(options);
 }
 
-std::vector<DiscoveryConfig> configs_of(DiscoveryConfig config, const ClusterOptions& options,
-                                        const std::function<void(const std::string&)>& on_warning) {
+std::vector<DiscoveryConfig> configs_of(
+    DiscoveryConfig config, const ClusterOptions& options,
+    const std::function<void(const std::string&)>& on_warning,
+    const std::function<void(const std::string& context, const std::string& why)>& on_left_out) {
     if (!options.several()) {
         if (!options.name.empty()) config.cluster.name = options.name;
         set_label(config, options);
@@ -120,8 +122,13 @@ std::vector<DiscoveryConfig> configs_of(DiscoveryConfig config, const ClusterOpt
             configs.push_back(std::move(one));
         } catch (const std::exception& e) {
             if (!options.all_contexts) throw;
-            on_warning("context " + printable(one.kubeconfig_context, 200) +
-                       " is left out: " + e.what());
+            const std::string why = printable(e.what(), 2000);
+            if (on_left_out) {
+                on_left_out(one.kubeconfig_context, why);
+            } else {
+                on_warning("context " + printable(one.kubeconfig_context, 200) +
+                           " is left out: " + why);
+            }
         }
     }
     if (configs.empty()) {

@@ -29,10 +29,13 @@ void check(const ClusterOptions&);
 
 /// The configurations for all clusters of the options: `config` itself, with its name, or one for
 /// each context. Finds and reads the kubeconfig. Contexts of --all-contexts that cannot be used are
-/// left out. `on_warning` receives them, in words, and contexts of one server.
+/// left out. `on_warning` receives them, in words, and contexts of one server; `on_left_out`, if
+/// given, receives the former in its place. All texts are printable, but not the names.
 /// \throws k8s_sd::ConfigError, Unusable
 std::vector<k8s_sd::DiscoveryConfig> configs_of(
     k8s_sd::DiscoveryConfig config, const ClusterOptions&,
-    const std::function<void(const std::string&)>& on_warning);
+    const std::function<void(const std::string&)>& on_warning,
+    const std::function<void(const std::string& context, const std::string& why)>& on_left_out =
+        {});
 
 }  // namespace support

@@ -129,10 +129,11 @@ void set(const CommandLine& command, const Given& given) {
 
 void handle_signals(const CommandLine& command, const std::vector<std::string>& arguments) {
     if (command.on_signal == CommandLine::OnSignal::as_usual) return;
-    const bool checks =
-        !command.checking_option.empty() &&
-        std::find(arguments.begin(), arguments.end(), command.checking_option) != arguments.end();
-    Signals::handle(checks ? exit_failed : exit_fine,
+    const bool fails =
+        command.on_signal == CommandLine::OnSignal::fail ||
+        (!command.checking_option.empty() &&
+         std::find(arguments.begin(), arguments.end(), command.checking_option) != arguments.end());
+    Signals::handle(fails ? exit_failed : exit_fine,
                     command.on_signal == CommandLine::OnSignal::end_or_reload);
 }
 

@@ -72,7 +72,8 @@ struct CommandLine {
     enum class OnSignal {
         end,            ///< SIGINT and SIGTERM end the program, with status 0
         end_or_reload,  ///< the same; SIGHUP is handled too
-        as_usual        ///< a filter: readers must see incomplete output as such
+        as_usual,       ///< a filter: readers must see incomplete output as such
+        fail            ///< SIGINT and SIGTERM end the program, with status 1: it has no answer
     };
     OnSignal on_signal = OnSignal::end;
     /// An option for programs that check something: if a signal ends the program, its status is 1.

@@ -61,7 +61,6 @@ void prepare_to_record(const RecordOptions& o, k8s_sd::DiscoveryConfig& config) 
 }
 
 void prepare_to_replay(const k8s_sd::sim::Recording& recording, k8s_sd::DiscoveryConfig& config) {
-    if (config.watch.gzip != Compression::automatic) return;
     using Part = k8s_sd::sim::RecordedPart;
     // An automatic choice is not for gzip at first. Only requests for objects have parameters.
     const auto list =
@@ -69,9 +68,11 @@ void prepare_to_replay(const k8s_sd::sim::Recording& recording, k8s_sd::Discover
             const std::string line = part.text.substr(0, part.text.find('\n'));
             return part.kind == Part::Kind::request && line.find('?') != std::string::npos;
         });
-    if (list != recording.parts.end() &&
-        list->text.find("Accept-Encoding: gzip") != std::string::npos) {
+    if (list == recording.parts.end()) return;
+    if (list->text.find("Accept-Encoding: gzip") != std::string::npos) {
         config.watch.gzip = Compression::always;
+    } else if (config.watch.gzip == Compression::always) {
+        config.watch.gzip = Compression::automatic;
     }
 }
 

@@ -32,7 +32,7 @@ void record(const RecordOptions&, k8s_sd::Environment&,
 /// Requests compressed lists, unless the configuration chooses: the recording has the bytes as they
 /// came, so that their compression costs nothing here.
 void prepare_to_record(const RecordOptions&, k8s_sd::DiscoveryConfig&);
-/// Requests what such a run requested.
+/// Requests what such a run requested, regardless of the configuration.
 void prepare_to_replay(const k8s_sd::sim::Recording&, k8s_sd::DiscoveryConfig&);
 
 /// \throws Unusable

@@ -18,7 +18,7 @@ namespace {
 
 // State of the handler; the pipe is never closed.
 std::array<int, 2> wake_pipe{-1, -1};
-std::atomic<bool> is_awaited = false;
+std::atomic<int> waiting = 0;  // objects
 std::atomic<bool> end_wanted = false;
 std::atomic<int> status_at_once = 0;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
@@ -26,7 +26,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_alw
 void on_signal(int signal) {
     const int before = errno;
     if (signal != SIGHUP) end_wanted = true;
-    if (is_awaited) {
+    if (waiting > 0) {
         const auto byte = static_cast<unsigned char>(signal);
         // A full pipe also wakes the reader.
         [[maybe_unused]] const ssize_t ignored = ::write(wake_pipe[1], &byte, 1);
@@ -73,11 +73,11 @@ void Signals::async_wait(std::function<void(int signal)> handler) {
         [signal, handler = std::move(handler)](boost::system::error_code ec, std::size_t) {
             if (!ec) handler(*signal);
         });
-    is_awaited = true;
+    if (!std::exchange(waits_, true)) ++waiting;
 }
 
 void Signals::cancel() {
-    is_awaited = false;
+    if (std::exchange(waits_, false)) --waiting;
     boost::system::error_code ignored;
     pipe_.cancel(ignored);
 }

@@ -28,11 +28,13 @@ class Signals {
 
     /// Calls `handler` with the next signal. A signal between two calls is not lost.
     void async_wait(std::function<void(int signal)> handler);
-    /// Drops the handler; from now on SIGINT and SIGTERM end the process at once.
+    /// Drops the handler. Without another object that waits, SIGINT and SIGTERM end the process at
+    /// once from now on.
     void cancel();
 
  private:
     boost::asio::posix::stream_descriptor pipe_;
+    bool waits_ = false;
 };
 
 }  // namespace support

@@ -69,12 +69,30 @@ void print_text(const AccessCheckLine& line, const std::string& cluster,
     out.end_line();
 }
 
+void print(const AccessCheckLine& line, const std::string& cluster, const Options& options,
+           LineWriter& out) {
+    if (options.output == Output::json) return print_json(line, cluster, out);
+    print_text(line, cluster, support::Terminal(STDOUT_FILENO, options.colours), out);
+}
+
 /// One after the other, up to a signal.
 support::ExitStatus check_each_cluster(Options options, LineWriter& out) {
-    const auto warn = [](const std::string& text) { std::cerr << "discover: " << text << '\n'; };
+    const auto warn = [&options](const std::string& text) {
+        if (options.log.format == support::LogFormat::text) {
+            std::cerr << "discover: " << text << '\n';
+        } else {
+            support::EventLog("discover", options.log).write(k8s_sd::LogLevel::warning, text);
+        }
+    };
     const support::ClusterOptions clusters = std::exchange(options.clusters, {});
     bool all_fine = true;
-    for (k8s_sd::DiscoveryConfig& config : configs_of(options.config, clusters, warn)) {
+    const auto on_left_out = [&](const std::string& context, const std::string& why) {
+        all_fine = false;
+        print({.step = "configuration", .result = AccessCheckLine::Result::failed, .text = why},
+              context, options, out);
+    };
+    for (k8s_sd::DiscoveryConfig& config :
+         configs_of(options.config, clusters, warn, on_left_out)) {
         if (support::Signals::end_is_wanted()) return support::exit_failed;
         Options own = options;
         own.config = std::move(config);
@@ -105,11 +123,8 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
         find_api_server(options.config);
     }
     bool all_fine = false;
-    const support::Terminal terminal(STDOUT_FILENO, options.colours);
     const auto on_line = [&](const AccessCheckLine& line) {
-        const std::string& cluster = options.config.cluster.name;
-        options.output == Output::json ? print_json(line, cluster, out)
-                                       : print_text(line, cluster, terminal, out);
+        print(line, options.config.cluster.name, options, out);
     };
     // A signal ends the check together with the programs it started.
     support::Signals signals(io.get_executor());

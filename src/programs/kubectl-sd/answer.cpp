@@ -119,7 +119,9 @@ std::string table_of(const std::vector<ClusterAnswer>& answers, bool wide, AddRo
         add(rows, one);
         for (std::size_t i = before; i < rows.size(); ++i) {
             std::string& cluster = rows[i].front();
-            if (!one.cluster.empty()) cluster = support::printable(one.cluster, 200);
+            if (cluster == "<none>" && !one.cluster.empty()) {
+                cluster = support::printable(one.cluster, 200);
+            }
             has_clusters = has_clusters || cluster != "<none>";
         }
     }
@@ -129,8 +131,10 @@ std::string table_of(const std::vector<ClusterAnswer>& answers, bool wide, AddRo
     return table_text(rows);
 }
 
-/// The object after a member with the name of the cluster.
+/// The object after a member with the name of the cluster, unless it has one: a configuration may
+/// name its own server.
 json::object with_cluster(const std::string& cluster, const json::object& object) {
+    if (object.contains("cluster")) return object;
     json::object result{{"cluster", cluster}};
     for (const auto& member : object) result.emplace(member.key(), member.value());
     return result;

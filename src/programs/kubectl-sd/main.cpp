@@ -47,7 +47,9 @@ support::ExitStatus why(const Question& question) {
                             return std::string();
                         });
     const std::vector<ClusterAnswer>& answers = questions.ask();
-    if (questions.has_answers()) std::cout << why_text(answers, question.form) << std::flush;
+    if (questions.is_printable(question.form)) {
+        std::cout << why_text(answers, question.form) << std::flush;
+    }
     const bool complete = questions.print_errors();
     const bool found = std::any_of(answers.begin(), answers.end(), [](const ClusterAnswer& one) {
         const json::value* flag = one.answer.if_contains("found");

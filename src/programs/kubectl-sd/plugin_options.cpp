@@ -53,8 +53,9 @@ support::CommandLine command(Question& q, std::string name, std::string about) {
                              q.discovery.server, q.discovery.clusters,
                              "as kubectl: $KUBECONFIG, ~/.kube/config, or the pod's own cluster"),
                          support::credential_options(q.discovery.server)},
-            .notes = "Exit status: 0 fine, 1 no such object, or no answer of a cluster in time, "
-                     "2 unusable\narguments or configuration.\n"};
+            .notes = "Exit status: 0 fine; 1 no such object, no answer of a cluster in time, or a "
+                     "signal;\n2 unusable arguments or configuration.\n",
+            .on_signal = support::CommandLine::OnSignal::fail};
 }
 
 }  // namespace

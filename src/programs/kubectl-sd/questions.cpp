@@ -11,12 +11,13 @@
 #include <exception>
 #include <future>
 #include <iostream>
-#include <optional>
 #include <utility>
 
 namespace kubectl_sd {
 
 namespace {
+
+constexpr std::size_t max_running = 8;  // clusters at a time
 
 /// Completes the options of k8s-sd in this process.
 void prepare(Question& question) {
@@ -81,7 +82,17 @@ void Questions::add_clusters(Question question) {
     check_file(question);
     const support::ClusterOptions clusters = std::exchange(options.clusters, {});
     const auto warn = [](const std::string& text) { std::cerr << "kubectl-sd: " << text << '\n'; };
-    for (k8s_sd::DiscoveryConfig& server : configs_of(options.server, clusters, warn)) {
+    const auto on_left_out = [&](const std::string& context, const std::string& why) {
+        add(question, context, why);
+    };
+    std::vector<k8s_sd::DiscoveryConfig> servers;
+    try {
+        servers = configs_of(options.server, clusters, warn, on_left_out);
+    } catch (const support::Unusable&) {
+        print_errors();  // of all contexts
+        throw;
+    }
+    for (k8s_sd::DiscoveryConfig& server : servers) {
         // Rules see the name as in a k8s-sd with all of these clusters.
         options.clusters.name = server.cluster.name;
         options.clusters.label = clusters.label;
@@ -90,26 +101,28 @@ void Questions::add_clusters(Question question) {
     }
 }
 
-void Questions::add(const Question& question, std::string cluster) {
-    asked_.push_back({question, nullptr, nullptr});
-    answers_.push_back({.cluster = std::move(cluster)});
+void Questions::add(const Question& question, std::string cluster, std::string error) {
+    asked_.push_back({question, {}, nullptr, nullptr});
+    answers_.push_back({.cluster = std::move(cluster), .error = std::move(error)});
 }
 
-/// Of all clusters at the same time: some may not answer.
-void Questions::read_config_maps() {
-    std::vector<std::future<ConfigMapText>> texts;
-    for (const Asked& one : asked_) {
-        const Question& question = one.question;
-        if (question.config_map.name.empty()) return;
-        texts.push_back(std::async(std::launch::async, [&question] {
+bool Questions::has_config_map() const { return !asked_.front().question.config_map.name.empty(); }
+
+/// Before the first file is written: a signal may end the process here.
+void Questions::read_config_maps(std::size_t begin, std::size_t end) {
+    std::vector<std::future<ConfigMapText>> texts(end - begin);
+    for (std::size_t i = begin; i < end; ++i) {
+        if (!answers_[i].error.empty()) continue;
+        const Question& question = asked_[i].question;
+        texts[i - begin] = std::async(std::launch::async, [&question] {
             return read_config_map(question.config_map, question.discovery.server,
                                    question.timeout);
-        }));
+        });
     }
-    for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
+        if (!texts[i - begin].valid()) continue;
         try {
-            asked_[i].file = std::make_unique<ConfigMapFile>(texts[i].get());
-            asked_[i].question.discovery.config_file = asked_[i].file->path();
+            asked_[i].text = texts[i - begin].get();
         } catch (const std::exception& e) {
             if (asked_.size() == 1) throw;
             answers_[i].error = support::printable(k8s_sd::in_words(e), 2000);
@@ -120,6 +133,10 @@ void Questions::read_config_maps() {
 void Questions::start(std::size_t i) {
     Asked& one = asked_[i];
     try {
+        if (has_config_map()) {
+            one.file = std::make_unique<ConfigMapFile>(one.text);
+            one.question.discovery.config_file = one.file->path();
+        }
         one.session = std::make_unique<Session>(
             io_, one.question, url_,
             [this, i](const boost::json::object& answer) {
@@ -139,31 +156,56 @@ void Questions::start(std::size_t i) {
 
 void Questions::on_end() {
     if (--running_ != 0) return;
-    // Until the last answer the first signal ends all of them, and no file stays behind.
-    boost::asio::post(io_, [this] {
-        for (const Asked& one : asked_) {
-            if (one.session) one.session->stop();
-        }
-    });
+    boost::asio::post(io_, [this] { stop_all(); });
+}
+
+void Questions::stop_all() {
+    for (Asked& one : asked_) {
+        one.file.reset();
+        if (one.session) one.session->stop();
+    }
+    signals_.cancel();
 }
 
 const std::vector<ClusterAnswer>& Questions::ask() {
-    read_config_maps();
-    for (std::size_t i = 0; i < asked_.size(); ++i) {
+    for (std::size_t i = 0; i < asked_.size(); i += max_running) {
+        ask(i, std::min(i + max_running, asked_.size()));
+    }
+    return answers_;
+}
+
+void Questions::ask(std::size_t begin, std::size_t end) {
+    if (support::Signals::end_is_wanted()) return;
+    if (has_config_map()) {
+        read_config_maps(begin, end);
+        // From here to the removal of the files a signal only ends the sessions.
+        signals_.async_wait([](int) {});
+    }
+    for (std::size_t i = begin; i < end; ++i) {
         if (answers_[i].error.empty()) start(i);
     }
+    if (running_ == 0) stop_all();
+    io_.restart();
     io_.run();
-    for (std::size_t i = 0; i < asked_.size(); ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
         if (!asked_[i].session) continue;
         answers_[i].is_answered = asked_[i].session->is_answered();
         answers_[i].error = asked_[i].session->error();
+        asked_[i].session.reset();
     }
-    return answers_;
 }
 
 bool Questions::has_answers() const {
     return std::any_of(answers_.begin(), answers_.end(),
                        [](const ClusterAnswer& one) { return one.is_answered; });
+}
+
+bool Questions::is_printable(Form form) const {
+    if (has_answers()) return true;
+    const bool has_errors = form == Form::json || form == Form::yaml;
+    return has_errors && answers_.size() > 1 &&
+           std::any_of(answers_.begin(), answers_.end(),
+                       [](const ClusterAnswer& one) { return !one.error.empty(); });
 }
 
 bool Questions::print_errors() const {

@@ -30,6 +30,18 @@ k8s_sd_program::ListClientOptions client_options(const k8s_sd::ApiServerConfig& 
             .token_file = server.auth.bearer_token_file};
 }
 
+/// Whether an object is unknown, and a job has not listed everything yet.
+bool may_be_found_later(const json::object& answer) {
+    const json::value* found = answer.if_contains("found");
+    const json::value* jobs = answer.if_contains("jobs");
+    if (!found || *found != false || !jobs || !jobs->is_array()) return false;
+    return std::any_of(jobs->get_array().begin(), jobs->get_array().end(), [](const auto& job) {
+        const json::object* object = job.if_object();
+        const json::value* complete = object ? object->if_contains("complete") : nullptr;
+        return complete && *complete == false;
+    });
+}
+
 std::optional<std::string> error_in(const json::value& answer) {
     const json::object* object = answer.if_object();
     const json::value* error = object ? object->if_contains("error") : nullptr;
@@ -46,7 +58,7 @@ Session::Session(boost::asio::io_context& io, const Question& question, std::str
       from_(question.from),
       client_options_(client_options(question.discovery.server.api_server)),
       timer_(io),
-      end_(std::chrono::steady_clock::now() + question.timeout),
+      timeout_(question.timeout),
       url_(std::move(url)),
       on_answer_(std::move(on_answer)),
       on_end_(std::move(on_end)) {
@@ -54,8 +66,8 @@ Session::Session(boost::asio::io_context& io, const Question& question, std::str
     wait();
 }
 
-void Session::wait() {
-    timer_.expires_after(std::chrono::milliseconds(20));
+void Session::wait(std::chrono::milliseconds pause) {
+    timer_.expires_after(pause);
     timer_.async_wait([this](boost::system::error_code ec) {
         if (!ec) on_timer();
     });
@@ -65,12 +77,23 @@ void Session::on_timer() {
     // A signal reaches one of several programs.
     if (support::Signals::end_is_wanted()) return end();
     const auto on_answer = [this](const HttpServer::Reply& reply) { on_reply(reply); };
+    start_timeout();
     if (!program_) return ask_there(on_answer);
     if (program_->is_configured()) {
         return ask_program("/readyz", [this](const HttpServer::Reply& reply) { on_ready(reply); });
     }
     if (in_time()) return wait();
     fail("the configuration has not been read in time");
+}
+
+/// Programs are constructed one after the other, and a busy machine reads files late: the time for
+/// lists begins once there is a configuration.
+void Session::start_timeout() {
+    const bool lists = !program_ || program_->is_configured();
+    const Step step = lists ? Step::lists : Step::configuration;
+    if (std::exchange(step_, step) == step) return;
+    const std::chrono::nanoseconds for_file = std::chrono::seconds(30);
+    end_ = std::chrono::steady_clock::now() + (lists ? timeout_ : std::max(timeout_, for_file));
 }
 
 void Session::on_ready(const HttpServer::Reply& reply) {
@@ -100,6 +123,10 @@ void Session::on_reply(const HttpServer::Reply& reply) {
     const bool complete = flag && *flag == true;
     // Tables of targets are made after the first question.
     if (!complete && in_time()) return wait();
+    // A running k8s-sd is not asked whether it is ready.
+    if (!program_ && may_be_found_later(answer) && in_time()) {
+        return wait(std::chrono::milliseconds(500));
+    }
     url_ = on_answer_(answer);
     if (!url_.empty()) return wait();
     answered_ = true;

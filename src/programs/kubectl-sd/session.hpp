@@ -37,12 +37,13 @@ class Session {
     void stop();
 
  private:
-    void wait();
+    void wait(std::chrono::milliseconds pause = std::chrono::milliseconds(20));
     void on_timer();
     void on_ready(const support::HttpServer::Reply&);
     void on_reply(const support::HttpServer::Reply&);
     void ask_program(std::string_view url, const support::HttpServer::Respond&);
     void ask_there(support::HttpServer::Respond);
+    void start_timeout();
     bool in_time() const { return std::chrono::steady_clock::now() < end_; }
     void fail(std::string text);
     void end();
@@ -55,7 +56,9 @@ class Session {
     const std::string no_tag_;
     k8s_sd_program::ListReply reply_;
     boost::asio::steady_timer timer_;
-    const std::chrono::steady_clock::time_point end_;
+    const std::chrono::nanoseconds timeout_;       ///< of the lists
+    std::chrono::steady_clock::time_point end_{};  ///< of the step that has a time limit now
+    enum class Step { start, configuration, lists } step_ = Step::start;
     std::string url_;
     const OnAnswer on_answer_;
     std::function<void()> on_end_;

@@ -308,6 +308,11 @@ class Alerts(unittest.TestCase):
     def test_each_fault_raises_its_alert_and_no_other_one(self):
         self.check("1m", *(fault_case(alert, *fault) for alert, fault in FAULTS.items()))
 
+    def test_clusters_that_fail_together_are_not_called_failing(self):
+        both = [cluster("k8s_sd_server_failing", name, "1x120") for name in ("blue", "green")]
+        self.check("1m", {"interval": "1m", "input_series": [*both, RUNS],
+                          "promql_expr_test": [fired(60, [])]})
+
     def test_a_quiet_week_raises_none(self):
         self.check("3m", {"interval": "1m", "input_series": QUIET,
                           "promql_expr_test": [fired(7 * DAY, [])]})

@@ -107,6 +107,12 @@ class Release(unittest.TestCase):
         notes = (self.folder / f"first/k8s_sd-{version}.notes.md").read_text(encoding="utf-8")
         self.assertRegex(notes, rf"^# k8s_sd {version}\n\n## Upgrading\n\n\w")
 
+    def test_a_stage_is_no_folder(self):
+        result = run("scripts/release", "verify", "lint", cwd=self.clone)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("needs a folder before the stage lint", result.stderr)
+        self.assertFalse((self.clone / "lint").exists())
+
     def test_it_must_be_verified(self):
         result = self.make("unverified")
         self.assertEqual(result.returncode, 1)

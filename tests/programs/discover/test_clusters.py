@@ -90,6 +90,18 @@ class Contexts(unittest.TestCase):
         self.assertEqual(named.returncode, 2)
         self.assertIn("clusters[1].cluster.server: is missing", named.stderr)
 
+    def test_a_context_that_cannot_be_used_fails_the_check(self):
+        with simulated_cluster() as blue:
+            with file_with(kubeconfig(blue=blue, broken=None), "kc") as path:
+                arguments = ("--check", "--kubeconfig", path, "--role", "node", "--timeout", 30,
+                             "--all-contexts")
+                text = run("discover", *arguments)
+                lines = run("discover", *arguments, "--output", "json").stdout.splitlines()
+        self.assertEqual(text.returncode, 1)
+        self.assertRegex(text.stdout, r"(?m)^\[broken\] FAILED +configuration: .*is missing")
+        self.assertEqual([line["cluster"] for line in map(json.loads, lines)
+                          if line["result"] == "FAILED"], ["broken"])
+
     def test_contexts_with_one_server_are_named_in_a_warning(self):
         with simulated_cluster() as server:
             with file_with(kubeconfig(admin=server, dev=server), "kc") as path:

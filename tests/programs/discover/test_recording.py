@@ -199,10 +199,12 @@ class Recordings(unittest.TestCase):
                 recorded = self.record(*options)
                 with gzip.open(self.file, "rb") as file:
                     self.assertEqual(b"\nAccept-Encoding: gzip\r\n" in file.read(), compressed)
-                result = self.replay("--output", "json")
-                self.assertEqual(result.stderr, "")
-                if "--anonymise" not in options:
-                    self.assertEqual(result.stdout, recorded)
+                # A replay requests what was recorded.
+                for replaying in ((), ("--gzip", "off"), ("--gzip", "on")):
+                    result = self.replay("--output", "json", *replaying)
+                    self.assertEqual(result.stderr, "")
+                    if "--anonymise" not in options:
+                        self.assertEqual(result.stdout, recorded)
 
     def test_the_speed_of_a_replay_does_not_change_its_output(self):
         recorded = self.record()

@@ -6,7 +6,10 @@ import json
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
+import tempfile
 import threading
 import unittest
 import urllib.parse
@@ -40,9 +43,12 @@ class ConfigMaps(http.server.BaseHTTPRequestHandler):
     it."""
     protocol_version = "HTTP/1.1"
     data = {}
+    asked_for_nodes = threading.Event()
 
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
+        if url.path.endswith("/nodes"):
+            self.asked_for_nodes.set()
         query = urllib.parse.parse_qs(url.query)
         if "watch" in query or not url.path.endswith("/configmaps"):
             return self.reply(404 if "watch" not in query else 403, {
@@ -71,10 +77,15 @@ class ConfigMaps(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@contextlib.contextmanager
 def server_of_config_map(data):
     ConfigMaps.data = data
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ConfigMaps)
+    ConfigMaps.asked_for_nodes.clear()
+    return server_with(ConfigMaps)
+
+
+@contextlib.contextmanager
+def server_with(handler):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -83,6 +94,26 @@ def server_of_config_map(data):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+class YoungK8sSd(http.server.BaseHTTPRequestHandler):
+    """A k8s-sd that knows the object web from the second question on."""
+    questions = 0
+
+    def do_GET(self):
+        YoungK8sSd.questions += 1
+        found = self.questions > 1
+        text = json.dumps({
+            "found": found, "complete": True,
+            "jobs": [{"job": "pods", "complete": found, "not": [], "not_total": 0, "text": "",
+                      "in": [{"job": "pods", "state": "active"}] * found}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
 
 
 def url_of(server):
@@ -147,14 +178,49 @@ class SeveralClusters(unittest.TestCase):
         self.assertEqual((away["cluster"], set(away)), ("away", {"cluster", "error"}))
         self.assertEqual((blue["cluster"], blue["found"]), ("blue", True))
 
+    def test_a_context_that_cannot_be_used_is_an_error(self):
+        with clusters(blue="sim", broken="") as (kc, _):
+            why = self.ask("why", "node/node-a1", *kc, "--all-contexts", "-o", "json", status=1)
+            targets = self.ask("targets", "nodes", *kc, "--all-contexts", status=1)
+        broken, blue = json.loads(why.stdout)["clusters"]
+        self.assertEqual((broken["cluster"], set(broken)), ("broken", {"cluster", "error"}))
+        self.assertEqual((blue["cluster"], blue["found"]), ("blue", True))
+        self.assertRegex(targets.stderr, r"^kubectl-sd: broken: .*is missing\n$")
+        self.assertIn("node/node-a1", targets.stdout)
+
+    def test_without_an_answer_json_has_the_errors(self):
+        with clusters(a=AWAY, b=AWAY) as (kc, _):
+            result = self.ask("why", "web", *kc, "--all-contexts", "--timeout", 0.1, "-o", "json",
+                              status=1)
+        self.assertEqual([set(one) for one in json.loads(result.stdout)["clusters"]],
+                         [{"cluster", "error"}] * 2)
+
+    def test_more_clusters_than_are_asked_at_a_time(self):
+        with clusters(blue="sim") as (_, urls), clusters(
+                **{f"c{i}": urls["blue"] for i in range(10)}) as (kc, _):
+            jobs = "scrape_configs: [{job_name: n, kubernetes_sd_configs: [{role: node}]}]"
+            found = self.ask("why", "node/node-a1", *kc, "--all-contexts", "--timeout", 50, "-o",
+                             "json", jobs=jobs)
+        answers = json.loads(found.stdout)["clusters"]
+        self.assertEqual([(one["cluster"], one["found"]) for one in answers],
+                         [(f"c{i}", True) for i in range(10)])
+
+    def test_a_server_of_the_configuration_keeps_its_name(self):
+        with clusters(blue="sim", green="sim") as (kc, urls):
+            jobs = ("scrape_configs: [{job_name: nodes, kubernetes_sd_configs: [{role: node, "
+                    "api_server: '%s', cluster: prod}]}]" % urls["blue"])
+            why = self.ask("why", "node/node-a1", *kc, "--all-contexts", jobs=jobs)
+            rows = json.loads(self.ask("targets", *kc, "--all-contexts", "-o", "json",
+                                       jobs=jobs).stdout)
+        self.assertEqual([columns(line)[0] for line in why.stdout.splitlines()],
+                         ["CLUSTER", "prod", "prod"])
+        self.assertEqual({row["cluster"] for row in rows}, {"prod"})
+
     def test_a_running_k8s_sd_says_the_cluster_of_each_target(self):
         with clusters(blue="sim", green="sim") as (kc, _), file_with(JOBS) as config, running(
                 "k8s-sd", "--config", config, *kc, "--all-contexts", "--listen",
                 "127.0.0.1:0") as server:
-            line = server.log_line()
-            while "nodes: its list is complete" not in line:
-                self.assertTrue(line)
-                line = server.log_line()
+            server.wait_for_list("nodes")
             url = url_of(server)
             why = run("kubectl-sd", "why", "node/node-a1", "--from", url, "-o", "wide")
             rows = json.loads(run("kubectl-sd", "targets", "nodes", "--from", url, "-o",
@@ -354,6 +420,38 @@ scrape_configs:
                          "http://127.0.0.1:1", "--timeout", "0.1")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, "not everything has been listed in time:\n")
+
+    def test_the_time_for_lists_begins_after_the_configuration(self):
+        jobs = "scrape_configs:\n" + "".join(
+            f"- {{job_name: j{i}, kubernetes_sd_configs: [{{role: node}}]}}\n" for i in range(1000))
+        with file_with(jobs) as config:
+            result = run("kubectl-sd", "targets", "--config", config, "--api-server", AWAY,
+                         "--timeout", "0.001")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, "not everything has been listed in time:\n")
+
+    def test_a_young_k8s_sd_is_asked_again(self):
+        YoungK8sSd.questions = 0
+        with server_with(YoungK8sSd) as url:
+            result = run("kubectl-sd", "why", "web", "--from", url)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(YoungK8sSd.questions, 2)
+
+    def test_a_signal_leaves_no_configuration_behind(self):
+        with server_of_config_map({"sd.yml": JOBS}) as maps, socket.create_server(
+                ("127.0.0.1", 0)) as silent, tempfile.TemporaryDirectory() as folder, clusters(
+                    blue=maps, silent=f"http://127.0.0.1:{silent.getsockname()[1]}") as (kc, _):
+            def interrupted(wait, *options):
+                with running("kubectl-sd", "targets", "--configmap", "monitoring/sd", *kc,
+                             *options, variables={"TMPDIR": folder}) as program:
+                    connection = wait()  # stays open
+                    self.assertEqual(program.signal(signal.SIGINT), 1)
+                    del connection
+                self.assertEqual(os.listdir(folder), [])
+            silent.settimeout(TIMEOUT)
+            interrupted(silent.accept, "--all-contexts")
+            interrupted(lambda: self.assertTrue(ConfigMaps.asked_for_nodes.wait(TIMEOUT)),
+                        "--context", "blue")
 
     def test_rights_are_checked_in_each_cluster(self):
         with clusters(blue="sim", away=AWAY) as (kc, _):

@@ -76,6 +76,7 @@ class FirstSteps(unittest.TestCase):
                 "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--config", config,
                 "--check-interval", "0.1") as program:
             url = program.line_with(r"^listens at (http://.*)$").group(1)
+            program.wait_for_list("pods")
 
             def scraped():
                 table = run("kubectl-sd", "why", "orders-db-0", "-n", "shop", "--from", url)
