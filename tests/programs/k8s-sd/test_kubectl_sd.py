@@ -444,14 +444,16 @@ scrape_configs:
             def interrupted(wait, *options):
                 with running("kubectl-sd", "targets", "--configmap", "monitoring/sd", *kc,
                              *options, variables={"TMPDIR": folder}) as program:
-                    connection = wait()  # stays open
-                    self.assertEqual(program.signal(signal.SIGINT), 1)
-                    del connection
+                    with wait():  # a connection stays open
+                        self.assertEqual(program.signal(signal.SIGINT), 1)
                 self.assertEqual(os.listdir(folder), [])
             silent.settimeout(TIMEOUT)
-            interrupted(silent.accept, "--all-contexts")
-            interrupted(lambda: self.assertTrue(ConfigMaps.asked_for_nodes.wait(TIMEOUT)),
-                        "--context", "blue")
+            interrupted(lambda: silent.accept()[0], "--all-contexts")
+
+            def wait_for_lists():
+                self.assertTrue(ConfigMaps.asked_for_nodes.wait(TIMEOUT))
+                return contextlib.nullcontext()
+            interrupted(wait_for_lists, "--context", "blue")
 
     def test_rights_are_checked_in_each_cluster(self):
         with clusters(blue="sim", away=AWAY) as (kc, _):
