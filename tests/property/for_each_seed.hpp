@@ -1,6 +1,6 @@
 #pragma once
 
-#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -35,6 +35,7 @@ void for_each_seed(const std::string& name, std::uint64_t runs, Play&& play) {
     const std::string variable = "K8S_SD_" + name;
     const std::uint64_t first = number_from(variable + "_SEED", 1);
     const std::uint64_t end = first + number_from(variable + "_RUNS", default_runs(runs));
+    REQUIRE(first < end);
     for (std::uint64_t seed = first; seed < end; ++seed) {
         INFO(variable << "_SEED=" << seed << ' ' << variable << "_RUNS=1");
         play(seed);
