@@ -19,6 +19,12 @@ namespace {
 using support::UsageError;
 using Text = const std::string&;
 
+std::size_t bytes_of_memory(Text text) {
+    constexpr std::size_t least = std::size_t{1} << 20;
+    constexpr std::size_t most = std::size_t{1} << 40;
+    return support::number(text, least, most, "1048576 to 1099511627776");
+}
+
 support::Section config_options(Options& o) {
     return {
         "Which jobs, as a file says it",
@@ -79,11 +85,7 @@ support::Section monitors_options(MonitorsOptions& o) {
              {"--monitors-max-bytes", "N",
               "of the configurations of these jobs, with the values of Secrets and with compiled "
               "regular expressions, shared the same way (default 536870912)",
-              [&](Text v) {
-                  constexpr std::size_t least = std::size_t{1} << 20;
-                  constexpr std::size_t most = std::size_t{1} << 40;
-                  o.room.bytes = support::number(v, least, most, "1048576 to 1099511627776");
-              }}}};
+              [&](Text v) { o.room.bytes = bytes_of_memory(v); }}}};
 }
 
 support::Section single_job_options(Options& o) {
@@ -120,12 +122,7 @@ support::Section serve_options(Options& o) {
          {"--max-list-bytes", "N",
           "of all lists, with those that readers are still being sent; further ones get 503 "
           "(default 4294967296)",
-          [&](Text v) {
-              constexpr std::size_t least = std::size_t{1} << 20;
-              constexpr std::size_t most = std::size_t{1} << 40;
-              o.serve.lists.held_bytes =
-                  support::number(v, least, most, "1048576 to 1099511627776");
-          }},
+          [&](Text v) { o.serve.lists.held_bytes = bytes_of_memory(v); }},
          {"--page-dir", "DIRECTORY",
           "read the files of the page there at each request, to work on them",
           support::text(o.page_directory)},
