@@ -1,6 +1,8 @@
 """Runs the programs and examples from the folder $K8S_SD_EXAMPLES."""
 
 import contextlib
+import http.server
+import json
 import os
 import re
 import subprocess
@@ -103,6 +105,38 @@ def simulated_cluster(timeout=TIMEOUT):
     """The URL of a simulated cluster that changes about once a second."""
     with running("discover", "--sim", "--output", "quiet", timeout=timeout) as cluster:
         yield cluster.error_line().rpartition(" ")[2]
+
+
+class JsonHandler(http.server.BaseHTTPRequestHandler):
+    """Base of a test's HTTP server; it writes no log."""
+    protocol_version = "HTTP/1.1"
+
+    def reply(self, status, body):
+        text = json.dumps(body).encode()
+        with contextlib.suppress(ConnectionError):  # a client that has its answer
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def server_with(handler):
+    """The URL of an HTTP server in threads of the test."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @contextlib.contextmanager

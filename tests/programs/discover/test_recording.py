@@ -1,23 +1,19 @@
 """discover --record and --replay, and k8s-sd --record."""
 
-import contextlib
 import gzip
 import hashlib
-import http.server
 import json
 import os
 import re
 import signal
 import tempfile
-import threading
 import unittest
 
-from harness import TIMEOUT, run, running, simulated_cluster
+from harness import TIMEOUT, JsonHandler, run, running, server_with, simulated_cluster
 
 
-class BigList(http.server.BaseHTTPRequestHandler):
+class BigList(JsonHandler):
     """An API server with 2 MB of pods that compress badly."""
-    protocol_version = "HTTP/1.1"
     # Each has other words.
     pods = [{"metadata": {"namespace": "a", "name": f"p{i}", "uid": str(i), "annotations": {
         "x": "".join(hashlib.sha256(f"{i} {j}".encode()).hexdigest() for j in range(32))}}}
@@ -25,30 +21,12 @@ class BigList(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         is_list = "/pods?" in self.path and "watch=" not in self.path
-        body = json.dumps({"kind": "PodList", "apiVersion": "v1", "items": self.pods,
-                           "metadata": {"resourceVersion": "1"}} if is_list else {
-                               "kind": "Status", "apiVersion": "v1", "status": "Failure",
-                               "code": 404, "reason": "NotFound"}).encode()
-        with contextlib.suppress(ConnectionError):
-            self.send_response(200 if is_list else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-def big_server(test):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BigList)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    test.addCleanup(server.server_close)
-    test.addCleanup(thread.join)
-    test.addCleanup(server.shutdown)
-    return f"http://127.0.0.1:{server.server_port}"
+        if is_list:
+            self.reply(200, {"kind": "PodList", "apiVersion": "v1", "items": self.pods,
+                             "metadata": {"resourceVersion": "1"}})
+        else:
+            self.reply(404, {"kind": "Status", "apiVersion": "v1", "status": "Failure",
+                             "code": 404, "reason": "NotFound"})
 
 
 class Recordings(unittest.TestCase):
@@ -172,9 +150,10 @@ class Recordings(unittest.TestCase):
                          sizes[1:])
 
     def test_a_full_recording_ends_and_the_program_does_not(self):
-        result = run("discover", "--role", "pod", "--once", "--gzip", "off", "--output", "quiet",
-                     "--record", self.file, "--record-max-size", "1", "--api-server",
-                     big_server(self))
+        with server_with(BigList) as url:
+            result = run("discover", "--role", "pod", "--once", "--gzip", "off", "--output",
+                         "quiet", "--record", self.file, "--record-max-size", "1", "--api-server",
+                         url)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("the recording ends early: it has reached its limit of 1048576 bytes",
                       result.stderr)

@@ -1,7 +1,6 @@
 """kubectl-sd, the plugin of kubectl, with a simulated cluster."""
 
 import contextlib
-import http.server
 import json
 import os
 import re
@@ -15,7 +14,8 @@ import unittest
 import urllib.parse
 
 import harness
-from harness import TIMEOUT, file_with, run, running, simulated_cluster
+from harness import (TIMEOUT, JsonHandler, file_with, run, running, server_with,
+                     simulated_cluster)
 
 try:
     import yaml
@@ -38,10 +38,9 @@ scrape_configs:
 RULE = "rule 0: keep if __meta_kubernetes_pod_annotation_prometheus_io_scrape matches true"
 
 
-class ConfigMaps(http.server.BaseHTTPRequestHandler):
+class ConfigMaps(JsonHandler):
     """An API server with the ConfigMap monitoring/sd, and another one below /bad, with a mistake in
     it."""
-    protocol_version = "HTTP/1.1"
     data = {}
     asked_for_nodes = threading.Event()
 
@@ -64,18 +63,6 @@ class ConfigMaps(http.server.BaseHTTPRequestHandler):
                                 "metadata": {"resourceVersion": "1"},
                                 "items": [item] if found else []})
 
-    def reply(self, status, body):
-        text = json.dumps(body).encode()
-        with contextlib.suppress(ConnectionError):  # a client that has its answer
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
-
 
 def server_of_config_map(data):
     ConfigMaps.data = data
@@ -83,37 +70,17 @@ def server_of_config_map(data):
     return server_with(ConfigMaps)
 
 
-@contextlib.contextmanager
-def server_with(handler):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-class YoungK8sSd(http.server.BaseHTTPRequestHandler):
+class YoungK8sSd(JsonHandler):
     """A k8s-sd that knows the object web from the second question on."""
     questions = 0
 
     def do_GET(self):
         YoungK8sSd.questions += 1
         found = self.questions > 1
-        text = json.dumps({
+        self.reply(200, {
             "found": found, "complete": True,
             "jobs": [{"job": "pods", "complete": found, "not": [], "not_total": 0, "text": "",
-                      "in": [{"job": "pods", "state": "active"}] * found}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
+                      "in": [{"job": "pods", "state": "active"}] * found}]})
 
 
 def url_of(server):

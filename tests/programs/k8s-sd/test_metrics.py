@@ -2,7 +2,6 @@
 examples/monitoring fire for its metrics in faults, and only then."""
 
 import contextlib
-import http.server
 import json
 import pathlib
 import re
@@ -10,12 +9,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 import urllib.request
 
-from harness import TIMEOUT, file_with, running, simulated_cluster
+from harness import (TIMEOUT, JsonHandler, file_with, running, server_with,
+                     simulated_cluster)
 
 ROOT = pathlib.Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests/package/docs"))
@@ -84,36 +83,12 @@ class Page(unittest.TestCase):
             self.assertEqual(labels, set(filter(None, known[name][1].split(", "))), name)
 
 
-class Refusal(http.server.BaseHTTPRequestHandler):
+class Refusal(JsonHandler):
     """An API server that refuses everything."""
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure",
-                           "reason": "Forbidden", "code": 403,
-                           "message": "pods is forbidden"}).encode()
-        self.send_response(403)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-@contextlib.contextmanager
-def refusing_server():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusal)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        self.reply(403, {"kind": "Status", "apiVersion": "v1", "status": "Failure",
+                         "reason": "Forbidden", "code": 403, "message": "pods is forbidden"})
 
 
 def series_of(samples):
@@ -176,7 +151,7 @@ class Alerts(unittest.TestCase):
         self.assert_fire(samples, [])
 
     def test_without_a_permission(self):
-        with refusing_server() as url, running("k8s-sd", "--role", "pod", "--api-server", url,
+        with server_with(Refusal) as url, running("k8s-sd", "--role", "pod", "--api-server", url,
                                                "--listen", "127.0.0.1:0") as program:
             samples = Metrics(program).wait_for("k8s_sd_failing_watchers", 1)
         self.assert_fire(samples, ["K8sSdPermissionRefused", "K8sSdWatchFailing",
