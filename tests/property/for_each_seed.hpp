@@ -1,6 +1,5 @@
 #pragma once
 
-#include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
 #include <charconv>

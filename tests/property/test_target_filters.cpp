@@ -363,11 +363,12 @@ TEST_CASE("Target filters: an index finds the filters that pass a group, and no 
 }
 
 TEST_CASE("Target filters: the pools of any jobs have the same targets as without filters") {
-    std::size_t spared = 0;
+    std::size_t spared = 0, runs = 0;
     for_each_seed("FILTERS", 60, [&](std::uint64_t seed) {
         FilterScenario scenario(seed);
         scenario.run();
         spared += scenario.diffs_spared();
+        ++runs;
     });
-    CHECK(spared > 1'000);
+    CHECK(spared > 5 * runs);
 }
