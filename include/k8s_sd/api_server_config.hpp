@@ -183,7 +183,9 @@ enum class HttpVersion : std::uint8_t {
     /// lists and watches of a single object, as an ObjectCache has them, and for short requests.
     automatic,
     http1,  ///< HTTP/1.1
-    http2,  ///< HTTP/2 for all requests, where the server chooses it
+    /// HTTP/2 for all requests, where the server chooses it. Short requests use HTTP/1.1 for 30 s
+    /// after ENHANCE_YOUR_CALM.
+    http2,
 };
 
 /// One API server and the way to talk to it.

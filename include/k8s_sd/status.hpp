@@ -52,7 +52,8 @@ enum class Waiting : std::uint8_t {
     events,          ///< the next event, in normal operation
     reopening,       ///< the next watch, after the normal end of the previous one
     backoff,         ///< the next attempt after a failure
-    retry_after,     ///< the next attempt, at a time set by the server
+    retry_after,     ///< the next attempt, at a time set by the server, or after its
+                     ///< ENHANCE_YOUR_CALM
     poll,            ///< the next list, see WatchOptions::poll_interval
     connect_budget,  ///< a permit of ServerLimits::concurrent_connects
 };

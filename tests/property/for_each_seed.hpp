@@ -2,16 +2,25 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 namespace k8s_sd::test {
 
-/// A number from the environment.
+/// A number from the environment. Fails the test if it is none.
 inline std::uint64_t number_from(const std::string& variable, std::uint64_t otherwise) {
-    const char* text = std::getenv(variable.c_str());
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+    const char* const value = std::getenv(variable.c_str());
+    if (value == nullptr) return otherwise;
+    const std::string text = value;
+    std::uint64_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    INFO(variable << "='" << text << "' is no number");
+    REQUIRE(parsed.ec == std::errc());
+    REQUIRE(parsed.ptr == text.data() + text.size());
+    return number;
 }
 
 /// Every seed is played without sanitizers. Sanitizers find faults of memory and threads in code

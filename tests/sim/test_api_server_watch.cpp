@@ -80,12 +80,15 @@ TEST_CASE("ApiServer: a watch of one name begins with that object") {
     Fixture f;
     f.pod("a");
     const std::string b = f.pod("b");
+    const std::string other_b = f.pod("b", "{}", "other");
     const bool in_namespace = GENERATE(true, false);
     const std::string path =
         in_namespace ? "/api/v1/namespaces/default/pods" : std::string("/api/v1/pods");
+    Strings expected{"ADDED b " + b};
+    if (!in_namespace) expected.push_back("ADDED b " + other_b);
     auto client = f.client();
     client.get(path + "?watch=1&fieldSelector=metadata.name%3Db");
-    CHECK(client.events() == Strings{"ADDED b " + b});
+    CHECK(client.events() == expected);
     auto other = f.client();
     other.get(path + "?watch=1&fieldSelector=metadata.name%3Db,metadata.name%3Da");
     CHECK(other.events().empty());
@@ -94,7 +97,60 @@ TEST_CASE("ApiServer: a watch of one name begins with that object") {
     CHECK(later.events().empty());
     const std::string c = f.pod("c");
     CHECK(later.events() == Strings{"ADDED c " + c});
+    CHECK(client.events() == expected);
+    f.server.remove("pods", "default", "b");
+    f.settle();
+    expected.push_back("DELETED b " + f.server.resource_version());
+    CHECK(client.events() == expected);
+}
+
+TEST_CASE("ApiServer: a watch of one name begins with that object, if its labels match") {
+    Fixture f;
+    const std::string b = f.pod("b", R"({"app":"web"})");
+    const std::string path = "/api/v1/namespaces/default/pods?watch=1&fieldSelector="
+                             "metadata.name%3Db&labelSelector=app%3D";
+    auto client = f.client();
+    client.get(path + "web");
     CHECK(client.events() == Strings{"ADDED b " + b});
+    auto other = f.client();
+    other.get(path + "db");
+    CHECK(other.events().empty());
+    const std::string changed = f.pod("b", R"({"app":"db"})");
+    CHECK(client.events() == Strings{"ADDED b " + b, "DELETED b " + changed});
+    CHECK(other.events() == Strings{"ADDED b " + changed});
+}
+
+TEST_CASE("ApiServer: a watch of one name can send the end of its initial events") {
+    Fixture f;
+    const std::string a = f.pod("a");
+    const std::string b = f.pod("b");
+    const std::string path =
+        "/api/v1/namespaces/default/pods?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&"
+        "resourceVersionMatch=NotOlderThan&fieldSelector=metadata.name%3D";
+    auto client = f.client();
+    client.get(path + "a");
+    const std::string end = "BOOKMARK - " + b + " initial-events-end";
+    CHECK(client.events() == Strings{"ADDED a " + a, end});
+    auto missing = f.client();
+    missing.get(path + "c");
+    CHECK(missing.events() == Strings{end});
+}
+
+TEST_CASE("ApiServer: a watch of one name begins with that object, of a kind without namespaces") {
+    Fixture f;
+    const auto node = [&](const std::string& name) {
+        return f.server.apply(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name +
+                              R"("}})");
+    };
+    node("a");
+    const std::string b = node("b");
+    auto client = f.client();
+    client.get("/api/v1/nodes?watch=1&fieldSelector=metadata.name%3Db");
+    CHECK(client.events() == Strings{"ADDED b " + b});
+    node("a");
+    f.server.remove("nodes", "", "b");
+    f.settle();
+    CHECK(client.events() == Strings{"ADDED b " + b, "DELETED b " + f.server.resource_version()});
 }
 
 TEST_CASE("ApiServer: a watch of a namespace sees only it") {

@@ -37,7 +37,7 @@ struct TwoServers : WithRouter, Simulation {
                          router->servers["first"] = environment.connector;
                          return router;
                      }),
-          second(context.get_executor(), {.clock = clock}) {
+          second(context.get_executor(), with_http2({.clock = clock})) {
         router->servers["second"] = second.connector();
         lead_to("https://first");
     }

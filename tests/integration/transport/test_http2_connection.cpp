@@ -5,6 +5,7 @@
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <deque>
 #include <functional>
@@ -30,8 +31,13 @@ struct MultiplexedRequest final : ResponseSink {
         return refuse ? make_error_code(errc::malformed_response) : error_code();
     }
     void on_connect_wait(bool waits) override { notified += waits ? "waits;" : "connects;"; }
-    void on_pause() override { notified += "pauses;"; }
+    void on_pause(TimePoint end) override {
+        notified += "pauses;";
+        repeat_at(end);
+    }
     std::unique_ptr<HttpConnection> connection;
+    std::function<void(TimePoint)> repeat_at;
+    std::unique_ptr<Timer> timer;  ///< for a repetition; null: none so far
     std::optional<ResponseHead> head;
     std::string body;
     int parts = 0;  ///< of the body
@@ -55,6 +61,14 @@ struct MultiplexedClient {
         MultiplexedRequest& request = requests.emplace_back();
         request.connection =
             std::make_unique<HttpConnection>(io.get_executor(), connector, clock, pool);
+        request.repeat_at = [this, use, &request](TimePoint at) {
+            if (!request.timer) request.timer = clock->make_timer(io.get_executor());
+            request.timer->expires_at(at, [this, use, &request] { ask(request, use); });
+        };
+        ask(request, use);
+        return request;
+    }
+    void ask(MultiplexedRequest& request, StreamUse use) {
         HttpRequest sent;
         sent.text = method + " / HTTP/1.1\r\nHost: s\r\nAuthorization: Bearer secret\r\n\r\n";
         sent.connect_timeout = connect_timeout;
@@ -63,12 +77,12 @@ struct MultiplexedClient {
         sent.idle_timeout = idle_timeout;
         sent.idle_error = errc::idle_timeout;
         sent.http2 = use;
+        sent.http2_pause = pause;
         request.connection->async_send(target, std::move(sent), request,
                                        [&request](error_code ec, std::string why) {
                                            request.ec = ec;
                                            request.why = std::move(why);
                                        });
-        return request;
     }
     MultiplexedRequest& get(StreamUse use = StreamUse::watch) {
         MultiplexedRequest& request = begin(use);
@@ -102,6 +116,7 @@ struct MultiplexedClient {
     std::shared_ptr<test::ManualClock> clock = std::make_shared<test::ManualClock>();
     std::shared_ptr<h2::PeerConnector> connector = std::make_shared<h2::PeerConnector>(io);
     std::shared_ptr<Http2Pool> pool;
+    std::shared_ptr<Http2Pause> pause = std::make_shared<Http2Pause>();
     HttpConnection::Target target;
     Duration idle_timeout = 10min;
     Duration connect_timeout = 5s;
@@ -556,13 +571,12 @@ TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM no request follows for 30 s, then one
     MultiplexedRequest& first = c.get();
     MultiplexedRequest& second = c.get();
     MultiplexedRequest& closed = c.get();
-    closed.connection->close();
+    closed.timer->cancel();
     c.advance(29'999ms);
     CHECK(c.sent() == 1);
     CHECK(first.notified == "pauses;");
     c.advance(1ms);
     CHECK(c.sent() == 2);
-    CHECK(first.notified == "pauses;connects;");
     CHECK(second.notified == "pauses;");
     c.get();
     CHECK(c.sent() == 2);  // it waits for its turn
@@ -574,6 +588,95 @@ TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM no request follows for 30 s, then one
     c.advance(10ms);
     c.get();
     CHECK(c.sent() == 5);
+}
+
+TEST_CASE("HTTP/2: a further ENHANCE_YOUR_CALM extends the pause") {
+    MultiplexedClient c;
+    c.get();
+    c.get();
+    c.send(0, h2::settings_frame() + h2::rst_frame(1, h2::enhance_your_calm));
+    MultiplexedRequest& request = c.get();
+    c.advance(29'900ms);
+    c.send(0, h2::goaway_frame(3, h2::enhance_your_calm));
+    c.advance(100ms);
+    c.advance(29'899ms);
+    CHECK(c.sent() == 2);
+    CHECK(request.notified == "pauses;pauses;");
+    c.advance(1ms);
+    CHECK(c.sent() == 3);
+}
+
+TEST_CASE("HTTP/2: ENHANCE_YOUR_CALM counts before all that was received with it") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1));
+    MultiplexedRequest* next = nullptr;
+    watch.act = [&] {
+        if (!next) next = &c.begin();
+    };
+    const bool whole_connection = GENERATE(true, false);
+    c.send(0, h2::data_frame(1, "event") + (whole_connection
+                                                ? h2::goaway_frame(3, h2::enhance_your_calm)
+                                                : h2::rst_frame(3, h2::enhance_your_calm)));
+    REQUIRE(next);
+    CHECK(next->notified == "pauses;");
+    CHECK(c.sent() == 2);
+    c.advance(30s);
+    CHECK(c.sent() == 3);
+}
+
+TEST_CASE("HTTP/2: a pause is that of the server, whatever its client") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame() + h2::goaway_frame(1, h2::enhance_your_calm));
+    SECTION("with another certificate") { c.target = std::make_shared<ConnectTarget>(*c.target); }
+    SECTION("another one") {
+        c.pool = std::make_shared<Http2Pool>(c.io.get_executor(), c.clock, 0);
+    }
+    c.get();
+    CHECK(c.sent() == 1);
+    c.advance(29'999ms);
+    CHECK(c.sent() == 1);
+    c.advance(1ms);
+    CHECK(c.sent() == 2);
+}
+
+TEST_CASE("HTTP/2: after a pause requests follow one after the other, however slow the handshake") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame() + h2::goaway_frame(1, h2::enhance_your_calm));
+    for (int i = 0; i < 30; ++i) c.begin();
+    c.settle();
+    c.connector->next = [](h2::Peer& peer) { peer.connects = false; };
+    c.advance(30s);
+    for (int i = 0; i < 30; ++i) c.advance(10ms);
+    REQUIRE(c.connections() == 2);
+    CHECK(c.sent() == 1);
+    c.peer(1).connect();
+    c.settle();
+    for (std::size_t i = 0; i <= 28; ++i) {
+        CHECK(c.sent() == 3 + i);
+        c.advance(10ms);
+    }
+    CHECK(c.sent() == 31);
+    CHECK(c.connections() == 2);
+}
+
+TEST_CASE("HTTP/2: the next request of a watch that has waited for a pause is sent at once") {
+    MultiplexedClient c;
+    c.get();
+    c.send(0, h2::settings_frame() + h2::goaway_frame(1, h2::enhance_your_calm));
+    MultiplexedRequest& watch = c.get(StreamUse::brief);
+    for (int i = 0; i < 50; ++i) c.begin();
+    c.settle();
+    c.advance(30s);
+    CHECK(c.sent() == 2);
+    c.send(1, h2::settings_frame() + h2::head_frame(1, "200", h2::end_stream));
+    CHECK(watch.ec == error_code());
+    c.ask(watch, StreamUse::watch);
+    c.settle();
+    CHECK(c.sent() == 3);
 }
 
 TEST_CASE("HTTP/2: a connection established during a pause is not used before its end") {

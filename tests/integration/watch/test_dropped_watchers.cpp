@@ -23,10 +23,7 @@ class Leaver final : public detail::TaggingObserver {
  public:
     Leaver(Simulation& simulation, Call call, int after, const WatchOptions& options)
         : call_(call), left_(after) {
-        ApiServerConfig server;
-        server.url = simulation.server.url();
-        client_ = std::make_shared<ApiClient>(simulation.context.get_executor(), server,
-                                              simulation.environment());
+        client_ = WatchProbe::client_of(simulation);
         watcher_ = detail::Access::make_unique<URLWatcher>(
             client_, WatchQuery{}, options, *this,
             detail::WatchMaking{std::make_shared<detail::ObjectMaker>(), nullptr, this});
@@ -79,7 +76,6 @@ constexpr const char* bad_event =
 /// Triggers every kind of call: lists, events, bad objects, removals, failures and recoveries.
 void play(Simulation& simulation) {
     sim::ApiServer& server = simulation.server;
-    simulation.settle();
     server.apply(pod({.name = "b", .ip = "10.0.0.9"}));
     simulation.settle();
     server.send_to_watches("pods", bad_event);
@@ -122,6 +118,9 @@ TEST_CASE("Dropped watchers: an observer may drop its watcher in each of its cal
             options.watch_list = streams;
             Leaver observer(simulation, call, after, options);
             observer.start();
+            simulation.settle();
+            if (is_by_http2() && !observer.gone())
+                CHECK(simulation.server.http2_connections() == 1);
             play(simulation);
             gone = observer.gone();
             observer.drop();

@@ -1,4 +1,6 @@
 #include "k8s_sd/detail/base/http2_support.hpp"
+#include "k8s_sd/detail/client/api_client_impl.hpp"
+#include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/http2_frames.hpp"
 #include "support/objects.hpp"
@@ -141,12 +143,67 @@ TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM the watches pause, say so, and resume
     c.take_requests();
     c.advance(25s);
     CHECK(c.take_requests().empty());
-    for (const auto& probe : c.probes) CHECK(probe->status().waiting == Waiting::retry_after);
+    for (const auto& probe : c.probes) {
+        CHECK(probe->status().waiting == Waiting::retry_after);
+        CHECK(probe->status().pause > 20s);
+    }
     c.advance(10s);
     CHECK(c.by(2) == 3);
     for (const std::string& request : c.take_requests()) {
         CHECK((request.starts_with("WATCH") || request.ends_with("limit=1")));
     }
+}
+
+TEST_CASE("HTTP/2: a list that pauses leaves its permit to lists by HTTP/1.1") {
+    Simulation sim(http2_options(), {}, {.concurrent_lists = 1});
+    const auto client_by = [&](HttpVersion version) {
+        ApiServerConfig config;
+        config.url = "https://sim.invalid";
+        config.http_version = version;
+        return detail::make_shared_client(sim.context.get_executor(), config, sim.environment());
+    };
+    const auto client = client_by(HttpVersion::http2);
+    WatchProbe watch(sim, client, {});
+    watch.start();
+    sim.server.send_goaway(sim::ApiServer::GoAway::calm);
+    sim.settle();
+    WatchProbe paused(sim, client, {Kind::service, {}, {}, {}});
+    paused.start();
+    CHECK(paused.status().waiting == Waiting::retry_after);
+    CHECK(paused.status().pause == 30s);
+    WatchProbe other(sim, client_by(HttpVersion::http1), {Kind::service, {}, {}, {}});
+    other.start();
+    CHECK(other.status().synced);
+    // The pause is that of the server, not of the client.
+    WatchProbe late(sim, client_by(HttpVersion::http2), {Kind::service, {}, {}, {}});
+    late.start();
+    CHECK(late.status().waiting == Waiting::retry_after);
+    sim.advance(31s);
+    CHECK(paused.status().synced);
+    CHECK(late.status().synced);
+    CHECK(watch.status().waiting == Waiting::events);
+}
+
+TEST_CASE("HTTP/2: after ENHANCE_YOUR_CALM requests have the credentials of then") {
+    Simulation sim(http2_options());
+    const TemporaryDirectory files;
+    ApiServerConfig config;
+    config.url = "https://sim.invalid";
+    config.http_version = HttpVersion::http2;
+    config.auth.bearer_token_file = files.write("token", "one");
+    sim.server.set_token("one");
+    WatchProbe watch(sim, {}, plain_lists(), config);
+    watch.start();
+    sim.advance(50s);
+    sim.server.send_goaway(sim::ApiServer::GoAway::calm);
+    sim.advance(10s);
+    REQUIRE(watch.status().waiting == Waiting::retry_after);
+    files.write("token", "two");
+    sim.server.set_token("two");
+    sim.take_requests();
+    sim.advance(25s);
+    CHECK(watch.status().waiting == Waiting::events);
+    CHECK(sim.take_requests().size() == 2);  // a probe and a watch: none was refused
 }
 
 TEST_CASE("HTTP/2: floods end the connection, and the watches resume") {

@@ -5,6 +5,7 @@
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/router.hpp"
+#include "support/tested_http_version.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -34,10 +35,12 @@ struct TwoClusters : TwoServers {
         second.set_token("one");
         server.apply(pod({.name = "a"}));
         second.apply(pod({.name = "z"}));
-        client = detail::make_shared_client(
-            context.get_executor(), detail::load_kubeconfig(kubeconfig(), ""), environment());
+        ApiServerConfig config = detail::load_kubeconfig(kubeconfig(), "");
+        config.http_version = tested_http_version();
+        client = detail::make_shared_client(context.get_executor(), config, environment());
         watch.emplace(*this, client, WatchQuery{});
         watch->start();
+        CHECK(watch->status().http_version == (is_by_http2() ? 2U : 1U));
         take_requests();
     }
 

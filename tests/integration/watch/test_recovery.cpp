@@ -2,6 +2,7 @@
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/simulation.hpp"
+#include "support/tested_http_version.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -24,6 +25,7 @@ struct Fleet : Simulation {
     explicit Fleet(const WatchOptions& options = plain_lists()) {
         DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = server.url();
+        config.api_server.http_version = tested_http_version();
         config.watch = options;
         config.watch.cluster_wide_from = 0;
         for (int i = 0; i < 30; ++i) config.namespaces.push_back("n" + std::to_string(i));

@@ -3,6 +3,7 @@
 #include "support/manual_clock.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
+#include "support/tested_http_version.hpp"
 #include "support/watch_probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -322,6 +323,7 @@ TEST_CASE("Timing: watchers that failed together do not come back together") {
     for (const std::string ns : {"a", "b", "c", "d", "e"}) {
         DiscoveryConfig config{.watch = plain_lists()};
         config.api_server.url = sim.server.url();
+        config.api_server.http_version = tested_http_version();
         config.namespaces = {ns, ns + "2"};  // watchers of one group, and of several
         hosts.push_back(std::make_unique<Host>(sim.context.get_executor(), config));
         hosts.back()->run();

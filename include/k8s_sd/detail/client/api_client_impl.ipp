@@ -208,6 +208,7 @@ HttpRequest ApiClientImpl::assemble(std::string_view method, std::string_view pa
                                     std::string_view body) const {
     HttpRequest request;
     request.connect_permits = traffic->connect_permits;
+    request.http2_pause = traffic->http2_pause;
     request.connections = {traffic->counts, &traffic->counts->connections};
     ++traffic->counts->requests;
     std::string& text = request.text;

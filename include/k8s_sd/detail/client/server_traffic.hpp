@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/async/permit_queue.hpp"
 #include "k8s_sd/detail/async/wait_queue.hpp"
 #include "k8s_sd/detail/client/server_memory.hpp"
+#include "k8s_sd/detail/transport/http2/http2_pause.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/server_health.hpp"
@@ -79,6 +80,7 @@ class ServerTraffic final : public std::enable_shared_from_this<ServerTraffic> {
     /// Of the first watches, which do not share a connection, see HttpVersion::automatic.
     static constexpr std::size_t max_own_connections = 8;
     const std::shared_ptr<PermitQueue> own_connections;  ///< no request waits
+    const std::shared_ptr<Http2Pause> http2_pause = std::make_shared<Http2Pause>();
     BookmarkCadence bookmarks;
     TransferRate lists;
     ListMemory list_forms;

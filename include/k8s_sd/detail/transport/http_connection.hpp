@@ -16,6 +16,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
+class Http2Pause;
 class Http2Pool;
 
 /// Receives one response incrementally.
@@ -27,9 +28,10 @@ class ResponseSink {
     /// The request waits for a permit to connect, or the attempt begins after such a wait. The
     /// former may be called from within async_send().
     virtual void on_connect_wait(bool /*waits*/) {}
-    /// The request waits because the server has demanded a pause. At the end on_connect_wait(false)
-    /// follows. May be called from within async_send().
-    virtual void on_pause() {}
+    /// The server has demanded a pause: the request is not sent, its exchange is over, and its
+    /// handler is not called. It may be sent at this time, with new credentials. Not called for
+    /// urgent requests. May be called from within async_send().
+    virtual void on_pause(TimePoint /*end*/) {}
 
  protected:
     ~ResponseSink() = default;
@@ -49,6 +51,7 @@ struct HttpRequest {
     error_code idle_error;             ///< reported when the timeout expires
     bool secret_body = false;          ///< wipe the response from memory
     std::optional<StreamUse> http2{};  ///< may be sent by HTTP/2, for this use; empty: HTTP/1.1
+    std::shared_ptr<Http2Pause> http2_pause{};  ///< of the server; null: it gets none
 };
 
 /// Sequential requests: by HTTP/1.1 over one connection at a time, or by HTTP/2 over a connection

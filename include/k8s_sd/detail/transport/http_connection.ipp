@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/detail/transport/chunked_body.hpp"
+#include "k8s_sd/detail/transport/http2/http2_pause.hpp"
 #include "k8s_sd/detail/transport/http2/http2_pool.hpp"
 #include "k8s_sd/detail/transport/http_connection.hpp"
 #include "k8s_sd/detail/transport/proxy/proxy_target.hpp"
@@ -160,10 +161,9 @@ struct HttpExchange {
     bool reused = false;    ///< the connection has served another exchange
     bool received = false;  ///< bytes of the response
     int interim_heads = 0;
-    int refusals = 0;         ///< of streams
-    bool repeated = false;    ///< after the end of a shared connection
-    bool has_paused = false;  ///< as the server demanded
-    bool alive = false;       ///< the last bytes were progress: no partial head, no white space
+    int refusals = 0;       ///< of streams
+    bool repeated = false;  ///< after the end of a shared connection
+    bool alive = false;     ///< the last bytes were progress: no partial head, no white space
 };
 
 template <class Buffers>
@@ -275,8 +275,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     /// establishing, or its own attempt, once it has a permit.
     void find_connection() {
         if (may_share()) {
-            const bool may_go = exchange_->has_paused || is_urgent();
-            if (const auto at = pool_->next_after_pause(target_, may_go)) return pause_until(*at);
+            if (const auto at = end_of_pause()) return pause_until(*at);
             const StreamUse use = *exchange_->request.http2;
             if (const auto connection = pool_->find(target_, use)) return send_on(connection);
             wait_ = pool_->async_wait(target_, use, guarded(&State::on_other_connected));
@@ -312,32 +311,31 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     void on_other_connection(const Http2Pool::Result&) {
         if (!may_share() || !pool_->find(target_, *exchange_->request.http2))
             return wait_for_connection();
+        turn_.reset();  // others wait for it, too
         on_permit({});
     }
     void on_permit(PermitQueue::Permit permit) {
         permit_request_.reset();
         wait_ = nullptr;
         connect_permit_ = std::move(permit);
-        on_wait_end();
-    }
-    void on_wait_end() {
         const auto exchange = exchange_;
         exchange->sink->on_connect_wait(false);
         if (exchange_ == exchange) find_connection();  // else closed by the sink
     }
-    void pause_until(TimePoint end) {
-        connect_permit_.reset();
-        if (!timer_) timer_ = clock_->make_timer(executor_);
-        timer_->expires_at(end, guarded(&State::on_pause_end));
-        exchange_->sink->on_pause();
+    std::optional<TimePoint> end_of_pause() {
+        const std::shared_ptr<Http2Pause>& pause = exchange_->request.http2_pause;
+        if (!pause || is_urgent()) return std::nullopt;
+        return pause->next(clock_->now(), turn_);
     }
-    void on_pause_end() {
-        exchange_->has_paused = true;
-        on_wait_end();
+    /// Ends the exchange: meanwhile its owner should hold no permits, and its credentials expire.
+    void pause_until(TimePoint end) {
+        ResponseSink& sink = *exchange_->sink;
+        close();
+        sink.on_pause(end);
     }
     void dial() {
         exchange_->reused = false;
-        if (may_share()) lead_ = pool_->lead(target_);
+        if (may_share()) lead_ = pool_->lead(target_, exchange_->request.http2_pause);
         limit(exchange_->request.connect_timeout, errc::connect_timeout);
         attempt([this] {
             stream_ = connector_->make_stream(executor_, *target_);
@@ -485,11 +483,16 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     /// HTTP/2 is chosen by ALPN, a part of TLS.
     bool may_share() const {
         return pool_ && exchange_->request.http2 && target_->tls && !pool_->is_http1(target_) &&
-               !(is_urgent() && pool_->is_paused(target_));  // no time for the pause
+               !(is_urgent() && is_paused());  // no time for the pause
+    }
+    bool is_paused() const {
+        const std::shared_ptr<Http2Pause>& pause = exchange_->request.http2_pause;
+        return pause && pause->is_on(clock_->now());
     }
     bool is_urgent() const { return exchange_->request.urgency == PermitQueue::Urgency::urgent; }
     void on_other_connected(const Http2Pool::Result& result) {
         wait_ = nullptr;
+        turn_.reset();  // others have waited for it, too
         if (result.kind == Http2Pool::Result::Kind::again) return find_connection();
         finish(result.ec, result.why);
     }
@@ -633,6 +636,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     Http2Pool::Wait wait_;                ///< for a connection of another request
     std::shared_ptr<Http2Connection> shared_;
     std::int32_t stream_id_ = 0;              ///< on the shared connection
+    Http2Pause::Turn turn_;                   ///< also for the following exchanges
     std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
     TimePoint last_activity_{};
     TimePoint due_{};  ///< expiry of the timer

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/transport/connect_op.ipp"
 #include "k8s_sd/detail/transport/foreign_error.ipp"
 #include "k8s_sd/detail/transport/http2/http2_connection.ipp"
+#include "k8s_sd/detail/transport/http2/http2_pause.ipp"
 #include "k8s_sd/detail/transport/http2/http2_pool.ipp"
 #include "k8s_sd/detail/transport/http2/http2_request.ipp"
 #include "k8s_sd/detail/transport/http_connection.ipp"

@@ -88,7 +88,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     // The response.
     void on_connect_wait(bool waits) override;
-    void on_pause() override;
+    void on_pause(TimePoint end) override;
     void on_head(const ResponseHead&) override;
     void on_good_head() override;
     void on_watching();

@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/watch/url_watcher_impl.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -177,9 +178,11 @@ void URLWatcherImpl::on_connect_wait(bool waits) {
     on_status();
 }
 
-void URLWatcherImpl::on_pause() {
+/// The step is performed anew, so its permits are free meanwhile.
+void URLWatcherImpl::on_pause(TimePoint end) {
     const auto self = shared_from_this();  // the observer may drop the watcher
-    wait(Waiting::retry_after);
+    const Duration pause = std::max(end - now(), Duration{});
+    perform(WatchMachine::Sleep{pause, Waiting::retry_after});
     on_status();
 }
 

@@ -119,7 +119,6 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void adapt_buffer(std::size_t filled);
     void deliver();
     void deliver(const Http2Event&);
-    void demand_pause();
     void check_state();
     void flush_later();
     void flush();

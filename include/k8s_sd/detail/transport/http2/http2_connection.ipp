@@ -138,9 +138,8 @@ void Http2Connection::forget(std::unordered_map<std::int32_t, Open>::iterator po
 void Http2Connection::deliver() {
     while (!closed_) {
         const auto event = session_->next();
-        const bool ends = !event || event->kind == Http2Event::Kind::end;
-        // Before a stream ends: its caller may send the next request.
-        if (ends && session_->state().goaway == calm_code) demand_pause();
+        // Before the event: the caller may send its next request at once.
+        if (session_->take_pause_demand() && on_calm_) on_calm_();
         if (!event) return;
         deliver(*event);
     }
@@ -161,15 +160,10 @@ void Http2Connection::deliver(const Http2Event& event) {
     if (event.end.kind == Http2End::Kind::refused && !state.draining) {
         refusal_ = {open_.size(), clock_->now() + refusal_memory, state.settings};
     }
-    if (event.end.kind == Http2End::Kind::cut && event.end.code == calm_code) demand_pause();
     const bool is_error = state.goaway && *state.goaway != no_error_code;
     if (event.end.kind == Http2End::Kind::refused && is_error)
         return stream.on_stream_end(end_by_goaway(*state.goaway));
     stream.on_stream_end({event.end.kind, {}, explain_end_of_stream(event.end), false});
-}
-
-void Http2Connection::demand_pause() {
-    if (on_calm_) on_calm_();
 }
 
 // --- input and output ----------------------------------------------------------------------------

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "k8s_sd/detail/transport/http2/http2_connection.hpp"
+#include "k8s_sd/detail/transport/http2/http2_pause.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,27 +76,17 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     bool is_http1(const Target&) const;
     /// The server has refused a request by HTTP/2.
     void require_http1(const Target&);
-    /// The server has demanded a pause: it gets no request by HTTP/2 for 30 s.
-    void pause(const Target&);
-    bool is_paused(const Target&) const;
-    /// The time for a request to a paused server, later for each call: all at once would provoke
-    /// the server again. Empty: at once.
-    /// \param has_waited  until a time returned here
-    std::optional<TimePoint> next_after_pause(const Target&, bool has_waited);
     /// Waits for another request that connects, if there is one with room. The handler is posted.
     /// \returns null if there is none
     [[nodiscard]] Wait async_wait(const Target&, StreamUse, Handler);
     /// Waits for the next connection to the target, for a request without a permit to connect. The
     /// handler is posted.
     [[nodiscard]] Wait async_connection(const Target&, Handler);
-    [[nodiscard]] Lead lead(Target);
+    /// \param pause  learns the demands of the server on the new connection; may be null
+    [[nodiscard]] Lead lead(Target, std::shared_ptr<Http2Pause> pause);
 
  private:
     using Waiters = std::vector<std::weak_ptr<Waiter>>;
-    struct Pause {
-        TimePoint end{};
-        TimePoint next{};  ///< for the next request, `end` or later
-    };
 
     std::size_t known_limit(const Target&) const;
     void post(const Waiters&, const Result&);
@@ -111,7 +101,6 @@ class Http2Pool : public std::enable_shared_from_this<Http2Pool> {
     std::list<std::shared_ptr<Attempt>> attempts_;
     std::map<Target, Waiters> undecided_;  ///< of async_connection()
     std::map<Target, TimePoint> http1_until_;
-    std::map<Target, Pause> pauses_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -11,11 +11,6 @@ namespace {
 
 /// Afterwards HTTP/2 is offered again: the server may have been upgraded.
 constexpr Duration http1_memory = std::chrono::minutes(10);
-/// After ENHANCE_YOUR_CALM; then requests follow at this interval.
-constexpr Duration calm_pause = std::chrono::seconds(30);
-constexpr Duration calm_interval = std::chrono::milliseconds(10);
-/// Further requests share the times of others.
-constexpr Duration max_calm_wait = std::chrono::seconds(10);
 /// Of a connection until its server reports its limit (RFC 9113 6.5.2).
 constexpr std::size_t presumed_streams = 100;
 
@@ -25,6 +20,7 @@ constexpr auto is_withdrawn = [](const auto& waiter) { return waiter.expired(); 
 
 struct Http2Pool::Attempt {
     Target target;
+    std::shared_ptr<Http2Pause> pause;  ///< may be null
     Waiters waiters;
     std::size_t streams = presumed_streams;  ///< of the new connection
     std::size_t room = 0;                    ///< for further watches
@@ -75,28 +71,6 @@ void Http2Pool::require_http1(const Target& target) {
     http1_until_[target] = clock_->now() + http1_memory;
 }
 
-void Http2Pool::pause(const Target& target) {
-    Pause& pause = pauses_[target];
-    const TimePoint now = clock_->now();
-    if (pause.end <= now) pause = {now + calm_pause, now + calm_pause};
-}
-
-bool Http2Pool::is_paused(const Target& target) const {
-    const auto known = pauses_.find(target);
-    return known != pauses_.end() && clock_->now() < known->second.end;
-}
-
-std::optional<TimePoint> Http2Pool::next_after_pause(const Target& target, bool has_waited) {
-    const auto known = pauses_.find(target);
-    if (known == pauses_.end()) return std::nullopt;
-    Pause& pause = known->second;
-    const TimePoint now = clock_->now();
-    if (pause.end <= now && (has_waited || pause.next <= now)) return std::nullopt;
-    const TimePoint first = std::max(pause.end, now);
-    if (pause.next < first || pause.next >= first + max_calm_wait) pause.next = first;
-    return std::exchange(pause.next, pause.next + calm_interval);
-}
-
 Http2Pool::Wait Http2Pool::async_wait(const Target& target, StreamUse use, Handler handler) {
     const auto found = std::find_if(attempts_.begin(), attempts_.end(), [&](const auto& attempt) {
         return attempt->target == target && (use == StreamUse::brief || attempt->room > 0);
@@ -131,9 +105,10 @@ void Http2Pool::post(const Waiters& waiters, const Result& result) {
     }
 }
 
-Http2Pool::Lead Http2Pool::lead(Target target) {
+Http2Pool::Lead Http2Pool::lead(Target target, std::shared_ptr<Http2Pause> pause) {
     const auto attempt = std::make_shared<Attempt>();
     attempt->target = std::move(target);
+    attempt->pause = std::move(pause);
     attempt->streams = known_limit(attempt->target);
     const std::size_t watches = Http2Connection::watch_limit(attempt->streams, max_watches_);
     attempt->room = watches > 0 ? watches - 1 : 0;  // one is for the request that connects
@@ -164,9 +139,6 @@ void Http2Pool::clean() {
     });
     const TimePoint now = clock_->now();
     std::erase_if(http1_until_, [now](const auto& entry) { return entry.second <= now; });
-    std::erase_if(pauses_, [now](const auto& entry) {
-        return entry.second.end <= now && entry.second.next <= now;
-    });
 }
 
 void Http2Pool::drop(const Attempt& attempt) noexcept {
@@ -180,8 +152,8 @@ void Http2Pool::Lead::on_http2(std::unique_ptr<ByteStream> stream) {
         pool_->executor_, pool_->clock_, std::move(stream),
         Http2Connection::Limits{pool_->max_watches_, attempt_->streams}, pool_->gauge_);
     pool_->connections_[attempt_->target].push_back(connection);
-    connection->start([pool = pool_->weak_from_this(), target = attempt_->target] {
-        if (const auto self = pool.lock()) self->pause(target);
+    connection->start([pause = attempt_->pause, clock = pool_->clock_] {
+        if (pause) pause->demand(clock->now());
     });
     if (const auto others = pool_->undecided_.extract(attempt_->target)) {
         pool_->post(others.mapped(), {});

@@ -86,6 +86,8 @@ class Http2Session {
     virtual void append_output(CleansedBytes&, std::size_t enough) = 0;
 
     virtual Http2State state() const = 0;
+    /// Whether the server has demanded a pause since the last call, by ENHANCE_YOUR_CALM.
+    virtual bool take_pause_demand() noexcept = 0;
     /// Explains the end of the session; empty: nothing known.
     virtual std::string problem() const = 0;
 };

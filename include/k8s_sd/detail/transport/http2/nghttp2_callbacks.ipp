@@ -44,7 +44,12 @@ struct Nghttp2Callbacks {
         return guarded(user, [&](Session& session) {
             const bool with_end =
                 frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
-            if (frame->hd.type == NGHTTP2_GOAWAY) session.goaway_ = frame->goaway.error_code;
+            if (frame->hd.type == NGHTTP2_GOAWAY) {
+                session.goaway_ = frame->goaway.error_code;
+                session.on_error_received(frame->goaway.error_code);
+            }
+            if (frame->hd.type == NGHTTP2_RST_STREAM)
+                session.on_error_received(frame->rst_stream.error_code);
             if (frame->hd.type == NGHTTP2_SETTINGS) ++session.settings_;
             if (frame->hd.type == NGHTTP2_HEADERS) session.on_head_end(frame->hd.stream_id);
             if (with_end && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 extern "C" {
 struct nghttp2_session;
@@ -29,6 +30,7 @@ class Nghttp2Session final : public Http2Session {
     void wipe_bodies() noexcept override;
     void append_output(CleansedBytes&, std::size_t enough) override;
     Http2State state() const override;
+    bool take_pause_demand() noexcept override { return std::exchange(demands_pause_, false); }
     std::string problem() const override { return problem_; }
 
  private:
@@ -66,6 +68,7 @@ class Nghttp2Session final : public Http2Session {
     void on_head_end(std::int32_t stream);
     void on_body(std::int32_t stream, std::string_view bytes);
     void on_stream_close(std::int32_t stream, std::uint32_t code);
+    void on_error_received(std::uint32_t code) noexcept;
     void on_goaway_sent(std::uint32_t code, std::string_view reason);
     void on_request_sent(std::int32_t stream, bool whole);
 
@@ -80,6 +83,7 @@ class Nghttp2Session final : public Http2Session {
     FrameBudget budget_;
     bool full_ = false;  ///< no identifiers left
     std::optional<std::uint32_t> goaway_;
+    bool demands_pause_ = false;  ///< see take_pause_demand()
     std::uint64_t settings_ = 0;  ///< frames received
     std::string problem_;
     bool failed_ = false;

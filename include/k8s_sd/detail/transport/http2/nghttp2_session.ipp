@@ -312,6 +312,11 @@ void Nghttp2Session::fail(std::string problem) {
     if (problem_.empty()) problem_ = std::move(problem);
 }
 
+/// The code of a GOAWAY or RST_STREAM of the server.
+void Nghttp2Session::on_error_received(std::uint32_t code) noexcept {
+    if (code == NGHTTP2_ENHANCE_YOUR_CALM) demands_pause_ = true;
+}
+
 /// nghttp2 ends the session because the server has broken a rule.
 void Nghttp2Session::on_goaway_sent(std::uint32_t code, std::string_view reason) {
     if (problem_.empty()) problem_ = reason.empty() ? http2_error_name(code) : std::string(reason);
