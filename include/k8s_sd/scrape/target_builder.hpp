@@ -60,7 +60,7 @@ class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
     explicit TargetBuilder(ScrapeConfig, Sharding = {}, const RelabelLimits& = {});
-    /// The same, without a copy. \pre not null
+    /// The same, without a copy: the targets keep all that the pointer owns. \pre not null
     explicit TargetBuilder(std::shared_ptr<const ScrapeConfig>, Sharding = {},
                            const RelabelLimits& = {});
     TargetBuilder(TargetBuilder&&) noexcept;

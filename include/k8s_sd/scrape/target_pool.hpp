@@ -80,7 +80,9 @@ class K8S_SD_EXPORT TargetPool {
     /// \param handler  must outlive the pool; not called by the destructor
     /// \throws ConfigError as TargetBuilder
     TargetPool(ScrapeConfig, TargetHandler& handler, Sharding = {});
-    /// The same, without a copy: many jobs have many rules. \pre not null
+    /// The same, without a copy: many jobs have many rules. The pool and its targets keep all that
+    /// the pointer owns, even after a reload() with an equal configuration. So it must not own
+    /// secrets, like a pointer to the member of a ScrapeJob would. \pre not null
     TargetPool(std::shared_ptr<const ScrapeConfig>, TargetHandler& handler, Sharding = {});
     TargetPool(TargetPool&&) noexcept;
     TargetPool& operator=(TargetPool&&) noexcept;
