@@ -388,6 +388,7 @@ TEST_CASE("TargetPool: a reload with an equal configuration keeps the former obj
     CHECK(&pool.config() == &first->config);
     CHECK(second.use_count() == 1);
     pool.reload(share(third));
+    CHECK_FALSE(config_error([&] { pool.reload(nullptr); }).empty());
     CHECK(&pool.config() == &third->config);
     CHECK(first.use_count() == 1);
 }

@@ -26,6 +26,7 @@ using std::chrono::milliseconds;
 using Problem = std::string;
 
 std::shared_ptr<const detail::PreparedJob> make_job(std::shared_ptr<const ScrapeConfig> config) {
+    if (!config) throw ConfigError("configuration", "is null");
     validate(*config);
     return std::make_shared<const detail::PreparedJob>(std::move(config));
 }
