@@ -97,6 +97,7 @@ class JsonFields final : public FieldWalk {
  public:
     explicit JsonFields(const Projection& list) : parser_(list) { parser_.begin(); }
     std::size_t feed(std::string_view bytes) override {
+        if (bytes.empty()) return 0;  // the head of the response was read alone
         if (!parser_.done() && parser_.feed(bytes) == 0) std::abort();
         return bytes.size();
     }

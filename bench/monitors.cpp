@@ -334,7 +334,7 @@ class Host {
         }
         manager_.change_jobs(jobs, diff.removed);
         for (const MonitorJobPtr& made : diff.updated) {
-            const std::shared_ptr<const ScrapeConfig> config(made->job, &made->job->scrape);
+            const auto config = std::make_shared<const ScrapeConfig>(made->job->scrape);
             auto& pool = pools_[made->origin];
             if (!pool) pool = std::make_unique<TargetPool>(config, calls_);
             pool->reload(config, {}, manager_.providers(made->origin));

@@ -78,8 +78,8 @@ class Scraper {
             std::cout << "# " << failure.job << " is unusable: " << failure.message << std::endl;
         }
         for (const k8s_sd::MonitorJobPtr& made : diff.updated) {
-            // The pool shares the configuration with the source.
-            const std::shared_ptr<const k8s_sd::ScrapeConfig> config(made->job, &made->job->scrape);
+            // A copy: the pool keeps an equal one, but not the former secrets of the job.
+            const auto config = std::make_shared<const k8s_sd::ScrapeConfig>(made->job->scrape);
             auto& job = jobs_[made->origin];
             if (!job) job = std::make_unique<Job>(made->origin, config);
             job->pool.reload(config, {}, manager_.providers(made->origin));

@@ -68,7 +68,7 @@ struct MonitorRefusal {
 struct MonitorRoom {
     std::size_t jobs = 100'000;  ///< number of jobs
     /// Estimated memory of their configurations, with the values of Secrets and with compiled
-    /// regular expressions.
+    /// relabelling rules.
     std::size_t bytes = std::size_t{512} << 20;
     bool operator==(const MonitorRoom&) const = default;
 };

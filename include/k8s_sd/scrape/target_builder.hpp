@@ -60,7 +60,9 @@ class K8S_SD_EXPORT TargetBuilder {
  public:
     /// \throws ConfigError for a field of ScrapeConfig or a relabelling rule
     explicit TargetBuilder(ScrapeConfig, Sharding = {}, const RelabelLimits& = {});
-    /// The same, without a copy. \pre not null
+    /// The same, without a copy. The configuration must not change any more. The targets keep all
+    /// that the pointer owns.
+    /// \throws ConfigError as above, and for null
     explicit TargetBuilder(std::shared_ptr<const ScrapeConfig>, Sharding = {},
                            const RelabelLimits& = {});
     TargetBuilder(TargetBuilder&&) noexcept;

@@ -80,7 +80,11 @@ class K8S_SD_EXPORT TargetPool {
     /// \param handler  must outlive the pool; not called by the destructor
     /// \throws ConfigError as TargetBuilder
     TargetPool(ScrapeConfig, TargetHandler& handler, Sharding = {});
-    /// The same, without a copy: many jobs have many rules. \pre not null
+    /// The same, without a copy: many jobs have many rules. The configuration must not change any
+    /// more. The pool and its targets keep all that the pointer owns, even after a reload() with an
+    /// equal configuration. So it must not own secrets, like a pointer to the member of a ScrapeJob
+    /// would.
+    /// \throws ConfigError as TargetBuilder
     TargetPool(std::shared_ptr<const ScrapeConfig>, TargetHandler& handler, Sharding = {});
     TargetPool(TargetPool&&) noexcept;
     TargetPool& operator=(TargetPool&&) noexcept;
@@ -100,7 +104,7 @@ class K8S_SD_EXPORT TargetPool {
     ///                   no diff of the job may be applied in between
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
-    // The same, without a copy. \pre not null
+    // The same, without a copy; see the constructor.
     void reload(std::shared_ptr<const ScrapeConfig>, Sharding = {});
     void reload(std::shared_ptr<const ScrapeConfig>, Sharding, std::span<const ProviderId>);
     /// Sets the share of this member of a fleet; before the first call it owns everything. Starts

@@ -350,6 +350,9 @@ void check(const Options& o) {
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config says it already");
     }
+    if (!o.monitors.enabled && o.monitors.room != k8s_sd::MonitorRoom()) {
+        throw UsageError("--monitors-max-jobs and --monitors-max-bytes need --monitors");
+    }
     if (o.single_job) check_single_job(o.discovery);
     if (o.sim || o.single_job || !o.config_file.empty() || o.monitors.enabled) return;
     throw UsageError("needs --config FILE, options of a single job such as --role pod, --monitors, "

@@ -291,6 +291,25 @@ TEST_CASE("Hostile monitors: the patterns of one monitor are bounded and counted
     CHECK(monitors.source->status().bytes > 5 * of_one);
 }
 
+TEST_CASE("Hostile monitors: compiled rules take room, although their text is short") {
+    constexpr std::size_t many = 1'000;
+    Monitors monitors;
+    boost::json::array relabelings;
+    for (std::size_t i = 0; i < many; ++i) {
+        relabelings.push_back(
+            boost::json::object{{"action", "labeldrop"}, {"regex", "a" + std::to_string(i)}});
+    }
+    monitors.apply(
+        "ServiceMonitor", "a", "short",
+        boost::json::serialize(boost::json::object{
+            {"selector", boost::json::object()},
+            {"endpoints", boost::json::array{boost::json::object{
+                              {"port", "http"}, {"relabelings", std::move(relabelings)}}}}}));
+    monitors.start();
+    CHECK(monitors.names().size() == 1);
+    CHECK(monitors.source->status().bytes > many * 1'000);
+}
+
 TEST_CASE("Hostile monitors: objects of any size do not disturb others") {
     Monitors monitors;
     monitors.config.limits.bytes_per_monitor = 200'000;

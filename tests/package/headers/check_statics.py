@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks that exit() destroys no static object of the library: its detached threads are still
-running.
+running. It destroys the thread_local objects of its thread, too, before the static objects of the
+host, which may still use the library.
 
-The code that constructs a static object registers its destructor with __cxa_atexit(). The
-relocations of the object files name the destructor just before the call. Static objects must be
-detail::Immortal.
+The code that constructs such an object registers its destructor with __cxa_atexit() or
+__cxa_thread_atexit(). The relocations of the object files name the destructor just before the call.
+Static objects must be detail::Immortal, and thread_local objects have no destructor.
 
 usage: check_statics.py OBJDUMP ARCHIVE...
 """
@@ -22,6 +23,7 @@ ALLOWED = re.compile(r"boost::asio::(detail::(tss_ptr<.*>|service_id<.*>|service
                      r"|std::ios_base::Init")
 FILE = re.compile(r"^(\S+):\s+file format")
 RELOCATION = re.compile(r"^[0-9a-f]+ R_\w+\s+(.*?)(?:[-+]0x[0-9a-f]+)?$")
+REGISTRATIONS = ("__cxa_atexit", "__cxa_thread_atexit")
 # The object, its destructor and the handle of the program or shared object.
 ARGUMENTS = 3
 
@@ -37,7 +39,7 @@ def mistakes_in(relocations):
         match = RELOCATION.match(line)
         if not match:
             continue
-        if match[1] == "__cxa_atexit":
+        if match[1] in REGISTRATIONS:
             arguments = [a for a in before[-ARGUMENTS:] if a != "__dso_handle"]
             # An optimised function loads a destructor once for several objects.
             named = [a for a in arguments if "~" in a]

@@ -31,12 +31,27 @@ OFFSET           TYPE              VALUE
 000000000000001d R_X86_64_PLT32    __cxa_atexit-0x0000000000000004
 """
 
+    OF_THREAD = """target_builder.cpp.o:     file format elf64-x86-64
+RELOCATION RECORDS FOR [.text]:
+OFFSET           TYPE              VALUE
+0000000000013c74 R_X86_64_PLT32    k8s_sd::v0::MutableLabels::MutableLabels()-0x0000000000000004
+0000000000013c7f R_X86_64_DTPOFF32  labels
+0000000000013c87 R_X86_64_PC32     __dso_handle-0x0000000000000004
+0000000000013c91 R_X86_64_REX_GOTPCRELX  MutableLabels::~MutableLabels()-0x0000000000000004
+0000000000013c96 R_X86_64_PLT32    __cxa_thread_atexit-0x0000000000000004
+"""
+
     def mistakes(self, destructor):
         return check_statics.mistakes_in(self.FRAME.format(destructor))
 
     def test_a_static_object_that_exit_destroys_is_found(self):
         self.assertEqual(self.mistakes("re2::RE2::~RE2()"),
                          ["relabel.cpp.o: exit() destroys .bss by re2::RE2::~RE2()"])
+
+    def test_an_object_of_a_thread_with_a_destructor_is_found(self):
+        self.assertEqual(
+            check_statics.mistakes_in(self.OF_THREAD),
+            ["target_builder.cpp.o: exit() destroys labels by MutableLabels::~MutableLabels()"])
 
     def test_those_of_asio_are_allowed(self):
         self.assertEqual(self.mistakes("boost::asio::detail::tss_ptr<int>::~tss_ptr()"), [])

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ SharedRulePtr compiled_alone(const RelabelRule& rule, const RelabelOptions& opti
 TEST_CASE("Shared rules: equal rules are compiled once, others are not mixed up") {
     const SharedRulePtr first = compiled_alone(shared_example);
     CHECK(compiled_alone(shared_example) == first);
+    std::vector<SharedRulePtr> others;
     for (const auto change : {+[](RelabelRule& rule) { rule.action = RelabelAction::keep; },
                               +[](RelabelRule& rule) { rule.modulus = 3; },
                               +[](RelabelRule& rule) {
@@ -40,13 +42,49 @@ TEST_CASE("Shared rules: equal rules are compiled once, others are not mixed up"
         const SharedRulePtr rule = compiled_alone(other);
         CHECK(rule != first);
         CHECK(rule->is_of(other, {}));
-        CHECK(first->is_of(shared_example, {}));
+        CHECK(compiled_alone(other) == rule);
+        others.push_back(rule);
     }
-    CHECK(compiled_alone(shared_example, {.dialect = LabelDialect::victoriametrics}) != first);
-    CHECK(compiled_alone(shared_example, {.names = NameValidation::legacy}) != first);
     RelabelOptions limited;
     limited.limits.regex_bytes = 100'000;
+    for (const RelabelOptions& options :
+         {RelabelOptions{.dialect = LabelDialect::victoriametrics},
+          RelabelOptions{.names = NameValidation::legacy}, limited}) {
+        const SharedRulePtr rule = compiled_alone(shared_example, options);
+        CHECK(rule != first);
+        CHECK(compiled_alone(shared_example, options) == rule);
+        others.push_back(rule);
+    }
+    CHECK(compiled_alone(shared_example) == first);
+}
+
+TEST_CASE("Shared rules: the limit of a rule's patterns is that of the budget") {
+    RelabelOptions limited;
+    limited.limits.regex_bytes = 100'000;
+    PatternBudget patterns({});
+    const SharedRulePtr first = compiled_alone(shared_example);
+    CHECK(shared_rule(shared_example, limited, patterns) == first);
     CHECK(compiled_alone(shared_example, limited) != first);
+}
+
+TEST_CASE("Shared rules: threads that compile equal rules at once have one of them") {
+    const auto rule_of = [](std::size_t i) {
+        RelabelRule rule = shared_example;
+        rule.target_label = "of_threads_" + std::to_string(i);
+        return rule;
+    };
+    constexpr std::size_t many = 100;
+    std::vector<std::vector<SharedRulePtr>> compiled(3);
+    std::vector<std::thread> threads;
+    for (auto& mine : compiled) {
+        threads.emplace_back([&mine, &rule_of] {
+            for (std::size_t i = 0; i < many; ++i) mine.push_back(compiled_alone(rule_of(i)));
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(compiled[0].size() == many);
+    CHECK(compiled[1] == compiled[0]);
+    CHECK(compiled[2] == compiled[0]);
 }
 
 TEST_CASE("Shared rules: the budget does not depend on the rules of others") {
@@ -80,6 +118,32 @@ TEST_CASE("Shared rules: the budget does not depend on the rules of others") {
         CHECK(kept.size() == 3);
         CHECK(spent(limit, kept) == alone);
     }
+}
+
+TEST_CASE("Shared rules: repeated patterns of one rule are counted once, or none at all") {
+    RelabelRule rule = shared_example;
+    for (const char* regex : {"y+", "z+", "y+", "x+y*", "z+"}) {
+        rule.if_.push_back("{a=~\"" + std::string(regex) + "\"}");
+    }
+    RelabelOptions options;
+    const auto spent = [&](std::size_t times) {
+        PatternBudget patterns(options.limits);
+        std::vector<SharedRulePtr> kept;
+        for (std::size_t i = 0; i < times; ++i)
+            kept.push_back(shared_rule(rule, options, patterns));
+        return patterns.spent();
+    };
+    const std::size_t once = spent(1);
+    CHECK(spent(2) == once);
+    const SharedRulePtr compiled = compiled_alone(rule);
+    CHECK(spent(1) == once);
+
+    options.limits.instructions = once + shared_example.regex.size();  // of a repeated pattern
+    CHECK(spent(1) == once);
+    options.limits.instructions = once - 1;
+    PatternBudget patterns(options.limits);
+    CHECK_FALSE(patterns.count(compiled->patterns()));
+    CHECK(patterns.spent() == 0);
 }
 
 TEST_CASE("Shared rules: a builder shares the configuration of its host") {

@@ -5,7 +5,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -412,6 +414,25 @@ TEST_CASE("TargetBuilder: of labels that labelmap gives one name the last wins, 
     TargetBuilder member(config, Sharding({.members = 2, .replication_factor = 2}));
     const BuiltTarget result = member.build(make_group("p", {target}), 0);
     CHECK(std::get<ScrapeTargetPtr>(result)->get("x") == "https");
+}
+
+TEST_CASE("TargetBuilder: an object of a thread can build targets while the thread ends") {
+    const auto url_of = [](const std::string& address) {
+        return std::get<ScrapeTargetPtr>(build(job(), {{"__address__", address}}))->url();
+    };
+    struct LastTarget {
+        std::function<void()> make;
+        ~LastTarget() { make(); }
+    };
+    std::string first;
+    std::string last;
+    std::thread([&] {
+        thread_local LastTarget target;
+        target.make = [&] { last = url_of("last:1"); };
+        first = url_of("first:1");
+    }).join();
+    CHECK(first == "https://first:1/metrics");
+    CHECK(last == "https://last:1/metrics");
 }
 
 TEST_CASE("TargetBuilder: explain() shows what each rule does") {

@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -369,6 +370,27 @@ TEST_CASE(
     pool.reload(config);
     CHECK(scraper.take() == "-a:1 -b +a:1 +b");
     CHECK(scraper.complaints == "");
+}
+
+TEST_CASE("TargetPool: a reload with an equal configuration keeps the former object only") {
+    struct Owner {
+        ScrapeConfig config;
+    };
+    const auto share = [](const std::shared_ptr<const Owner>& owner) {
+        return std::shared_ptr<const ScrapeConfig>(owner, &owner->config);
+    };
+    Scraper scraper;
+    const auto first = std::make_shared<const Owner>(Owner{job({drop("app", "x")})});
+    const auto second = std::make_shared<const Owner>(Owner{job({drop("app", "x")})});
+    const auto third = std::make_shared<const Owner>(Owner{job({drop("app", "y")})});
+    TargetPool pool(share(first), scraper);
+    pool.reload(share(second));
+    CHECK(&pool.config() == &first->config);
+    CHECK(second.use_count() == 1);
+    pool.reload(share(third));
+    CHECK_FALSE(config_error([&] { pool.reload(nullptr); }).empty());
+    CHECK(&pool.config() == &third->config);
+    CHECK(first.use_count() == 1);
 }
 
 TEST_CASE("TargetPool: a reload with other settings about histograms hands over new targets") {

@@ -130,6 +130,10 @@ class JobState {
 
     /// Replaces the configurations.
     void configure(std::vector<ProviderEntry>, const TargetFilter&, const Times&, TimePoint now);
+    /// Call it after configure() and Provider::fill().
+    void on_filled() {
+        if (!has_news()) has_new_filter_ = false;  // the next change is not due at once
+    }
     /// Number of unusable configurations.
     std::size_t unusable() const noexcept;
     /// The job was removed.

@@ -10,13 +10,10 @@
 #include "k8s_sd/target_filter.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <functional>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -138,19 +135,6 @@ class Provider final : public GroupWatcher::Observer,
     void apply_filtered(const GroupChange&, std::vector<ProviderSubscription*>& concerned);
     void record(FilteredChanges&, const GroupChange&);
 
-    void forget_removal(std::string_view source, FilteredChanges&) noexcept;
-
-    using Removal = std::pair<std::string, FilteredChanges*>;
-    struct BySource {
-        using is_transparent = void;
-        template <class A, class B>
-        bool operator()(const A& a, const B& b) const noexcept {
-            const std::string_view source = a.first;
-            const int order = source.compare(b.first);
-            return order < 0 || (order == 0 && std::less<>()(a.second, b.second));
-        }
-    };
-
     const ProviderId id_;
     const std::unique_ptr<TargetFeed> feed_;
     const std::shared_ptr<Metrics> metrics_;
@@ -165,7 +149,7 @@ class Provider final : public GroupWatcher::Observer,
     FilterIndex index_;
     // What fill() has to do; with the filter of the recorded changes, nullopt for a new subscriber.
     boost::unordered_flat_map<FilteredChanges*, std::optional<TargetFilter>> unfilled_;
-    std::set<Removal, BySource> removed_;  // not delivered
+    boost::unordered_flat_set<FilteredChanges*> removing_;  // perhaps with undelivered removals
 };
 
 }  // namespace k8s_sd::inline v0::detail

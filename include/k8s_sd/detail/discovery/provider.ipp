@@ -51,42 +51,33 @@ void Provider::apply_filtered(const GroupChange& change,
         record(changes, {nullptr, change.previous, change.replaced});
         concerned.push_back(&changes.subscriber);
     }
-    if (!change.replaced || removed_.empty()) return;
+    if (!change.replaced) return;
     // The host may still have an earlier version of the group: if it passes again, it is replaced.
     const TargetGroupPtr& group = change.group ? change.group : change.previous;
-    const std::pair<std::string_view, FilteredChanges*> first(group->source(), nullptr);
-    for (auto it = removed_.lower_bound(first); it != removed_.end() && it->first == first.first;
-         ++it) {
-        it->second->pending.add({nullptr, group, true});
+    boost::unordered::erase_if(removing_, [](const FilteredChanges* changes) {
+        return changes->pending.empty();  // reverted
+    });
+    for (FilteredChanges* changes : removing_) {
+        if (has(now, changes) || !changes->pending.contains(group->source())) continue;
+        changes->pending.add({nullptr, group, true});
     }
 }
 
 void Provider::record(FilteredChanges& changes, const GroupChange& change) {
+    if (!change.group) removing_.insert(&changes);
     changes.pending.add(change);
-    const std::string_view source = (change.group ? change.group : change.previous)->source();
-    if (change.group) {
-        forget_removal(source, changes);
-    } else if (changes.pending.contains(source)) {
-        removed_.emplace(source, &changes);
-    }
-}
-
-void Provider::forget_removal(std::string_view source, FilteredChanges& changes) noexcept {
-    const auto removal = removed_.find(std::pair(source, &changes));
-    if (removal != removed_.end()) removed_.erase(removal);
 }
 
 TargetGroupDiff Provider::take(FilteredChanges& changes) {
     TargetGroupDiff diff = changes.pending.take();
-    for (const TargetGroupPtr& group : diff.removed) forget_removal(group->source(), changes);
+    removing_.erase(&changes);
     return diff;
 }
 
 void Provider::add(FilteredChanges& changes, bool has_state) {
     try {
         if (!has_state) unfilled_.emplace(&changes, std::nullopt);
-        changes.pending.for_each_removed(
-            [&](const TargetGroup& group) { removed_.emplace(group.source(), &changes); });
+        if (!changes.pending.empty()) removing_.insert(&changes);
         index_.add(changes);
     } catch (...) {
         remove(changes);
@@ -98,8 +89,7 @@ void Provider::add(FilteredChanges& changes, bool has_state) {
 void Provider::remove(FilteredChanges& changes) noexcept {
     index_.remove(changes);
     unfilled_.erase(&changes);
-    changes.pending.for_each_removed(
-        [&](const TargetGroup& group) { forget_removal(group.source(), changes); });
+    removing_.erase(&changes);
 }
 
 void Provider::end_filter(FilteredChanges& changes) {

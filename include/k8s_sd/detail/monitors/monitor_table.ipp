@@ -84,24 +84,26 @@ std::size_t json_bytes(const boost::json::value& value) {
 }
 
 /// Compiles the rules of the job. Throws for those that pools would refuse.
+/// \returns those for targets; pools do not compile those for metrics
 /// \throws ConfigError
 std::vector<SharedRulePtr> compile_rules(const ScrapeJob& job, PatternBudget& patterns) {
     const RelabelOptions options = relabel_options(job.scrape);
-    std::vector<SharedRulePtr> all;
-    all.reserve(job.scrape.relabel_configs.size() + job.scrape.metric_relabel_configs.size());
     const auto compile = [&](const char* where, const std::vector<RelabelRule>& rules) {
+        std::vector<SharedRulePtr> compiled;
+        compiled.reserve(rules.size());
         for (std::size_t i = 0; i < rules.size(); ++i) {
             try {
-                all.push_back(shared_rule(rules[i], options, patterns));
+                compiled.push_back(shared_rule(rules[i], options, patterns));
             } catch (const ConfigError& e) {
                 throw ConfigError(where + ("[" + std::to_string(i) + "].") + e.where(),
                                   e.problem());
             }
         }
+        return compiled;
     };
-    compile("relabel_configs", job.scrape.relabel_configs);
+    std::vector<SharedRulePtr> of_targets = compile("relabel_configs", job.scrape.relabel_configs);
     compile("metric_relabel_configs", job.scrape.metric_relabel_configs);
-    return all;
+    return of_targets;
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view value) {
@@ -594,10 +596,11 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
             // `global` may have changed in a part without an effect on jobs.
             if (had_job && *made.job->job == *old->job->job) made.job = old->job;
             constexpr std::size_t per_instruction = 16;  // bytes, roughly
+            constexpr std::size_t per_rule = 1024;       // without its patterns for RE2
             const std::size_t before = patterns.spent();
             made.rules = compile_rules(*made.job->job, patterns);
-            made.bytes =
-                generated_bytes(job.config) + (patterns.spent() - before) * per_instruction;
+            made.bytes = generated_bytes(job.config) + made.rules.size() * per_rule +
+                         (patterns.spent() - before) * per_instruction;
         } catch (const ConfigError& e) {
             return MonitorRefusal{"the job " + job.origin + " is unusable: " + e.problem(),
                                   "change what " + e.where() + " comes from"};

@@ -112,6 +112,8 @@ class PatternBudget {
     bool count(const std::vector<UsedPattern>&);
     /// The patterns from now on are added to this list; null: to none.
     void record(std::vector<UsedPattern>* used) noexcept { used_ = used; }
+    /// See RelabelLimits::regex_bytes.
+    std::size_t max_bytes() const noexcept { return max_bytes_; }
     /// So far.
     std::size_t spent() const noexcept { return max_ - left_; }
 

@@ -240,6 +240,7 @@ class PatternTable {
  private:
     void sweep() {
         boost::unordered::erase_if(patterns_, [](const auto& p) { return p.second.expired(); });
+        patterns_.rehash(0);  // gives back the memory of a peak
         next_sweep_ = std::max(min_sweep, 2 * patterns_.size());
     }
 
@@ -254,17 +255,19 @@ class PatternTable {
 
 std::shared_ptr<const Pattern> shared_pattern(const std::string& regex, Pattern::Anchors anchors,
                                               std::size_t max_bytes) {
-    static const Immortal<PatternTable> table;
+    static const Immortal<PerProcess<PatternTable>> tables;
+    PatternTable& table = tables->get();
     const bool both = anchors == Pattern::Anchors::both;
     std::string key = (both ? '^' : ' ') + regex;
-    if (std::shared_ptr<const Pattern> known = table->find(key)) return known;
+    if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
     // A memory limit can slow a pattern down, so patterns are shared per limit.
     if (max_bytes != RelabelLimits().regex_bytes) {
         key = std::to_string(max_bytes) + key;
-        if (std::shared_ptr<const Pattern> known = table->find(key)) return known;
+        if (std::shared_ptr<const Pattern> known = table.find(key)) return known;
     }
-    return table->add(
-        key, std::make_shared<const Pattern>(regex, anchors, Pattern::Engine::fastest, max_bytes));
+    // Not by make_shared(): the table would keep the memory of an unused pattern.
+    return table.add(key, std::shared_ptr<const Pattern>(
+                              new Pattern(regex, anchors, Pattern::Engine::fastest, max_bytes)));
 }
 
 namespace {
@@ -302,18 +305,16 @@ std::size_t PatternBudget::cost_of(const UsedPattern& used) noexcept {
 
 bool PatternBudget::count(const std::vector<UsedPattern>& all) {
     std::size_t left = left_;
-    std::vector<std::shared_ptr<const Pattern>> added;
+    std::set<std::shared_ptr<const Pattern>> added;  // one rule can have very many
     for (const UsedPattern& used : all) {
         if (used.text_bytes > left) return false;
         const std::size_t cost = cost_of(used);
-        const bool is_known = cost == 0 || patterns_.contains(used.pattern) ||
-                              std::find(added.begin(), added.end(), used.pattern) != added.end();
-        if (is_known) continue;
+        if (cost == 0 || patterns_.contains(used.pattern)) continue;
+        if (!added.insert(used.pattern).second) continue;
         if (cost > left) return false;
         left -= cost;
-        added.push_back(used.pattern);
     }
-    patterns_.insert(added.begin(), added.end());
+    patterns_.merge(added);
     left_ = left;
     return true;
 }

@@ -4,17 +4,30 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-std::size_t hash_of(const RelabelRule& rule) noexcept {
+/// Of all that SharedRule::is_of() compares: of rules with equal hashes, only one is shared.
+std::size_t hash_of(const RelabelRule& rule, const RelabelOptions& options) noexcept {
+    const std::array<std::uint64_t, 7> numbers{static_cast<std::uint64_t>(rule.action),
+                                               rule.modulus,
+                                               rule.source_labels.size(),
+                                               rule.if_.size(),
+                                               static_cast<std::uint64_t>(options.names),
+                                               static_cast<std::uint64_t>(options.dialect),
+                                               options.limits.regex_bytes};
+    const auto bytes = std::bit_cast<std::array<char, sizeof numbers>>(numbers);
     KeyedHash hash(hash_key());
-    const char action = static_cast<char>(rule.action);
-    hash.add({&action, 1});
+    hash.add({bytes.data(), bytes.size()});
     for (const std::string& name : rule.source_labels) hash.add(name);
     hash.add(rule.separator).add(rule.regex).add(rule.target_label).add(rule.replacement);
     for (const std::string& selector : rule.if_) hash.add(selector);
@@ -28,19 +41,27 @@ class RuleTable {
     SharedRulePtr find(std::size_t hash, const RelabelRule& rule, const RelabelOptions& options) {
         const std::lock_guard lock(mutex_);
         const auto found = rules_.find(hash);
-        SharedRulePtr known = found == rules_.end() ? nullptr : found->second.lock();
-        return known && known->is_of(rule, options) ? known : nullptr;
+        return found == rules_.end() ? nullptr : if_equal(found->second.lock(), rule, options);
     }
-    /// Replaces another rule with the same hash: rules that differ in the modulus or the options.
-    void add(std::size_t hash, const SharedRulePtr& rule) {
+    /// \returns the rule in the table, perhaps added by another thread meanwhile
+    SharedRulePtr add(std::size_t hash, SharedRulePtr compiled, const RelabelRule& rule,
+                      const RelabelOptions& options) {
         const std::lock_guard lock(mutex_);
-        rules_[hash] = rule;
+        std::weak_ptr<const SharedRule>& place = rules_[hash];
+        if (SharedRulePtr other = if_equal(place.lock(), rule, options)) return other;
+        place = compiled;
         if (rules_.size() >= next_sweep_) sweep();
+        return compiled;
     }
 
  private:
+    static SharedRulePtr if_equal(SharedRulePtr known, const RelabelRule& rule,
+                                  const RelabelOptions& options) {
+        return known && known->is_of(rule, options) ? std::move(known) : nullptr;
+    }
     void sweep() {
         boost::unordered::erase_if(rules_, [](const auto& r) { return r.second.expired(); });
+        rules_.rehash(0);  // gives back the memory of a peak
         next_sweep_ = std::max(min_sweep, 2 * rules_.size());
     }
 
@@ -74,14 +95,18 @@ bool SharedRule::is_of(const RelabelRule& rule, const RelabelOptions& options) c
 
 SharedRulePtr shared_rule(const RelabelRule& rule, const RelabelOptions& options,
                           PatternBudget& patterns) {
-    static const Immortal<RuleTable> table;
-    const std::size_t hash = hash_of(rule);
+    static const Immortal<PerProcess<RuleTable>> tables;
+    RuleTable& table = tables->get();
+    // Patterns have the limit of the budget, whatever that of the rule.
+    RelabelOptions used = options;
+    used.limits.regex_bytes = patterns.max_bytes();
+    const std::size_t hash = hash_of(rule, used);
     // Rules beyond the limit are compiled, for the error.
-    SharedRulePtr known = table->find(hash, rule, options);
+    SharedRulePtr known = table.find(hash, rule, used);
     if (known && patterns.count(known->patterns())) return known;
-    auto compiled = std::make_shared<const SharedRule>(rule, options, patterns);
-    table->add(hash, compiled);
-    return compiled;
+    // Not by make_shared(): the table would keep the memory of an unused rule.
+    SharedRulePtr compiled(new SharedRule(rule, used, patterns));
+    return table.add(hash, std::move(compiled), rule, used);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/scrape/go_bool.hpp"
 #include "k8s_sd/detail/scrape/prepared_job.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
@@ -8,6 +9,10 @@
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -21,6 +26,7 @@ using std::chrono::milliseconds;
 using Problem = std::string;
 
 std::shared_ptr<const detail::PreparedJob> make_job(std::shared_ptr<const ScrapeConfig> config) {
+    if (!config) throw ConfigError("configuration", "is null");
     validate(*config);
     return std::make_shared<const detail::PreparedJob>(std::move(config));
 }
@@ -71,22 +77,53 @@ Problem check_histogram_labels(const ScrapeConfig& config, const MutableLabels& 
     return {};
 }
 
-/// The labels of a target being made: clears them, because there may be very many. The memory
-/// stays for the next target of any builder in the thread.
+/// Memory for the next targets, of any builder: pools are too many to have some of their own. Not
+/// destroyed with a thread or by exit(), for the host may build targets while either ends.
+class SpareLabels {
+ public:
+    std::unique_ptr<MutableLabels> take() {
+        MutableLabels* const spare = place().exchange(nullptr, std::memory_order_acquire);
+        return spare ? std::unique_ptr<MutableLabels>(spare) : std::make_unique<MutableLabels>();
+    }
+    /// Clears them, because there may be very many.
+    void give_back(std::unique_ptr<MutableLabels> labels) noexcept {
+        labels->clear();
+        delete place().exchange(labels.release(), std::memory_order_acq_rel);
+    }
+
+ private:
+    static constexpr std::size_t max_places = 16;
+    /// Of one thread, or of several if there are many.
+    struct alignas(64) Place {
+        std::atomic<MutableLabels*> labels = nullptr;
+    };
+    std::atomic<MutableLabels*>& place() noexcept {
+        static std::atomic<std::size_t> threads = 0;
+        thread_local const std::size_t mine =
+            threads.fetch_add(1, std::memory_order_relaxed) % max_places;
+        return places_[mine].labels;
+    }
+
+    std::array<Place, max_places> places_{};
+};
+
+SpareLabels& spare_labels() {
+    static const detail::Immortal<SpareLabels> spare;
+    return *spare;
+}
+
+/// The labels of a target being made.
 class LabelsOfOneTarget {
  public:
     LabelsOfOneTarget() = default;
-    ~LabelsOfOneTarget() { labels.clear(); }
+    ~LabelsOfOneTarget() { spare_labels().give_back(std::move(labels_)); }
     LabelsOfOneTarget(const LabelsOfOneTarget&) = delete;
     LabelsOfOneTarget& operator=(const LabelsOfOneTarget&) = delete;
 
-    MutableLabels& labels = of_thread();
+    MutableLabels& get() const noexcept { return *labels_; }
 
  private:
-    static MutableLabels& of_thread() {
-        thread_local MutableLabels labels;
-        return labels;
-    }
+    std::unique_ptr<MutableLabels> labels_ = spare_labels().take();
 };
 
 /// Rules are validated to produce valid names, but values may come from anywhere.
@@ -154,7 +191,7 @@ LabelMap TargetBuilder::discovered(const TargetGroup& group, std::size_t index) 
 BuiltTarget TargetBuilder::build(const TargetGroupPtr& group, std::size_t index,
                                  const FleetShare& share) {
     const LabelsOfOneTarget scope;
-    MutableLabels& labels = scope.labels;
+    MutableLabels& labels = scope.get();
     detail::append_discovered(*job_, *group, index, labels);
     try {
         if (!relabeler_.apply(labels)) return DropReason::relabelling;
@@ -194,14 +231,14 @@ std::uint64_t TargetBuilder::share_key(std::uint64_t group_key, const LabelsOfTa
 TargetExplanation TargetBuilder::explain(const TargetGroup& group, std::size_t index,
                                          const FleetShare& share) {
     const LabelsOfOneTarget scope;
-    MutableLabels& labels = scope.labels;
+    MutableLabels& labels = scope.get();
     detail::append_discovered(*job_, group, index, labels);
     return explain_labels(labels, share, group.share_key());
 }
 
 TargetExplanation TargetBuilder::explain(const LabelMap& target, const FleetShare& share) {
     const LabelsOfOneTarget scope;
-    MutableLabels& labels = scope.labels;
+    MutableLabels& labels = scope.get();
     detail::append_discovered(*job_, target, labels);
     return explain_labels(labels, share, 0);
 }

@@ -254,7 +254,7 @@ class TargetPool::Impl : public std::enable_shared_from_this<Impl> {
 
     std::shared_ptr<TargetBuilder> builder_with(SharedConfig config, Sharding sharding) const {
         const ScrapeConfig& present = builder_->config();
-        const bool same = (config.get() == &present || *config == present) &&
+        const bool same = config && (config.get() == &present || *config == present) &&
                           sharding.options() == builder_->sharding().options();
         if (same) return builder_;
         return std::make_shared<TargetBuilder>(std::move(config), std::move(sharding));

@@ -12,9 +12,9 @@ namespace k8s_sd_program {
 namespace {
 
 /// Keeps almost no dropped targets: they are not used here, and can be many.
-k8s_sd::ScrapeConfig with_limits(k8s_sd::ScrapeConfig config) {
+std::shared_ptr<const k8s_sd::ScrapeConfig> with_limits(k8s_sd::ScrapeConfig config) {
     config.keep_dropped_targets = 1;
-    return config;
+    return std::make_shared<const k8s_sd::ScrapeConfig>(std::move(config));
 }
 
 std::string_view address_of(const k8s_sd::TargetGroup& group, std::size_t index) {
@@ -46,17 +46,20 @@ std::string key_of(k8s_sd::ProviderId provider, std::string_view source) {
 
 JobTargets::JobTargets(k8s_sd::ScrapeConfig config, const ListLimits& limits, ListMetrics& metrics,
                        ChangeHistory* history)
+    : JobTargets(with_limits(std::move(config)), limits, metrics, history) {}
+
+JobTargets::JobTargets(const SharedConfig& config, const ListLimits& limits, ListMetrics& metrics,
+                       ChangeHistory* history)
     : limits_(limits),
       metrics_(metrics),
-      builder_(std::make_shared<k8s_sd::TargetBuilder>(with_limits(std::move(config)))),
+      builder_(std::make_shared<k8s_sd::TargetBuilder>(config)),
       unique_(metrics),
-      recorder_(builder_->config().job_name, history),
-      pool_(builder_->config(), *this) {}
+      recorder_(config->job_name, history),
+      pool_(config, *this) {}
 
-void JobTargets::reload(k8s_sd::ScrapeConfig config,
-                        std::span<const k8s_sd::ProviderId> providers) {
-    config = with_limits(std::move(config));
-    bool changed = config != pool_.config();
+void JobTargets::reload(k8s_sd::ScrapeConfig next, std::span<const k8s_sd::ProviderId> providers) {
+    const SharedConfig config = with_limits(std::move(next));
+    bool changed = *config != pool_.config();
     if (changed) builder_ = std::make_shared<k8s_sd::TargetBuilder>(config);
     // Other providers keep their old rules until they are removed.
     for (auto& [id, provider] : providers_) {
@@ -68,7 +71,7 @@ void JobTargets::reload(k8s_sd::ScrapeConfig config,
         // The configuration affects the list entries of unchanged targets, too.
         listings_.clear();
     }
-    pool_.reload(std::move(config), {}, providers);
+    pool_.reload(config, {}, providers);
     finish_changes(false);
 }
 

@@ -73,6 +73,10 @@ class JobTargets final : private k8s_sd::TargetHandler {
     std::string failure() const;
 
  private:
+    using SharedConfig = std::shared_ptr<const k8s_sd::ScrapeConfig>;
+
+    JobTargets(const SharedConfig&, const ListLimits&, ListMetrics&, ChangeHistory*);
+
     /// The state of one provider.
     struct Provider {
         k8s_sd::TargetGroups groups{};
