@@ -154,6 +154,23 @@ TEST_CASE_METHOD(FilterJobs, "Job filters: the interval stays after another filt
     CHECK(host.complaints == "");
 }
 
+TEST_CASE_METHOD(FilterJobs, "Job filters: another filter without news hurries no other changes") {
+    label("p1", "x");
+    Job slow = job("a", pods_with("x"));
+    slow.min_update_interval = std::chrono::seconds(10);
+    settle_with({slow});
+    CHECK(host.take_diffs() == "a(full): 1(full)[~p1]");
+    label("p2", "x");
+    settle();
+    slow.filter.conditions.front().values.push_back("z");
+    host.manager->change_jobs({slow}, {});
+    settle();
+    CHECK(host.take_diffs() == "");
+    advance(std::chrono::seconds(10));
+    CHECK(host.take_diffs() == "a: 1[~p2]");
+    CHECK(host.complaints == "");
+}
+
 TEST_CASE_METHOD(Jobs, "Discovery manager: change_jobs() leaves other jobs as they are") {
     const Job a{.name = "a", .configs = {pods()}};
     const Job b{.name = "b", .configs = {pods(), unusable()}};

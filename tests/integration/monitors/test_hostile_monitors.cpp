@@ -310,6 +310,27 @@ TEST_CASE("Hostile monitors: compiled rules take room, although their text is sh
     CHECK(monitors.source->status().bytes > many * 1'000);
 }
 
+TEST_CASE("Hostile monitors: compiled selectors take room, although their text is short") {
+    constexpr std::size_t many = 1'000;
+    Monitors monitors(false);
+    sim::add_vm_monitors(monitors.server);
+    monitors.config.owner = MonitorOwnerObject{"monitoring", "agent", MonitorOwnerKind::vm_agent};
+    monitors.apply("VMAgent", "monitoring", "agent", R"({"selectAllByDefault": true})");
+    boost::json::array selectors;
+    for (std::size_t i = 0; i < many; ++i) selectors.push_back("a");
+    boost::json::array rules{
+        boost::json::object{{"action", "labeldrop"}, {"regex", "a"}, {"if", std::move(selectors)}}};
+    monitors.apply(
+        "VMServiceScrape", "a", "short",
+        boost::json::serialize(boost::json::object{
+            {"selector", boost::json::object()},
+            {"endpoints", boost::json::array{boost::json::object{
+                              {"port", "http"}, {"relabelConfigs", std::move(rules)}}}}}));
+    monitors.start();
+    CHECK(monitors.names().size() == 1);
+    CHECK(monitors.source->status().bytes > many * 1'000);
+}
+
 TEST_CASE("Hostile monitors: objects of any size do not disturb others") {
     Monitors monitors;
     monitors.config.limits.bytes_per_monitor = 200'000;

@@ -31,6 +31,11 @@ class CoalescedChanges {
     bool empty() const noexcept { return changes_.empty(); }
     std::size_t size() const noexcept { return changes_.size(); }
     bool contains(const Key& key) const { return changes_.contains(key); }
+    /// Null: none.
+    const Change* find(const Key& key) const {
+        const auto found = changes_.find(key);
+        return found == changes_.end() ? nullptr : &found->second;
+    }
     template <class Visit>
     void for_each(const Visit& visit) const {
         for (const auto& [key, change] : changes_) visit(change);

@@ -280,7 +280,6 @@ class DiscoveryManager::Impl final : public RunState, public Provider::Observer 
         for (const JobState* job : jobs) {
             for (const auto& subscription : job->subscriptions()) subscription->provider()->fill();
         }
-        for (JobState* job : jobs) job->on_filled();
         return jobs;
     }
 

@@ -51,12 +51,17 @@ class ProviderSubscription {
         if (!delivered()) return provider_->ready();
         return !pending().empty() || is_to_confirm() || delivered_all_ != is_filtered();
     }
+    /// Whether another filter has changed the groups of the host, which has received some.
+    bool has_filter_news() const noexcept {
+        if (standing == Standing::going || !delivered()) return false;
+        const bool is_filled = filtered_ && filtered_->filled && !filtered_->pending.empty();
+        return is_filled || delivered_all_ != is_filtered();
+    }
     /// Takes the changes for delivery.
     ProviderDiff take();
 
     /// Call Provider::fill() after it, and after construction.
-    /// \returns whether it was another filter
-    bool set_filter(const TargetFilter&);
+    void set_filter(const TargetFilter&);
     bool is_filtered() const noexcept { return filtered_ && !filtered_->filter.empty(); }
     /// Null: all groups.
     const TargetFilter* filter() const noexcept {
@@ -130,10 +135,6 @@ class JobState {
 
     /// Replaces the configurations.
     void configure(std::vector<ProviderEntry>, const TargetFilter&, const Times&, TimePoint now);
-    /// Call it after configure() and Provider::fill().
-    void on_filled() {
-        if (!has_news()) has_new_filter_ = false;  // the next change is not due at once
-    }
     /// Number of unusable configurations.
     std::size_t unusable() const noexcept;
     /// The job was removed.
@@ -181,7 +182,6 @@ class JobState {
     std::optional<Duration> supersede_timeout_;
     std::weak_ptr<const void> delivery_;
     bool ended_ = false;
-    bool has_new_filter_ = false;  // the next diff is due at once
 };
 
 }  // namespace k8s_sd::inline v0::detail

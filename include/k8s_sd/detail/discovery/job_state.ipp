@@ -45,9 +45,9 @@ TargetGroupDiff ProviderSubscription::take_groups() {
     return diff;
 }
 
-bool ProviderSubscription::set_filter(const TargetFilter& now) {
+void ProviderSubscription::set_filter(const TargetFilter& now) {
     if (!filtered_) {
-        if (now.empty()) return false;
+        if (now.empty()) return;
         auto filtered = std::make_unique<FilteredChanges>(*this);
         if (delivered()) filtered->pending = *pending_;
         if (!delivered()) filtered->filter = now;
@@ -55,11 +55,9 @@ bool ProviderSubscription::set_filter(const TargetFilter& now) {
         filtered_ = std::move(filtered);
         pending_.reset();
     }
-    const bool is_other = filtered_->filter != now;
-    if (is_other) provider_->change_filter(*filtered_, now);
+    if (filtered_->filter != now) provider_->change_filter(*filtered_, now);
     // Else the filter ends with the next diff: that has the other groups.
     if (now.empty() && !delivered()) end_filter();
-    return is_other;
 }
 
 void ProviderSubscription::end_filter() {
@@ -83,10 +81,7 @@ void JobState::configure(std::vector<ProviderEntry> entries, const TargetFilter&
     }
     // Other providers keep their filter until they are removed.
     for (const auto& subscription : subscriptions_) {
-        if (!uses(*subscription->provider())) continue;
-        const bool is_other = subscription->set_filter(filter);
-        // The rules have changed, too: the pool lacks the groups of the new ones.
-        if (is_other && subscription->delivered()) has_new_filter_ = true;
+        if (uses(*subscription->provider())) subscription->set_filter(filter);
     }
     release_superseded();
 }
@@ -219,7 +214,11 @@ bool JobState::has_news() const {
 }
 
 TimePoint JobState::due(TimePoint now) const {
-    return ended_ || has_new_filter_ ? now : pace_.due(now);
+    // The rules have changed with the filter: the pool lacks the groups of the new ones.
+    const bool has_filter_news =
+        std::any_of(subscriptions_.begin(), subscriptions_.end(),
+                    [](const auto& subscription) { return subscription->has_filter_news(); });
+    return ended_ || has_filter_news ? now : pace_.due(now);
 }
 
 JobDiff JobState::take(TimePoint now) {
@@ -232,7 +231,6 @@ JobDiff JobState::take(TimePoint now) {
     std::erase_if(subscriptions_, [](const auto& subscription) {
         return subscription->standing == ProviderSubscription::Standing::going;
     });
-    has_new_filter_ = false;
     pace_.called(now);
     return diff;
 }

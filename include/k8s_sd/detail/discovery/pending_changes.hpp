@@ -39,6 +39,18 @@ class PendingChanges {
         changes_.clear();
         return diff;
     }
+    /// Calls `visit(const TargetGroup&)` for each group removed.
+    template <class Visitor>
+    void for_each_removed(const Visitor& visit) const {
+        changes_.for_each([&](const GroupChange& change) {
+            if (!change.group) visit(*change.previous);
+        });
+    }
+    /// Whether the group with this source is removed.
+    bool removes(std::string_view source) const {
+        const GroupChange* const change = changes_.find(source);
+        return change && !change->group;
+    }
     /// Whether there is a change of the group with this source.
     bool contains(std::string_view source) const { return changes_.contains(source); }
     /// The removal of everything the host has. `newest` is the present state, including the

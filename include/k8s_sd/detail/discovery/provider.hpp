@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/discovery/filter_index.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/target_feed.hpp"
@@ -11,9 +12,11 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,33 @@ struct FilteredChanges : FilterOwner {
     explicit FilteredChanges(ProviderSubscription& user) : subscriber(user) {}
     ProviderSubscription& subscriber;
     PendingChanges pending{};
+    bool filled = false;  ///< another filter has added some of them
+};
+
+/// Finds the subscribers with an undelivered removal of a group.
+class UndeliveredRemovals {
+ public:
+    /// Adds the change to those of the subscriber.
+    void add(FilteredChanges&, const GroupChange&);
+    /// A new subscriber may have changes.
+    void insert(FilteredChanges&);
+    /// Call it before the changes are taken.
+    void erase(FilteredChanges&) noexcept;
+    /// Whether any subscriber has a removal of this group, almost surely.
+    bool contains(std::string_view source) const noexcept {
+        return !sources_.empty() && sources_.contains(SeededHash()(source));
+    }
+    /// All that have removals, and perhaps some others.
+    const boost::unordered_flat_set<FilteredChanges*>& subscribers() const noexcept {
+        return subscribers_;
+    }
+
+ private:
+    void count(FilteredChanges&, std::string_view source);
+    void discount(std::string_view source) noexcept;
+
+    boost::unordered_flat_set<FilteredChanges*> subscribers_;
+    boost::unordered_flat_map<std::size_t, std::size_t> sources_;  // removals by hash of the source
 };
 
 /// A discovery configuration run by a DiscoveryManager for any number of jobs, and its present
@@ -133,7 +163,6 @@ class Provider final : public GroupWatcher::Observer,
     /// \returns the subscribers with filters whose groups have changed
     std::vector<ProviderSubscription*> apply(const std::vector<GroupChange>& changes);
     void apply_filtered(const GroupChange&, std::vector<ProviderSubscription*>& concerned);
-    void record(FilteredChanges&, const GroupChange&);
 
     const ProviderId id_;
     const std::unique_ptr<TargetFeed> feed_;
@@ -149,7 +178,7 @@ class Provider final : public GroupWatcher::Observer,
     FilterIndex index_;
     // What fill() has to do; with the filter of the recorded changes, nullopt for a new subscriber.
     boost::unordered_flat_map<FilteredChanges*, std::optional<TargetFilter>> unfilled_;
-    boost::unordered_flat_set<FilteredChanges*> removing_;  // perhaps with undelivered removals
+    UndeliveredRemovals removals_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -12,6 +12,39 @@ FilteredChanges& changes_of(FilterOwner* owner) { return static_cast<FilteredCha
 
 }  // namespace
 
+// --- removals ------------------------------------------------------------------------------------
+
+void UndeliveredRemovals::add(FilteredChanges& changes, const GroupChange& change) {
+    const std::string_view source = (change.group ? change.group : change.previous)->source();
+    const bool before = contains(source) && changes.pending.removes(source);
+    changes.pending.add(change);
+    const bool now = !change.group && changes.pending.removes(source);  // else it was reverted
+    if (now && !before) count(changes, source);
+    if (before && !now) discount(source);
+}
+
+void UndeliveredRemovals::insert(FilteredChanges& changes) {
+    changes.pending.for_each_removed(
+        [&](const TargetGroup& group) { count(changes, group.source()); });
+}
+
+void UndeliveredRemovals::erase(FilteredChanges& changes) noexcept {
+    if (subscribers_.erase(&changes) == 0) return;
+    changes.pending.for_each_removed([&](const TargetGroup& group) { discount(group.source()); });
+}
+
+void UndeliveredRemovals::count(FilteredChanges& changes, std::string_view source) {
+    subscribers_.insert(&changes);
+    ++sources_[SeededHash()(source)];
+}
+
+void UndeliveredRemovals::discount(std::string_view source) noexcept {
+    const auto counted = sources_.find(SeededHash()(source));
+    if (counted != sources_.end() && --counted->second == 0) sources_.erase(counted);
+}
+
+// --- changes -------------------------------------------------------------------------------------
+
 std::vector<ProviderSubscription*> Provider::apply(const std::vector<GroupChange>& changes) {
     fill();  // if it failed before
     live_->write([&](TargetGroups& groups) {
@@ -30,6 +63,8 @@ std::vector<ProviderSubscription*> Provider::apply(const std::vector<GroupChange
 
 void Provider::apply_filtered(const GroupChange& change,
                               std::vector<ProviderSubscription*>& concerned) {
+    const TargetGroupPtr& group = change.group ? change.group : change.previous;
+    const bool is_removed = change.replaced && removals_.contains(group->source());
     FilterIndex::Owners before;
     FilterIndex::Owners now;
     if (change.previous) before = index_.passing(*change.previous);
@@ -42,42 +77,32 @@ void Provider::apply_filtered(const GroupChange& change,
     for (FilterOwner* owner : now) {
         FilteredChanges& changes = changes_of(owner);
         const TargetGroupPtr previous = has(before, owner) ? change.previous : nullptr;
-        record(changes, {change.group, previous, change.replaced});
+        removals_.add(changes, {change.group, previous, change.replaced});
         concerned.push_back(&changes.subscriber);
     }
     for (FilterOwner* owner : before) {
         if (has(now, owner)) continue;
         FilteredChanges& changes = changes_of(owner);
-        record(changes, {nullptr, change.previous, change.replaced});
+        removals_.add(changes, {nullptr, change.previous, change.replaced});
         concerned.push_back(&changes.subscriber);
     }
-    if (!change.replaced) return;
+    if (!is_removed) return;
     // The host may still have an earlier version of the group: if it passes again, it is replaced.
-    const TargetGroupPtr& group = change.group ? change.group : change.previous;
-    boost::unordered::erase_if(removing_, [](const FilteredChanges* changes) {
-        return changes->pending.empty();  // reverted
-    });
-    for (FilteredChanges* changes : removing_) {
-        if (has(now, changes) || !changes->pending.contains(group->source())) continue;
-        changes->pending.add({nullptr, group, true});
+    for (FilteredChanges* changes : removals_.subscribers()) {
+        if (changes->pending.removes(group->source())) changes->pending.add({nullptr, group, true});
     }
-}
-
-void Provider::record(FilteredChanges& changes, const GroupChange& change) {
-    if (!change.group) removing_.insert(&changes);
-    changes.pending.add(change);
 }
 
 TargetGroupDiff Provider::take(FilteredChanges& changes) {
-    TargetGroupDiff diff = changes.pending.take();
-    removing_.erase(&changes);
-    return diff;
+    removals_.erase(changes);
+    changes.filled = false;
+    return changes.pending.take();
 }
 
 void Provider::add(FilteredChanges& changes, bool has_state) {
     try {
         if (!has_state) unfilled_.emplace(&changes, std::nullopt);
-        if (!changes.pending.empty()) removing_.insert(&changes);
+        removals_.insert(changes);
         index_.add(changes);
     } catch (...) {
         remove(changes);
@@ -89,7 +114,7 @@ void Provider::add(FilteredChanges& changes, bool has_state) {
 void Provider::remove(FilteredChanges& changes) noexcept {
     index_.remove(changes);
     unfilled_.erase(&changes);
-    removing_.erase(&changes);
+    removals_.erase(changes);
 }
 
 void Provider::end_filter(FilteredChanges& changes) {
@@ -142,8 +167,10 @@ void Provider::fill() {
                     continue;
                 }
                 const Filling& filling = static_cast<const Filling&>(*passing[i]);
-                record(*filling.changes, filling.is_before ? GroupChange{nullptr, group, false}
-                                                           : GroupChange{group, nullptr, false});
+                const TargetGroupPtr none;
+                removals_.add(*filling.changes, {filling.is_before ? none : group,
+                                                 filling.is_before ? group : none, false});
+                filling.changes->filled = true;
             }
         });
     });

@@ -84,26 +84,40 @@ std::size_t json_bytes(const boost::json::value& value) {
 }
 
 /// Compiles the rules of the job. Throws for those that pools would refuse.
-/// \returns those for targets; pools do not compile those for metrics
+/// \returns all of them. Pools do not use those for metrics, but they are compiled at each change.
 /// \throws ConfigError
 std::vector<SharedRulePtr> compile_rules(const ScrapeJob& job, PatternBudget& patterns) {
     const RelabelOptions options = relabel_options(job.scrape);
+    std::vector<SharedRulePtr> all;
+    all.reserve(job.scrape.relabel_configs.size() + job.scrape.metric_relabel_configs.size());
     const auto compile = [&](const char* where, const std::vector<RelabelRule>& rules) {
-        std::vector<SharedRulePtr> compiled;
-        compiled.reserve(rules.size());
         for (std::size_t i = 0; i < rules.size(); ++i) {
             try {
-                compiled.push_back(shared_rule(rules[i], options, patterns));
+                all.push_back(shared_rule(rules[i], options, patterns));
             } catch (const ConfigError& e) {
                 throw ConfigError(where + ("[" + std::to_string(i) + "].") + e.where(),
                                   e.problem());
             }
         }
-        return compiled;
     };
-    std::vector<SharedRulePtr> of_targets = compile("relabel_configs", job.scrape.relabel_configs);
+    compile("relabel_configs", job.scrape.relabel_configs);
     compile("metric_relabel_configs", job.scrape.metric_relabel_configs);
-    return of_targets;
+    return all;
+}
+
+/// Roughly the memory of the compiled rules, without their patterns for RE2.
+std::size_t bytes_of_rules(const ScrapeConfig& config) {
+    constexpr std::size_t per_rule = 1024;
+    constexpr std::size_t per_byte = 16;  // of a selector: of many short conditions
+    std::size_t bytes = 0;
+    for (const auto* rules : {&config.relabel_configs, &config.metric_relabel_configs}) {
+        bytes += rules->size() * per_rule;
+        for (const RelabelRule& rule : *rules) {
+            for (const std::string& selector : rule.if_)
+                bytes += per_rule + per_byte * selector.size();
+        }
+    }
+    return bytes;
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view value) {
@@ -596,10 +610,9 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
             // `global` may have changed in a part without an effect on jobs.
             if (had_job && *made.job->job == *old->job->job) made.job = old->job;
             constexpr std::size_t per_instruction = 16;  // bytes, roughly
-            constexpr std::size_t per_rule = 1024;       // without its patterns for RE2
             const std::size_t before = patterns.spent();
             made.rules = compile_rules(*made.job->job, patterns);
-            made.bytes = generated_bytes(job.config) + made.rules.size() * per_rule +
+            made.bytes = generated_bytes(job.config) + bytes_of_rules(made.job->job->scrape) +
                          (patterns.spent() - before) * per_instruction;
         } catch (const ConfigError& e) {
             return MonitorRefusal{"the job " + job.origin + " is unusable: " + e.problem(),

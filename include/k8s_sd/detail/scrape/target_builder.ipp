@@ -108,8 +108,8 @@ class SpareLabels {
 };
 
 SpareLabels& spare_labels() {
-    static const detail::Immortal<SpareLabels> spare;
-    return *spare;
+    static constinit SpareLabels spare;  // no guard, which a forked child might find locked
+    return spare;
 }
 
 /// The labels of a target being made.

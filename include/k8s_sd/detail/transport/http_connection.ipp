@@ -311,7 +311,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     void on_other_connection(const Http2Pool::Result&) {
         if (!may_share() || !pool_->find(target_, *exchange_->request.http2))
             return wait_for_connection();
-        turn_.reset();  // others wait for it, too
+        slot_ = {};  // others wait for it, too
         on_permit({});
     }
     void on_permit(PermitQueue::Permit permit) {
@@ -325,7 +325,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     std::optional<TimePoint> end_of_pause() {
         const std::shared_ptr<Http2Pause>& pause = exchange_->request.http2_pause;
         if (!pause || is_urgent()) return std::nullopt;
-        return pause->next(clock_->now(), turn_);
+        return pause->next(clock_->now(), slot_);
     }
     /// Ends the exchange: meanwhile its owner should hold no permits, and its credentials expire.
     void pause_until(TimePoint end) {
@@ -492,7 +492,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     bool is_urgent() const { return exchange_->request.urgency == PermitQueue::Urgency::urgent; }
     void on_other_connected(const Http2Pool::Result& result) {
         wait_ = nullptr;
-        turn_.reset();  // others have waited for it, too
+        slot_ = {};  // others have waited for it, too
         if (result.kind == Http2Pool::Result::Kind::again) return find_connection();
         finish(result.ec, result.why);
     }
@@ -636,7 +636,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     Http2Pool::Wait wait_;                ///< for a connection of another request
     std::shared_ptr<Http2Connection> shared_;
     std::int32_t stream_id_ = 0;              ///< on the shared connection
-    Http2Pause::Turn turn_;                   ///< also for the following exchanges
+    Http2Pause::Slot slot_;                   ///< also for the following exchanges
     std::shared_ptr<HttpExchange> exchange_;  ///< null: idle
     TimePoint last_activity_{};
     TimePoint due_{};  ///< expiry of the timer

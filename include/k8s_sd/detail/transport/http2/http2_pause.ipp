@@ -14,6 +14,8 @@ constexpr Duration calm_interval = std::chrono::milliseconds(10);
 constexpr Duration calm_queue = std::chrono::seconds(30);
 /// Further requests share the times of others.
 constexpr Duration max_calm_wait = std::chrono::seconds(10);
+/// A request that is later than this has lost its time.
+constexpr Duration calm_tolerance = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -28,15 +30,18 @@ bool Http2Pause::is_on(TimePoint now) const {
     return end_ && now < *end_;
 }
 
-std::optional<TimePoint> Http2Pause::next(TimePoint now, Turn& turn) {
+std::optional<TimePoint> Http2Pause::next(TimePoint now, Slot& slot) {
     const std::lock_guard lock(mutex_);
     if (!end_ || now >= *end_ + calm_queue) return std::nullopt;
-    if (now >= *end_ && turn == end_) return std::nullopt;
-    turn = end_;
-    const TimePoint first = std::max(*end_, now);
-    if (next_ < first || next_ >= first + max_calm_wait) next_ = first;
-    const TimePoint at = std::exchange(next_, next_ + calm_interval);
-    return at <= now ? std::nullopt : std::optional(at);
+    const bool is_after_pause = slot.at && *slot.at >= *end_ && now >= *slot.at;
+    if (!is_after_pause || !(slot.used || now < *slot.at + calm_tolerance)) {
+        const TimePoint first = std::max(*end_, now);
+        if (next_ < first || next_ >= first + max_calm_wait) next_ = first;
+        slot = {std::exchange(next_, next_ + calm_interval), false};
+    }
+    if (*slot.at > now) return slot.at;
+    slot.used = true;
+    return std::nullopt;
 }
 
 }  // namespace k8s_sd::inline v0::detail
