@@ -9,11 +9,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const TimePoint start{seconds(1'000)};
-const TimePoint end = start + seconds(30);
-
 struct DemandedPause : Http2Pause {
-    DemandedPause() { demand(start); }
+    const TimePoint now{seconds(1'000)};
+    const TimePoint end_of_pause = now + seconds(30);
+
+    DemandedPause() { demand(now); }
 };
 
 }  // namespace
@@ -21,19 +21,19 @@ struct DemandedPause : Http2Pause {
 TEST_CASE_METHOD(DemandedPause, "HTTP/2 pause: requests follow at an interval after it") {
     Slot a;
     Slot b;
-    CHECK(next(start, a) == end);
-    CHECK(next(start, b) == end + milliseconds(10));
-    CHECK_FALSE(next(end, a));
-    CHECK(next(end, b) == end + milliseconds(10));
-    CHECK_FALSE(next(end + milliseconds(10), b));
+    CHECK(next(now, a) == end_of_pause);
+    CHECK(next(now, b) == end_of_pause + milliseconds(10));
+    CHECK_FALSE(next(end_of_pause, a));
+    CHECK(next(end_of_pause, b) == end_of_pause + milliseconds(10));
+    CHECK_FALSE(next(end_of_pause + milliseconds(10), b));
 }
 
 TEST_CASE_METHOD(DemandedPause, "HTTP/2 pause: late requests follow at the interval, too") {
     Slot a;
     Slot b;
-    next(start, a);
-    next(start, b);
-    const TimePoint late = end + seconds(2);
+    next(now, a);
+    next(now, b);
+    const TimePoint late = end_of_pause + seconds(2);
     CHECK_FALSE(next(late, a));
     CHECK(next(late, b) == late + milliseconds(10));
     CHECK_FALSE(next(late + milliseconds(10), b));
@@ -41,11 +41,11 @@ TEST_CASE_METHOD(DemandedPause, "HTTP/2 pause: late requests follow at the inter
 
 TEST_CASE_METHOD(DemandedPause, "HTTP/2 pause: whoever has sent may send again at any time") {
     Slot slot;
-    next(start, slot);
-    CHECK_FALSE(next(end, slot));
-    CHECK_FALSE(next(end + seconds(5), slot));
-    demand(end + seconds(6));
-    CHECK(next(end + seconds(7), slot) == end + seconds(36));
+    next(now, slot);
+    CHECK_FALSE(next(end_of_pause, slot));
+    CHECK_FALSE(next(end_of_pause + seconds(5), slot));
+    demand(end_of_pause + seconds(6));
+    CHECK(next(end_of_pause + seconds(7), slot) == end_of_pause + seconds(36));
 }
 
 }  // namespace k8s_sd::detail
