@@ -153,6 +153,8 @@ class Context:
         query.label_selector = label_selector.encode() or None
         query.field_selector = field_selector.encode() or None
         query.min_interval_ms = _milliseconds(min_interval)
+        if isinstance(fields, str):
+            raise ConfigError(f"fields: must be a list of paths, such as [{fields!r}]")
         if fields is not None:
             paths = [*(path.encode() for path in fields), None]
             query.fields = (ctypes.c_char_p * len(paths))(*paths)
@@ -216,7 +218,8 @@ class Context:
 
     def status(self) -> dict[str, Any]:
         """The status of all watches."""
-        return json.loads(self._text(library.k8s_sd_status_json))
+        status: dict[str, Any] = json.loads(self._text(library.k8s_sd_status_json))
+        return status
 
     def metrics(self) -> str:
         """The metrics in Prometheus' text format."""
