@@ -198,6 +198,12 @@ class Interface(unittest.TestCase):
             k8s_sd.discover(role="pod", dialect="other")
         with self.assertRaisesRegex(k8s_sd.ConfigError, "fields: must be a list"):
             k8s_sd.watch("Pod", fields="metadata.labels")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "kind: must not contain a zero"):
+            k8s_sd.watch("Pod\0s")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "namespace: must be a text, not NoneType"):
+            k8s_sd.follow("Secret", None, "db")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "config: must be a text, not bytes"):
+            k8s_sd.discover(b"role: pod")
         with k8s_sd.Context() as context, self.assertRaises(KeyError):
             context.cancel(7)
 
