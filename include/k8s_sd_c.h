@@ -9,9 +9,10 @@
  *
  * \par Ownership
  * A context owns its watches. k8s_sd_next() passes an event to the host, which frees it with
- * k8s_sd_event_free(), also after the context is freed. Views (k8s_sd_string, k8s_sd_pair) are valid
- * as long as their event. Texts of type `char*` are freed with k8s_sd_text_free(), errors with
- * k8s_sd_error_free(). The library copies its arguments. Every function that frees accepts NULL.
+ * k8s_sd_event_free(), also after the context is freed. Views (k8s_sd_string, k8s_sd_pair) are
+ * valid as long as their event. Texts of type `char*` are freed with k8s_sd_text_free(), errors
+ * with k8s_sd_error_free(). The library copies its arguments. Every function that frees accepts
+ * NULL.
  *
  * \par Threads
  * All functions with a context may be called from any thread, except k8s_sd_free(), which must not
@@ -254,8 +255,8 @@ K8S_SD_API k8s_sd_code k8s_sd_cancel(k8s_sd_context* context, k8s_sd_id id, k8s_
 /* -------------------------------------------------------------------------------------- drive */
 
 /**
- * A descriptor that is readable while k8s_sd_next() has an event, and after k8s_sd_close(). Only for
- * waiting, as in poll(2); the host neither reads nor closes it. Valid until k8s_sd_free().
+ * A descriptor that is readable while k8s_sd_next() has an event, and after k8s_sd_close(). Only
+ * for waiting, as in poll(2); the host neither reads nor closes it. Valid until k8s_sd_free().
  * \return -1 for NULL, and with K8S_SD_NO_THREAD, since nothing runs while the host waits
  */
 K8S_SD_API int k8s_sd_fd(const k8s_sd_context* context);
@@ -270,9 +271,10 @@ K8S_SD_API int k8s_sd_poll(k8s_sd_context* context, int timeout_ms, k8s_sd_error
  * Takes the oldest event; NULL: there is none. Never blocks.
  *
  * The queue has a bound: one event for each watch (of k8s_sd_scrape(): for each job) and one more
- * about its status. When memory was exhausted, watches begin again with their complete state. Until the host takes it, further changes are coalesced behind it: one entry for
+ * about its status. Until the host takes it, further changes are coalesced behind it: one entry for
  * each group, target or object with its latest state. So memory grows with the number of objects
  * that exist, or that the host knows, and not with the number of changes or the delay of the host.
+ * When memory was exhausted, watches begin again with their complete state.
  */
 K8S_SD_API k8s_sd_event* k8s_sd_next(k8s_sd_context* context);
 /** Frees the event with all its views. Data of Secrets are overwritten. */

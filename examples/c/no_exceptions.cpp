@@ -20,16 +20,15 @@ using Owned = std::unique_ptr<T, Free>;
 
 std::string text(k8s_sd_string view) { return view.data ? std::string(view.data, view.size) : ""; }
 
-std::string read_file(const char* path) {
-    std::string content;
+bool read_file(const char* path, std::string& content) {
     std::FILE* file = std::fopen(path, "r");
-    if (!file) return content;
+    if (!file) return false;
     char buffer[4096];
     for (std::size_t size = 0; (size = std::fread(buffer, 1, sizeof buffer, file)) > 0;) {
         content.append(buffer, size);
     }
     std::fclose(file);
-    return content;
+    return true;
 }
 
 void print(k8s_sd_event* event) {
@@ -55,12 +54,16 @@ int main(int argc, char** argv) {
         std::fputs("usage: no_exceptions FILE\n", stderr);
         return 2;
     }
+    std::string yaml;
+    if (!read_file(argv[1], yaml)) {
+        std::perror(argv[1]);
+        return 2;
+    }
     auto options = K8S_SD_INIT(k8s_sd_options);
     options.flags = K8S_SD_NO_THREAD | K8S_SD_FIND_SERVER;
     k8s_sd_error* error = nullptr;
     const Owned<k8s_sd_context> context(k8s_sd_open(&options, &error));
     if (!context) return fail(error);
-    const std::string yaml = read_file(argv[1]);
     auto config = K8S_SD_INIT(k8s_sd_config);
     config.yaml = yaml.c_str();
     config.file_name = argv[1];

@@ -4,8 +4,10 @@ import sys
 
 import k8s_sd
 
-server = {"api_server": sys.argv[1]} if len(sys.argv) > 1 else {}
-with k8s_sd.discover(role="pod", **server) as stream:
+config = {"role": "pod"}
+if len(sys.argv) > 1:
+    config["api_server"] = sys.argv[1]
+with k8s_sd.discover(config) as stream:
     for diff in stream:
         for group in diff.changes:
             addresses = [target["__address__"] for target in group.targets]

@@ -29,7 +29,7 @@ struct test {
 /* Runs all tests, or those whose names contain the argument of the command line. */
 int run_tests(int argc, char** argv, const struct test* tests);
 
-/* ---- the simulated server --------------------------------------------------------------------- */
+/* ---- the simulated server -------------------------------------------------------------------- */
 
 struct server {
     char url[64];
@@ -48,7 +48,7 @@ void tell(struct server* server, const char* format, ...) __attribute__((format(
 /* Applies a pod with one container and one port. */
 void apply_pod(struct server* server, const char* name, const char* address);
 
-/* ---- the library ------------------------------------------------------------------------------ */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 /* Ends the program with the text if there is an error. */
 void expect_ok(k8s_sd_error* error);
@@ -67,8 +67,8 @@ k8s_sd_id discover_pods(k8s_sd_context* context, const struct server* server, co
 /* Whether the view is this text. */
 int is(k8s_sd_string view, const char* text);
 int contains(k8s_sd_string view, const char* text);
-/* Takes events until the address of the only target of a group is this one; NULL: until the group is
- * removed. */
+/* Takes events until the address of the only target of a group is this one; NULL: until the group
+ * is removed. */
 void await_address(k8s_sd_context* context, const char* source, const char* address);
 
 /* A file in the folder of temporary files, with this text. */

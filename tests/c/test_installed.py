@@ -80,6 +80,13 @@ class Installed(unittest.TestCase):
                             "-Wconversion", "-Werror", "-fsyntax-only", *pkg_config("--cflags"),
                             "-"], input="#include <k8s_sd_c.h>\n", text=True, check=True)
 
+    def test_the_header_in_a_block_of_c(self):
+        """Some hosts in C++ include all headers of C libraries in such a block."""
+        subprocess.run([os.environ["K8S_SD_CXX"], "-xc++", "-std=c++11", "-Wall", "-Werror",
+                        "-fsyntax-only", *pkg_config("--cflags"), "-"], text=True, check=True,
+                       input='extern "C" {\n#include <k8s_sd_c.h>\n}\n'
+                             "k8s_sd_options options = K8S_SD_INIT(k8s_sd_options);\n")
+
     def test_cmake(self):
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.23)\nproject(host C)\n"
@@ -144,6 +151,10 @@ class Installed(unittest.TestCase):
         program = self.compile("K8S_SD_CXX", "no_exceptions.cpp", "-std=c++11", "-fno-exceptions",
                                "-fno-rtti", *pkg_config("--cflags", "--libs"))
         config = self.folder / "prometheus.yml"
+        missing = subprocess.run([program, config], env=ENVIRONMENT, text=True, check=False,
+                                 stderr=subprocess.PIPE)
+        self.assertEqual((missing.returncode, missing.stderr),
+                         (2, f"{config}: No such file or directory\n"))
         config.write_text("scrape_configs: [{job_name: web, kubernetes_sd_configs: "
                           f"[{{role: pod, api_server: '{self.server.url}'}}]}}]", encoding="utf-8")
         process = self.start(program, config)

@@ -9,8 +9,9 @@ import logging
 import select
 import time
 import weakref
+from collections.abc import Mapping
 from ctypes import byref, c_uint64, c_void_p
-from typing import Any, AsyncIterator, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, AsyncIterator, Iterator, Optional, Sequence, Union
 
 from . import _library
 from ._library import library
@@ -47,10 +48,23 @@ def _raise(error: c_void_p) -> None:
     raise Error(text)
 
 
-def _encoded(text: Optional[Yaml]) -> Optional[bytes]:
-    if text is None:
-        return None
-    return (text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)).encode()
+def _text(name: str, text: str) -> bytes:
+    """An argument for C, where a zero ends a text. The error does not contain it: a secret may."""
+    if not isinstance(text, str):
+        raise ConfigError(f"{name}: must be a text, not {type(text).__name__}")
+    if "\0" in text:
+        raise ConfigError(f"{name}: must not contain a zero character")
+    return text.encode()
+
+
+def _optional_text(name: str, text: Optional[str]) -> Optional[bytes]:
+    return _text(name, text) if text is not None else None
+
+
+def _yaml(name: str, given: Optional[Yaml]) -> Optional[bytes]:
+    if isinstance(given, Mapping):
+        return json.dumps(given, ensure_ascii=False).encode()
+    return _optional_text(name, given)
 
 
 def _milliseconds(seconds: float) -> int:
@@ -150,11 +164,13 @@ class Context:
         kubernetes_sd_configs entry about the server and `namespaces`; `fields` has the paths to
         keep, such as "metadata.labels"."""
         query = self._query(kind, group, server)
-        query.label_selector = label_selector.encode() or None
-        query.field_selector = field_selector.encode() or None
+        query.label_selector = _text("label_selector", label_selector) or None
+        query.field_selector = _text("field_selector", field_selector) or None
         query.min_interval_ms = _milliseconds(min_interval)
+        if isinstance(fields, str):
+            raise ConfigError(f"fields: must be a list of paths, such as [{fields!r}]")
         if fields is not None:
-            paths = [*(path.encode() for path in fields), None]
+            paths = [*(_text("fields", path) for path in fields), None]
             query.fields = (ctypes.c_char_p * len(paths))(*paths)
         return self._add(library.k8s_sd_watch, query)
 
@@ -162,7 +178,7 @@ class Context:
                server: Optional[Yaml] = None) -> int:
         """Follows one Secret or ConfigMap: Data events. The first one says whether it exists."""
         query = self._query(kind, "", server)
-        query.name_space, query.name = namespace.encode(), name.encode()
+        query.name_space, query.name = _text("namespace", namespace), _text("name", name)
         return self._add(library.k8s_sd_follow, query)
 
     def cancel(self, watch: int) -> None:
@@ -216,7 +232,8 @@ class Context:
 
     def status(self) -> dict[str, Any]:
         """The status of all watches."""
-        return json.loads(self._text(library.k8s_sd_status_json))
+        status: dict[str, Any] = json.loads(self._text(library.k8s_sd_status_json))
+        return status
 
     def metrics(self) -> str:
         """The metrics in Prometheus' text format."""
@@ -265,14 +282,15 @@ class Context:
         if dialect not in _DIALECTS:
             raise ConfigError(f"dialect: must be one of {', '.join(_DIALECTS)}")
         return _library.Config(
-            struct_size=ctypes.sizeof(_library.Config), yaml=_encoded(config),
-            file_name=_encoded(file_name), prometheus_version=_encoded(version),
+            struct_size=ctypes.sizeof(_library.Config), yaml=_yaml("config", config),
+            file_name=_optional_text("file_name", file_name),
+            prometheus_version=_optional_text("prometheus_version", version),
             dialect=_DIALECTS[dialect], min_interval_ms=_milliseconds(min_interval))
 
     @staticmethod
     def _query(kind: str, group: str, server: Optional[Yaml]) -> _library.Query:
-        return _library.Query(struct_size=ctypes.sizeof(_library.Query), kind=kind.encode(),
-                              group=group.encode() or None, server=_encoded(server))
+        return _library.Query(struct_size=ctypes.sizeof(_library.Query), kind=_text("kind", kind),
+                              group=_text("group", group) or None, server=_yaml("server", server))
 
 
 def _set_once(ready: asyncio.Future[None]) -> None:

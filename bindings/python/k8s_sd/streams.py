@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, AsyncIterator, Callable, Generic, Iterator, Optional, TypeVar
+import time
+from typing import Any, AsyncIterator, Callable, Generic, Iterator, Optional, TypeVar, cast
 
 from .context import Context, Yaml
-from .events import Data, GroupDiff, ObjectDiff, Status, TargetDiff
+from .events import Data, Event, GroupDiff, ObjectDiff, Status, TargetDiff
 
 D = TypeVar("D", GroupDiff, TargetDiff, ObjectDiff, Data)
 
@@ -25,19 +26,28 @@ class Stream(Generic[D]):
             raise
 
     def next(self, timeout: Optional[float] = None) -> Optional[D]:
-        """The next diff; None after `timeout` seconds without an event."""
+        """The next diff; waits at most `timeout` seconds, without one for any time. None: the time
+        has passed."""
+        end = None if timeout is None else time.monotonic() + timeout
         while True:
-            event = self.context.next(timeout)
-            if event is None or self._is_diff(event):
-                return event
+            event = self.context.next(None if end is None else max(end - time.monotonic(), 0))
+            if event is None:
+                return None
+            diff = self._diff(event)
+            if diff is not None:
+                return diff
 
     def __iter__(self) -> Iterator[D]:
-        return (event for event in self.context if self._is_diff(event))
+        for event in self.context:
+            diff = self._diff(event)
+            if diff is not None:
+                yield diff
 
     async def __aiter__(self) -> AsyncIterator[D]:
         async for event in self.context:
-            if self._is_diff(event):
-                yield event
+            diff = self._diff(event)
+            if diff is not None:
+                yield diff
 
     def close(self) -> None:
         """Ends the watch. Idempotent."""
@@ -49,11 +59,12 @@ class Stream(Generic[D]):
     def __exit__(self, *_exception: Any) -> None:
         self.close()
 
-    def _is_diff(self, event: Any) -> bool:
+    def _diff(self, event: Event) -> Optional[D]:
+        """The event if it is a diff; stores a status."""
         if isinstance(event, Status):
             self.status = event
-            return False
-        return True
+            return None
+        return cast(D, event)
 
 
 def discover(config: Optional[Yaml] = None, *, find_server: bool = True,

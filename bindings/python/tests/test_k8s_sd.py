@@ -196,8 +196,24 @@ class Interface(unittest.TestCase):
             k8s_sd.discover()
         with self.assertRaisesRegex(k8s_sd.ConfigError, "dialect"):
             k8s_sd.discover(role="pod", dialect="other")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "fields: must be a list"):
+            k8s_sd.watch("Pod", fields="metadata.labels")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "kind: must not contain a zero"):
+            k8s_sd.watch("Pod\0s")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "namespace: must be a text, not NoneType"):
+            k8s_sd.follow("Secret", None, "db")
+        with self.assertRaisesRegex(k8s_sd.ConfigError, "config: must be a text, not bytes"):
+            k8s_sd.discover(b"role: pod")
         with k8s_sd.Context() as context, self.assertRaises(KeyError):
             context.cancel(7)
+
+    def test_status_events_do_not_extend_a_timeout(self):
+        def next_status(timeout):
+            return k8s_sd.Status(1, False, "refused") if timeout > 0 else None
+
+        with k8s_sd.discover(role="pod", api_server="http://127.0.0.1:1") as stream:
+            stream.context.next = next_status
+            self.assertIsNone(stream.next(timeout=0.01))
 
     def test_nothing_works_after_close(self):
         context = k8s_sd.Context()
@@ -229,10 +245,11 @@ class Interface(unittest.TestCase):
                     stream.next(timeout=0.05)
 
     def test_the_status_of_a_job(self):
-        with Server() as server, k8s_sd.scrape(SCRAPE % (server.url, "1")) as stream:
+        with Server() as server:
             server.tell("deny pods")
-            while "403" not in stream.status.message:
-                stream.next(timeout=0.05)
+            with k8s_sd.scrape(SCRAPE % (server.url, "1")) as stream:
+                while "403" not in stream.status.message:
+                    stream.next(timeout=0.05)
             self.assertEqual((stream.status.job, stream.status.synced), ("web", False))
 
     def test_status_and_metrics(self):

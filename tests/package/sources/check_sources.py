@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 COLUMNS = 100
-CODE = ("*.hpp", "*.ipp", "*.cpp", "*.py", "*.cmake", "*CMakeLists.txt", "scripts/*")
+CODE = ("*.hpp", "*.ipp", "*.cpp", "*.h", "*.c", "*.py", "*.cmake", "*CMakeLists.txt", "scripts/*")
 # A line with a long literal may be longer.
 LITERAL = re.compile(r'R"([^(]*)\(.{61,}\)\1"|"(?:[^"\\]|\\.){61,}"')
 # Compiled by builds of their own, or with libFuzzer only.

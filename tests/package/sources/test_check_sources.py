@@ -2,6 +2,7 @@
 """Every check of check_sources.py and check_language.py detects deliberate mistakes."""
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -14,6 +15,16 @@ class CheckSourcesTest(unittest.TestCase):
         self.assertEqual(list(check.long_lines("a.hpp", "x" * 100)), [])
         self.assertEqual(list(check.long_lines("a.hpp", "\n" + "x" * 101)),
                          ["a.hpp:2: 101 columns, more than 100"])
+
+    def test_long_lines_of_each_language_are_found(self):
+        files = ["a.c", "a.cmake", "a.cpp", "a.h", "a.hpp", "a.ipp", "a.py"]
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            subprocess.run(["git", "init", "--quiet", root], check=True)
+            for name in files:
+                (root / name).write_text("x" * 101, encoding="utf-8")
+            found = sorted(line.partition(":")[0] for line in check.problems(root, "lines", []))
+        self.assertEqual(found, files)
 
     def test_a_long_literal_may_be_longer(self):
         self.assertEqual(list(check.long_lines("a.cpp", '    f("' + "x" * 100 + '");')), [])
