@@ -1,5 +1,6 @@
 # `cmake --build <folder> --target reference` makes pages from the comments of the public headers.
-# An undocumented name, or a comment that Doxygen cannot parse, is an error.
+# tests/package/docs/check_reference.py fails for undocumented names and for comments that Doxygen
+# cannot parse.
 find_program(K8S_SD_DOXYGEN doxygen)
 mark_as_advanced(K8S_SD_DOXYGEN)
 if(K8S_SD_DOXYGEN)

@@ -8,6 +8,8 @@ s/K8S_SD_EXPORT //
 s/^.*operator(<=>|==)\(.*= default;$//
 s/^ *([A-Za-z]+)\(\1&&.*\) noexcept( = default)?;.*$//
 s/^.*& operator=\([A-Za-z]+&&.*\) noexcept( = default)?;$//
+# Who else may use the private members.
+s/^ *friend ((class|struct) )?detail::.*;$//
 # Names that Asio prescribes.
 s/^ *using executor_type = .*$//
 # The specialisation by which Boost knows an enumeration of errors.

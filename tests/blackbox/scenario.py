@@ -78,6 +78,7 @@ class World:
         self.folder = tempfile.mkdtemp(prefix="blackbox-", dir=setup.folder)
         self._server = None
         self.program = None
+        self.front = None  # returns the URL of a proxy, and arguments for it
         self.programs = []
         self.ghosts_allowed = False
         self.expected = {}  # programs that ended as expected, with their status
@@ -115,6 +116,9 @@ class World:
         """Starts the program, and waits until it shows the state of the cluster. An empty `url`:
         the arguments name the server."""
         given = ["--output", "json", "--role", role, *self.mode.arguments]
+        if self.front and url is None:
+            url, arguments_of_front = self.front()
+            given += arguments_of_front
         if url != "":
             given += ["--api-server", url or self.server.url]
         if token is not None:

@@ -112,27 +112,31 @@ class JsonHandler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def reply(self, status, body):
-        text = json.dumps(body).encode()
+        self.reply_bytes(status, json.dumps(body).encode(), "application/json")
+
+    def reply_bytes(self, status, body, content_type):
         with contextlib.suppress(ConnectionError):  # a client that has its answer
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(text)
+            self.wfile.write(body)
 
     def log_message(self, *_):
         pass
 
 
 @contextlib.contextmanager
-def server_with(handler):
-    """The URL of an HTTP server in threads of the test."""
+def server_with(handler, context=None):
+    """The URL of an HTTP server in threads of the test; `context`: of its TLS."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http{'s' * bool(context)}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         thread.join()

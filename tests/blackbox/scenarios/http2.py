@@ -1,5 +1,6 @@
 """Requests by HTTP/2 to nghttpx, in front of a server that speaks HTTP/1.1."""
 
+import functools
 import random
 import signal
 
@@ -7,30 +8,42 @@ from api_server import Exchange
 from certificates import Authority
 from real_proxies import Nghttpx
 from scenario import in_namespaces, populate, reset, scenario, status
+from scenarios import streams as plain_streams
 from scenarios.random_servers import change, misbehave
 
 MODES = ("plain", "default")
 
 
-def start(w, *arguments, streams=100, **options):
-    """Starts proxy and program; the proxy is returned."""
+def begin_proxy(w, streams=100):
+    """The proxy, and the arguments for it."""
     authority = Authority(w.folder)
     proxy = Nghttpx(w, authority, streams).begin()
-    w.start("--ca-file", authority.certificate, "--http-version", "2", *arguments,
-            url=proxy.url(), **options)
+    return proxy, ("--ca-file", authority.certificate, "--http-version", "2")
+
+
+def start(w, *arguments, streams=100, **options):
+    """Starts proxy and program; the proxy is returned."""
+    proxy, needed = begin_proxy(w, streams)
+    w.start(*needed, *arguments, url=proxy.url(), **options)
     return proxy
 
 
-@scenario(factor=10, modes=MODES)
-def follows_what_changes(w):
-    """Changes arrive at once, with one list and one watch."""
-    start(w)
-    for _ in range(3):
-        w.change()
-        w.settles(5)
-    w.at_most(1, "list page")
-    w.at_most(1, "watch")
-    w.log_lines(0)
+def by_http2(function):
+    """A scenario of another topic with the proxy in front of the server."""
+    @functools.wraps(function)
+    def played(w, *given):
+        def front():
+            proxy, needed = begin_proxy(w)
+            return proxy.url(), needed
+        w.front = front
+        function(w, *given)
+    played.__module__ = __name__
+    return played
+
+
+scenario(factor=10, modes=MODES)(by_http2(plain_streams.follows_what_changes))
+scenario(factor=10, modes=MODES, variants={"reset": reset, "close": Exchange.close})(
+    by_http2(plain_streams.a_stream_ends_in_the_middle_of_an_event))
 
 
 @scenario(factor=10, modes=MODES, variants={"one-connection": (100, 1), "five-streams": (5, 4)})
@@ -67,24 +80,6 @@ def the_proxy_is_away(w):
     w.logged("refused", within=60)
     proxy.begin()
     w.settles(120)
-    w.at_most(1, "list page")
-
-
-@scenario(factor=10, modes=MODES, variants={"reset": reset, "close": Exchange.close})
-def a_stream_ends_in_the_middle_of_an_event(w, cut):
-    """An incomplete event is ignored: the next watch delivers it completely."""
-    def half(x):
-        def send(data):
-            x.chunk(data[:len(data) // 2])
-            cut(x)
-            x.close()
-        x.stream(send=send)
-    start(w)
-    w.server.on("watch", half, times=3)
-    w.server.end_watches()
-    w.sleep(3)
-    w.change()
-    w.settles(60)
     w.at_most(1, "list page")
 
 

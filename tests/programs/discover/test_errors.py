@@ -1,14 +1,12 @@
 """Messages and exit status of discover when it fails."""
 
 import contextlib
-import http.server
 import json
 import os
 import socket
-import threading
 import unittest
 
-from harness import file_with, run
+from harness import JsonHandler, file_with, run, server_with
 
 
 @contextlib.contextmanager
@@ -26,35 +24,24 @@ def silent_port():
         yield server.getsockname()[1]
 
 
-@contextlib.contextmanager
-def answering_port(status, content_type, body, seen=None):
+def answering_server(status, content_type, body, seen=None):
     """Answers every request with this response. Appends the request headers to `seen`."""
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self):
             if seen is not None:
                 seen.append(self.headers)
-            self.send_response(status)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.reply_bytes(status, body, content_type)
 
         do_CONNECT = do_GET
 
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_address[1]
-        server.shutdown()
+    return server_with(Handler)
 
 
-def refusing_port(status, reason):
+def refusing_server(status, reason):
     """Answers every request with an API server's refusal."""
     body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status,
                        "reason": reason, "message": "pods: no"}).encode()
-    return answering_port(status, "application/json", body)
+    return answering_server(status, "application/json", body)
 
 
 KUBECONFIG_WITH_PLUGIN = """
@@ -69,8 +56,8 @@ class Requests(unittest.TestCase):
     def test_the_options_of_credentials_reach_the_server(self):
         seen = []
         with file_with("sesame\n", "password") as path, \
-                answering_port(403, "text/plain", b"no", seen) as port:
-            run("discover", "--once", "--api-server", f"http://127.0.0.1:{port}", "--header",
+                answering_server(403, "text/plain", b"no", seen) as url:
+            run("discover", "--once", "--api-server", url, "--header",
                 "X-Tenant: one: two", "--header=X-Empty:", "--as", "jane", "--as-group", "g",
                 "--as-group", "h", "--as-uid", "7", "--username", "u", "--password-file", path)
         self.assertEqual(seen[0]["X-Tenant"], "one: two")
@@ -115,8 +102,8 @@ class NotSynced(unittest.TestCase):
 
     def test_once_ends_where_waiting_does_not_help(self):
         for status, reason in ((403, "Forbidden"), (401, "Unauthorized"), (400, "BadRequest")):
-            with self.subTest(status), refusing_port(status, reason) as port:
-                result = run("discover", "--once", "--api-server", f"http://127.0.0.1:{port}")
+            with self.subTest(status), refusing_server(status, reason) as url:
+                result = run("discover", "--once", "--api-server", url)
                 self.assertEqual(result.returncode, 3, result.stderr)
                 self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
                 self.assertRegex(result.stderr, f"\n  pods: .*: HTTP {status}: pods: no")
@@ -126,21 +113,21 @@ class NotSynced(unittest.TestCase):
             result = run("discover", "--once", "--kubeconfig", path)
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
-        with answering_port(407, "text/plain", b"no") as port:
-            result = run("discover", "--once", "--api-server", "https://127.0.0.1:1", "--proxy",
-                         f"http://127.0.0.1:{port}")
+        with answering_server(407, "text/plain", b"no") as url:
+            result = run("discover", "--once", "--api-server", "https://127.0.0.1:1",
+                         "--proxy", url)
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertRegex(result.stderr, "\n  pods: .*407")
 
     def test_without_once_a_missing_permission_may_still_come(self):
-        with refusing_port(403, "Forbidden") as port:
-            result = run("discover", "--timeout", "3", "--api-server", f"http://127.0.0.1:{port}")
+        with refusing_server(403, "Forbidden") as url:
+            result = run("discover", "--timeout", "3", "--api-server", url)
             self.assertIn("discover: not synced after 3 s:\n", result.stderr)
 
     def test_a_web_page_is_not_quoted(self):
         page = "<!DOCTYPE html><html><body>" + "Not found here. " * 100 + "</body></html>"
-        with answering_port(404, "text/html", page.encode()) as port:
-            result = run("discover", "--once", "--api-server", f"http://127.0.0.1:{port}")
+        with answering_server(404, "text/html", page.encode()) as url:
+            result = run("discover", "--once", "--api-server", url)
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertRegex(result.stderr,
                              r"\n  pods: .*: HTTP 404: the answer is a web page \(HTML\); ")

@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import http.server
 import json
 import os
 import pty
@@ -12,12 +11,11 @@ import signal
 import struct
 import subprocess
 import termios
-import threading
 import time
 import unicodedata
 import unittest
 
-from harness import TIMEOUT, command, environment, file_with, run
+from harness import TIMEOUT, JsonHandler, command, environment, file_with, run, server_with
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CLEAR_LINE = "\r\x1b[K"
@@ -185,7 +183,6 @@ class Width(unittest.TestCase):
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u009b32m \u202egnp \u65e5\u672c\u8a9e"
 
 
-@contextlib.contextmanager
 def hostile_cluster():
     """An API server with one pod that tries to control the terminal."""
     pod = {"metadata": {"name": HOSTILE, "namespace": "shop", "uid": "u",
@@ -196,35 +193,24 @@ def hostile_cluster():
     page = {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"},
             "items": [pod]}
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self):
-            if "watch=" in self.path:
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.end_headers()
-                changed = json.loads(json.dumps(pod))
-                changed["status"]["phase"] = HOSTILE + "!"
-                changed["metadata"]["resourceVersion"] = "2"
-                event = json.dumps({"type": "MODIFIED", "object": changed}) + "\n"
-                self.wfile.write(event.encode())
-                self.wfile.flush()
-                time.sleep(2)
+            if "watch=" not in self.path:
+                self.reply(200, page)
                 return
-            body = json.dumps(page).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Connection", "close")
             self.end_headers()
-            self.wfile.write(body)
+            changed = json.loads(json.dumps(pod))
+            changed["status"]["phase"] = HOSTILE + "!"
+            changed["metadata"]["resourceVersion"] = "2"
+            event = json.dumps({"type": "MODIFIED", "object": changed}) + "\n"
+            with contextlib.suppress(ConnectionError):
+                self.wfile.write(event.encode())
+                self.rfile.read(1)  # until the client closes the connection
 
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    return server_with(Handler)
 
 
 class HostileText(unittest.TestCase):

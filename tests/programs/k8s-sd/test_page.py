@@ -4,16 +4,14 @@ With K8S_SD_SCREENSHOTS=FOLDER the pictures of docs/programs/k8s-sd/page.md are 
 
 import contextlib
 import http.client
-import http.server
 import json
 import os
-import threading
 import time
 import unittest
 import urllib.parse
 
 import browser
-from harness import TIMEOUT
+from harness import TIMEOUT, JsonHandler, server_with
 from test_serving import UNREACHABLE, serving, serving_file
 
 BIDI = "a\u202egnp.exe"
@@ -66,19 +64,16 @@ class Between:
         self.instead = {}  # prefix of a path: (status, type, body), or a delay in seconds
         between = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(JsonHandler):
+            protocol_version = "HTTP/1.0"  # the end of the connection ends a stream
+
             def do_GET(self):
                 between.answer(self)
 
             do_POST = do_GET
 
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/tools/sd/"
+        self.server = contextlib.ExitStack()
+        self.url = self.server.enter_context(server_with(Handler)) + "/tools/sd/"
 
     def say(self, path, body, status=200):
         self.instead[path] = (status, "application/json", json.dumps(body))
@@ -123,8 +118,7 @@ class Between:
             handler.wfile.flush()
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        self.server.close()
 
 
 @contextlib.contextmanager

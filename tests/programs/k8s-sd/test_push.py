@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import http.client
-import http.server
 import json
 import os
 import queue
@@ -12,11 +11,10 @@ import socket
 import ssl
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 
-from harness import TIMEOUT, run, running
+from harness import TIMEOUT, JsonHandler, run, running, server_with
 from test_serving import JOBS, STATIC, UNREACHABLE, replace, serving, serving_file
 
 # A change of this list is much shorter than the list.
@@ -509,59 +507,48 @@ class WrittenFiles(unittest.TestCase):
 class Liar:
     """A server that sends prescribed responses."""
 
-    def __init__(self, context=None):
+    def __init__(self):
+        self.url = None
         self.answers = queue.Queue()
         self.asked = queue.Queue()
-        liar = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):
-                liar.asked.put((self.path, self.headers))
-                answer = liar.answers.get()
-                if answer is None:  # stops responding
-                    self.close_connection = True
-                    return
-                status, body, *headers = answer
-                self.send_response(status)
-                for name, value in headers:
-                    self.send_header(name, value)
-                if not any(name == "Content-Length" for name, _ in headers) and status != 304:
-                    self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-                if any(name == "Content-Length" for name, _ in headers):
-                    self.close_connection = True
-
-            def handle(self):
-                with contextlib.suppress(OSError):  # the client has disconnected
-                    super().handle()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        if context:
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-        for _ in range(100):
-            self.answers.put(None)
+    def answer(self, handler):
+        self.asked.put((handler.path, handler.headers))
+        answer = self.answers.get()
+        if answer is None:  # stops responding
+            handler.close_connection = True
+            return
+        status, body, *headers = answer
+        has_length = any(name == "Content-Length" for name, _ in headers)
+        handler.send_response(status)
+        for name, value in headers:
+            handler.send_header(name, value)
+        if not has_length and status != 304:
+            handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+        if has_length:
+            handler.close_connection = True
 
 
 @contextlib.contextmanager
 def lying(context=None):
-    liar = Liar(context)
+    liar = Liar()
+
+    class Handler(JsonHandler):
+        def do_GET(self):
+            liar.answer(self)
+
+        def handle(self):
+            with contextlib.suppress(OSError):  # the client has disconnected
+                super().handle()
+
     try:
-        yield liar
+        with server_with(Handler, context) as liar.url:
+            yield liar
     finally:
-        liar.close()
+        for _ in range(100):
+            liar.answers.put(None)
 
 
 @contextlib.contextmanager
@@ -602,7 +589,7 @@ class Follow(unittest.TestCase):
 
     def test_stale_beats_empty(self):
         with lying() as liar, \
-                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one") as program:
+                following(self.folder, f"{liar.url}/sd/one") as program:
             liar.answers.put((200, ONE, ("ETag", '"1"')))
             self.wait_for(ONE)
             bad = [((503, b"later\n"), "status 503: later"),
@@ -624,7 +611,7 @@ class Follow(unittest.TestCase):
 
     def test_a_list_is_waited_for_with_its_tag(self):
         with lying() as liar, \
-                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one?hold=1", "--wait", 7,
+                following(self.folder, f"{liar.url}/sd/one?hold=1", "--wait", 7,
                           "--interval", 0.01):
             path, headers = liar.asked.get(timeout=TIMEOUT)
             self.assertEqual((path, headers["If-None-Match"], headers["Prefer"]),
@@ -654,7 +641,7 @@ class Follow(unittest.TestCase):
 
     def test_an_answer_that_is_too_long_is_refused(self):
         with lying() as liar, \
-                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one", "--max-bytes", 10) \
+                following(self.folder, f"{liar.url}/sd/one", "--max-bytes", 10) \
                 as program:
             liar.answers.put((200, ONE))
             self.assertIn("body limit exceeded", program.error_line())
@@ -662,7 +649,7 @@ class Follow(unittest.TestCase):
 
     def test_a_server_that_stalls_does_not_keep_the_program_from_its_end(self):
         with lying() as liar, \
-                following(self.folder, f"http://127.0.0.1:{liar.port}/sd/one") as program:
+                following(self.folder, f"{liar.url}/sd/one") as program:
             liar.asked.get(timeout=TIMEOUT)
             self.assertEqual(program.signal(signal.SIGINT), 0)
 
@@ -685,7 +672,7 @@ class Follow(unittest.TestCase):
         ours = ("--client-cert", cert, "--client-key", key, "--token-file",
                 os.path.join(self.folder, "token"))
         with lying(context) as liar:
-            url = f"https://127.0.0.1:{liar.port}/sd/one"
+            url = f"{liar.url}/sd/one"
             with following(self.folder, url, "--ca-file", cert, *ours):
                 self.assertEqual(liar.asked.get(timeout=TIMEOUT)[1]["Authorization"],
                                  "Bearer secret")
@@ -705,7 +692,7 @@ class Follow(unittest.TestCase):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
         with lying(context) as liar:
-            url = f"https://127.0.0.1:{liar.port}/sd/one"
+            url = f"{liar.url}/sd/one"
             with following(self.folder, url, "--ca-file",
                            os.path.join(self.folder, "bundle.pem")) as program:
                 self.assertIn("bundle.pem: 2 of 3 certificates cannot be read, so they are not "
