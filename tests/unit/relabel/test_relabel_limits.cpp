@@ -127,15 +127,17 @@ TEST_CASE("RelabelLimits: copies of labels that double their number end at the l
                          .regex = "(.*)",
                          .replacement = "${1}_" + std::to_string(i)});
     }
-    CHECK(contains(relabel_refusal(rules, {{"x", "a"}}),
-                   ": the rules make more than 67108864 bytes of this label set"));
+    CHECK(contains(
+        relabel_refusal(rules, {{"x", "a"}}, relabel_limited({.made_bytes = std::size_t{4} << 20})),
+        ": the rules make more than 4194304 bytes of this label set"));
     // Copies of a value need no text, but count.
     Rules copies;
     for (int i = 0; i < 200; ++i) {
         copies.push_back({.source_labels = {"x"}, .target_label = "y" + std::to_string(i)});
     }
     CHECK(contains(relabel_refusal(copies, {{"x", std::string(1'000'000, 'v')}}),
-                   "relabel_configs[67]: the rules make more than"));
+                   "relabel_configs[67]: the rules make more than 67108864 bytes of this label "
+                   "set"));
 }
 
 TEST_CASE("RelabelLimits: regular expressions have so many steps for a label set") {

@@ -18,8 +18,10 @@ namespace {
 /// Of CPU time; sanitizers take several times as long.
 #if defined(K8S_SD_ADDRESS_SANITIZER)
 constexpr std::clock_t cpu_second = 5 * CLOCKS_PER_SEC;
+constexpr int many_keys = 20'000;
 #else
 constexpr std::clock_t cpu_second = CLOCKS_PER_SEC;
+constexpr int many_keys = 100'000;
 #endif
 
 constexpr auto P = LabelDialect::prometheus;
@@ -253,14 +255,14 @@ TEST_CASE("Failures: what global says is not copied into more jobs than memory b
 
 TEST_CASE("Failures: hostile files end within seconds") {
     std::string unknown = "scrape_configs:\n- job_name: j\n";
-    for (int i = 0; i < 100'000; ++i) unknown += "  honour_label" + std::to_string(i) + ": 1\n";
+    for (int i = 0; i < many_keys; ++i) unknown += "  honour_label" + std::to_string(i) + ": 1\n";
     std::string values = "x: [";
     for (int i = 0; i < 2'100'000; ++i) values += "a,";
     const std::clock_t begin = std::clock();
     CHECK(parse(unknown).notes.size() == 10'000);
     CHECK(refusal(unknown, {.strict = true}).size() == 101);
     std::string misspelt = "scrape_configs:\n";
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < many_keys; ++i) {
         misspelt += "- {job_name: j" + std::to_string(i) + ", relable_configs: []}\n";
     }
     CHECK(parse(misspelt).jobs.empty());

@@ -9,6 +9,7 @@
 #include <boost/json/value.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -91,9 +92,9 @@ std::vector<std::string> read_group_versions(std::string_view json) {
     const auto group = read_json_object(json);
     std::vector<std::string> versions;
     if (!group || json_text(*group, "kind") != "APIGroup") return versions;
+    std::set<std::string_view> known;  // a hostile document has thousands
     const auto add = [&](std::string_view version) {
-        const bool known = std::find(versions.begin(), versions.end(), version) != versions.end();
-        if (!known && is_dns_label(version)) versions.emplace_back(version);
+        if (is_dns_label(version) && known.insert(version).second) versions.emplace_back(version);
     };
     const boost::json::value* preferred = group->if_contains("preferredVersion");
     if (preferred && preferred->is_object()) add(json_text(preferred->get_object(), "version"));
