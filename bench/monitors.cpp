@@ -328,16 +328,23 @@ class Host {
 
     void on_jobs(const MonitorDiff& diff) {
         std::vector<Job> jobs;
+        jobs.reserve(diff.updated.size());
         for (const MonitorJobPtr& made : diff.updated) {
-            jobs.push_back(way_ == Way::filters ? filtered_discovery(*made->job)
-                                                : made->job->discovery);
+            if (way_ == Way::filters) {
+                jobs.push_back(filtered_discovery(*made->job));
+            } else {
+                jobs.push_back(made->job->discovery);
+            }
         }
         manager_.change_jobs(jobs, diff.removed);
         for (const MonitorJobPtr& made : diff.updated) {
             const auto config = std::make_shared<const ScrapeConfig>(made->job->scrape);
             auto& pool = pools_[made->origin];
-            if (!pool) pool = std::make_unique<TargetPool>(config, calls_);
-            pool->reload(config, {}, manager_.providers(made->origin));
+            if (pool) {
+                pool->reload(config, {}, manager_.providers(made->origin));
+            } else {
+                pool = std::make_unique<TargetPool>(config, calls_);
+            }
         }
         job_changes_ += diff.updated.size();
     }

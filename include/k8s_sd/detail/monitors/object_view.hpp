@@ -71,14 +71,13 @@ class ObjectView {
     /// The value itself; null if absent.
     boost::json::value copy() const { return is_absent() ? boost::json::value() : *value_; }
 
+    // The same for a member. Most are absent, and have no path then.
     /// "" if absent.
     std::string_view text(std::string_view key) const;
-    std::optional<bool> flag(std::string_view key) const { return (*this)[key].as_flag(); }
-    std::optional<std::uint64_t> number(std::string_view key) const {
-        return (*this)[key].as_number();
-    }
-    std::vector<ObjectView> items(std::string_view key) const { return (*this)[key].items(); }
-    std::vector<std::string> texts(std::string_view key) const { return (*this)[key].as_texts(); }
+    std::optional<bool> flag(std::string_view key) const;
+    std::optional<std::uint64_t> number(std::string_view key) const;
+    std::vector<ObjectView> items(std::string_view key) const;
+    std::vector<std::string> texts(std::string_view key) const;
 
  private:
     const boost::json::value* member(std::string_view key) const;

@@ -21,7 +21,21 @@ void ObjectView::wrong_type(std::string_view wanted) const {
 }
 
 std::string ObjectView::path_of(std::string_view key) const {
-    return path_ + (path_.empty() ? "" : ".") + printable(key);
+    std::string path;
+    path.reserve(path_.size() + 1 + key.size());
+    path = path_;
+    if (!path.empty()) path += '.';
+    // The names of fields are printable; keys of labels may have any text.
+    constexpr std::size_t max_name = 64;
+    const bool is_name = key.size() <= max_name && std::all_of(key.begin(), key.end(), [](char c) {
+                             return c > ' ' && c <= '~';
+                         });
+    if (is_name) {
+        path += key;
+    } else {
+        path += printable(key);
+    }
+    return path;
 }
 
 const boost::json::value* ObjectView::member(std::string_view key) const {
@@ -141,6 +155,22 @@ std::vector<std::string> ObjectView::as_texts() const {
         result.emplace_back(text != nullptr ? text_view(*text) : std::string_view());
     }
     return result;
+}
+
+std::optional<bool> ObjectView::flag(std::string_view key) const {
+    return member(key) != nullptr ? (*this)[key].as_flag() : std::nullopt;
+}
+
+std::optional<std::uint64_t> ObjectView::number(std::string_view key) const {
+    return member(key) != nullptr ? (*this)[key].as_number() : std::nullopt;
+}
+
+std::vector<ObjectView> ObjectView::items(std::string_view key) const {
+    return member(key) != nullptr ? (*this)[key].items() : std::vector<ObjectView>();
+}
+
+std::vector<std::string> ObjectView::texts(std::string_view key) const {
+    return member(key) != nullptr ? (*this)[key].as_texts() : std::vector<std::string>();
 }
 
 std::string_view ObjectView::text(std::string_view key) const {

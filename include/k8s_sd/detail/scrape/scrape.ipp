@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/scrape/equal_targets.ipp"
 #include "k8s_sd/detail/scrape/go_url.ipp"
 #include "k8s_sd/detail/scrape/handed_keys.ipp"
+#include "k8s_sd/detail/scrape/known_parts.ipp"
 #include "k8s_sd/detail/scrape/prepared_job.ipp"
 #include "k8s_sd/detail/scrape/scrape_config.ipp"
 #include "k8s_sd/detail/scrape/scrape_config_reloader.ipp"

@@ -8,6 +8,7 @@
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule_reader.hpp"
 #include "k8s_sd/detail/scrape/handed_keys.hpp"
+#include "k8s_sd/detail/scrape/known_parts.hpp"
 #include "k8s_sd/detail/scrape/scrape_config_reader.hpp"
 #include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
@@ -16,6 +17,9 @@
 #include "k8s_sd/scrape/duration_text.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -498,6 +502,92 @@ class ScrapeConfigReader {
     detail::KeyHandover handover_{options_, file_.notes};
 };
 
+/// Reads entries of `scrape_configs` in JSON, one after the other.
+class EntryReader {
+ public:
+    EntryReader(const boost::json::object& global, ScrapeConfigOptions options)
+        : options_(std::move(options)), files_(options_.max_bytes), reader_(options_, files_) {
+        reader_.begin(detail::yaml_of(global, "global"));
+    }
+    EntryReader(const EntryReader&) = delete;
+    EntryReader& operator=(const EntryReader&) = delete;
+
+    ScrapeJob read(const boost::json::object& entry) {
+        if (std::optional<ScrapeJob> job = read_parts(entry)) return std::move(*job);
+        // It has a mistake, or is beyond a limit.
+        return reader_.read_one(detail::yaml_of(entry, document));
+    }
+
+ private:
+    static constexpr const char* document = "scrape_config";
+    static constexpr std::string_view discovery_key = "kubernetes_sd_configs";
+    static constexpr std::string_view targets_key = "relabel_configs";
+    static constexpr std::string_view metrics_key = "metric_relabel_configs";
+
+    /// Reads it with the help of parts known from other jobs.
+    /// \returns nullopt for any mistake
+    std::optional<ScrapeJob> read_parts(const boost::json::object& entry) {
+        const boost::json::value* const discovery = entry.if_contains(discovery_key);
+        const auto* const configs = discovery ? known_.discovery(*discovery) : nullptr;
+        boost::json::object rest;
+        for (const auto& member : entry) {
+            const std::string_view key = member.key();
+            const bool has_rules = key == targets_key || key == metrics_key;
+            if (has_rules && !member.value().is_array()) return std::nullopt;
+            const bool is_known = configs && key == discovery_key;
+            if (!has_rules && !is_known) rest.emplace(key, member.value());
+        }
+        try {
+            ScrapeJob job = reader_.read_one(detail::yaml_of(std::move(rest), document));
+            if (configs) job.discovery.configs = *configs;
+            if (discovery && !configs) known_.add(*discovery, job.discovery.configs);
+            const RelabelOptions of_rules = relabel_options(job.scrape);
+            detail::PatternBudget patterns(of_rules.limits);
+            const bool is_sound =
+                read_rules(entry, targets_key, of_rules, patterns, job.scrape.relabel_configs) &&
+                read_rules(entry, metrics_key, of_rules, patterns,
+                           job.scrape.metric_relabel_configs);
+            return is_sound ? std::optional(std::move(job)) : std::nullopt;
+        } catch (const ConfigError&) {
+            return std::nullopt;
+        }
+    }
+
+    /// Counts the patterns of all rules together, as RelabelRuleReader does.
+    /// \returns false for any mistake
+    bool read_rules(const boost::json::object& entry, std::string_view key,
+                    const RelabelOptions& of_rules, detail::PatternBudget& patterns,
+                    std::vector<RelabelRule>& rules) {
+        const boost::json::value* const list = entry.if_contains(key);
+        if (list == nullptr) return true;
+        rules.reserve(rules.size() + list->get_array().size());
+        for (const boost::json::value& text : list->get_array()) {
+            const detail::KnownParts::Rule* const known = known_.rule(text);
+            if (known && !patterns.count(known->compiled->patterns())) return false;
+            if (known) {
+                rules.push_back(known->read);
+                continue;
+            }
+            detail::RelabelRuleReader single;
+            Mistakes mistakes;
+            const boost::json::array list_of_one{text};
+            std::vector<RelabelRule> read =
+                single.read(detail::yaml_of(list_of_one, document), of_rules, mistakes);
+            if (!mistakes.none()) return false;
+            detail::KnownParts::Rule rule{text, std::move(read.front()), nullptr};
+            rule.compiled = detail::shared_rule(rule.read, of_rules, patterns);
+            rules.push_back(rule.read);
+            known_.add(std::move(rule));
+        }
+        return true;
+    }
+
+    const ScrapeConfigOptions options_;
+    detail::ConfigFiles files_;
+    ScrapeConfigReader reader_;  ///< with references to both
+    detail::KnownParts known_;
+};
+
 std::string one_a_line(const std::vector<ScrapeConfigFailure>& failures) {
     std::string text;
     for (const ScrapeConfigFailure& failure : failures) {
@@ -541,19 +631,8 @@ ScrapeConfigFile detail::read_scrape_configs(const std::string& path,
 
 detail::ScrapeJobReader::ScrapeJobReader(const boost::json::object& global,
                                          const ScrapeConfigOptions& options) {
-    // The reader keeps references to the other two.
-    struct State {
-        State(const boost::json::object& section, ScrapeConfigOptions given)
-            : options(std::move(given)), files(options.max_bytes), reader(options, files) {
-            reader.begin(yaml_of(section, "global"));
-        }
-        const ScrapeConfigOptions options;
-        ConfigFiles files;
-        ScrapeConfigReader reader;
-    };
-    read_ = [state = std::make_shared<State>(global, options)](const boost::json::object& entry) {
-        return state->reader.read_one(yaml_of(entry, "scrape_config"));
-    };
+    read_ = [reader = std::make_shared<EntryReader>(global, options)](
+                const boost::json::object& entry) { return reader->read(entry); };
 }
 
 ScrapeConfigFile load_scrape_configs(const std::string& path, const ScrapeConfigOptions& options) {
