@@ -144,6 +144,15 @@ class Browser:
                     f"status of {status} " in entry.get("text", ""))
         self.complaints = [one for one in self.complaints if not wanted(one)]
 
+    def measure_cpu(self):
+        """Starts cpu_seconds()."""
+        self.send("Performance.enable", timeDomain="threadTicks")
+
+    def cpu_seconds(self):
+        """The CPU time of the page's main thread, for scripts, style and layout."""
+        metrics = self.send("Performance.getMetrics")["metrics"]
+        return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+
     def heap(self):
         """The heap size of the page's script in bytes."""
         self.send("HeapProfiler.collectGarbage")

@@ -76,6 +76,12 @@ class Server:
         text = self.text("/metrics")[1]
         return int(text.split(f"\nk8s_sd_bridge_{line} ")[1].split("\n")[0])
 
+    def cpu_seconds(self):
+        """The CPU time of the program so far, on all its threads."""
+        with open(f"/proc/{self.program.process.pid}/stat", encoding="utf-8") as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def wait_for(self, path, wanted):
         """Waits for this status or text."""
         end = time.monotonic() + TIMEOUT
