@@ -67,7 +67,9 @@ class Proxy:
         while time.monotonic() < end:
             with socket.socket() as probe:
                 probe.settimeout(1)
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                connected = probe.connect_ex(("127.0.0.1", self.port)) == 0
+                # Linux connects a socket to itself if it happens to get this port.
+                if connected and probe.getsockname()[1] != self.port:
                     return self
             if self.process.poll() is not None:
                 break
@@ -160,13 +162,14 @@ class Nghttpx(Proxy):
 
     scheme = "https"
 
-    def __init__(self, w, authority, streams):
+    def __init__(self, w, authority, streams=100):
         super().__init__(w)
         self.authority, self.streams = authority, streams
 
     def command(self):
-        self.authority.server()
-        base = os.path.join(self.w.folder, f"{self.authority.name}.server")
+        base = os.path.join(self.authority.folder, f"{self.authority.name}.server")
+        if not os.path.exists(base + ".pem"):
+            self.authority.server()
         return [_program("nghttpx"), "--conf=/dev/null", "--workers=1", "--no-ocsp",
                 f"--frontend=127.0.0.1,{self.port}", f"--backend=127.0.0.1,{self.w.server.port}",
                 f"--frontend-http2-max-concurrent-streams={self.streams}",

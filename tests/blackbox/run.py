@@ -3,16 +3,20 @@
 and a fast clock. A scenario is a function in scenarios/; its first sentence states the expected
 behaviour.
 
-usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--modes MODES] [--seed N]
-              [--seeds N] [--jobs J] [--announces]
-       run.py --list [--only PATTERN] [--modes MODES]
+usage: run.py --discover PATH --fast-clock PATH [--only PATTERN] [--but PATTERN] [--modes MODES]
+              [--seed N] [--seeds N] [--jobs J] [--announces] [--http2]
+       run.py --list [--only PATTERN] [--but PATTERN] [--modes MODES]
 
 --only    scenarios with this text in TOPIC/NAME@MODE; several are separated by commas
+--but     none of those with this text; several are separated by commas
 --modes   only these of modes.py, separated by commas
 --seed    the first seed of random servers (--only random --seed 7 --seeds 1 plays one again)
 --seeds   how many random servers
 --jobs    how many scenarios run at a time; they mostly sleep (default 16)
 --announces  the program starts slowly, and then writes a line {"step": ""}: its time begins there
+--http2   the program speaks HTTP/2 to nghttpx, which stands in front of the server, unless the
+          scenario itself names the server; scenarios with a fast clock are left out, because a
+          TLS handshake takes real time
 
 A failed scenario is played once more, with few others, because half a second of load on the machine
 is half a minute of the program's time. If it fails again, the report has the requests, the output
@@ -33,11 +37,14 @@ import traceback
 from dataclasses import dataclass
 
 import scenario
+from certificates import Authority
+from real_proxies import Nghttpx
 from scenario import SCENARIOS, Failed, Skipped, World
 
 TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
           "kubeconfigs", "permissions", "privacy", "proxies", "http2", "status", "random_servers")
 TIMEOUT = 120  # real seconds; only a hanging scenario takes that long
+MAX_HTTP2_FACTOR = 40
 MAX_AGAIN = 30  # retry at most this many failures
 
 
@@ -50,6 +57,7 @@ class Setup:
     memory_factor: float = 1
     slowness: float = 1
     announces: bool = False
+    http2: object = None  # makes the Nghttpx of a World; None: HTTP/1.1
 
 
 @dataclass
@@ -144,13 +152,14 @@ def sanitized(program):
         return b"__asan_init" in file.read()
 
 
-def selected(only, modes):
-    patterns = [text for text in (only or "").split(",") if text]
-    modes = [text for text in (modes or "").split(",") if text]
+def selected(only, but, modes):
+    patterns, excluded, modes = ([text for text in (texts or "").split(",") if text]
+                                 for texts in (only, but, modes))
     for topic in TOPICS:
         importlib.import_module("scenarios." + topic)
     found = [item for item in SCENARIOS
              if (not patterns or any(text in item.title for text in patterns))
+             and not any(text in item.title for text in excluded)
              and (not modes or item.mode in modes)]
     return sorted(found, key=lambda item: not item.slow)
 
@@ -160,15 +169,19 @@ def main():
     parser.add_argument("--help", action="help")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--but")
     parser.add_argument("--modes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--announces", action="store_true")
+    parser.add_argument("--http2", action="store_true")
     parser.add_argument("--discover")
     parser.add_argument("--fast-clock")
     options = parser.parse_args()
-    items = selected(options.only, options.modes)
+    items = selected(options.only, options.but, options.modes)
+    if options.http2:
+        items = [item for item in items if item.factor <= MAX_HTTP2_FACTOR]
     if options.list:
         for item in items:
             print(f"{item.title} (x{item.factor}): {item.sentence}")
@@ -186,6 +199,10 @@ def run(items, options):
                   announces=options.announces)
     if sanitized(setup.discover):
         setup.memory_factor, setup.slowness = 8, 4
+    if options.http2:
+        authority = Authority(folder)
+        authority.server()
+        setup.http2 = lambda world: Nghttpx(world, authority)
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     again = []
 

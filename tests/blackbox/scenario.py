@@ -15,6 +15,7 @@ from program import Program
 
 TOKEN = "Secret-Token-7f3a9C-of-this-Scenario"
 MEMORY = 80  # MB, the default limit of a scenario
+FRONT = 2.0  # real seconds for TLS and the proxy of Setup.http2, on a busy machine
 END = 2.0  # real seconds from SIGTERM to the end, on a busy machine
 
 
@@ -77,8 +78,8 @@ class World:
         self.cluster = Cluster()
         self.folder = tempfile.mkdtemp(prefix="blackbox-", dir=setup.folder)
         self._server = None
+        self._front = None
         self.program = None
-        self.front = None  # returns the URL of a proxy, and arguments for it
         self.programs = []
         self.ghosts_allowed = False
         self.expected = {}  # programs that ended as expected, with their status
@@ -116,11 +117,10 @@ class World:
         """Starts the program, and waits until it shows the state of the cluster. An empty `url`:
         the arguments name the server."""
         given = ["--output", "json", "--role", role, *self.mode.arguments]
-        if self.front and url is None:
-            url, arguments_of_front = self.front()
-            given += arguments_of_front
-        if url != "":
-            given += ["--api-server", url or self.server.url]
+        if url is None:
+            given += self._way_to_server()
+        elif url:
+            given += ["--api-server", url]
         if token is not None:
             given += ["--token-file", self.file("token", token)]
         began = time.monotonic()
@@ -138,6 +138,15 @@ class World:
             self.until(lambda: self.server.count("watch"), within, "it watches")
         return self.program
 
+    def _way_to_server(self):
+        """Options of the program; with Setup.http2 through a proxy that speaks HTTP/2."""
+        if not self.setup.http2:
+            return ["--api-server", self.server.url]
+        if not self._front:
+            self._front = self.setup.http2(self).begin()
+        return ["--api-server", self._front.url(), "--ca-file", self._front.authority.certificate,
+                "--http-version", "2"]
+
     # --- playing --------------------------------------------------------------------------------
 
     def now(self):
@@ -151,6 +160,8 @@ class World:
         began = self.now()
         if not self.program.diffs:
             within += self.mode.delay
+        if self._front:
+            within += FRONT * self.factor
         while not condition():
             if not self.program.running():
                 if self.program.process.returncode == NO_SUCH_OPTION:

@@ -1,5 +1,6 @@
 """Requests by HTTP/2 to nghttpx, in front of a server that speaks HTTP/1.1."""
 
+import dataclasses
 import functools
 import random
 import signal
@@ -14,17 +15,12 @@ from scenarios.random_servers import change, misbehave
 MODES = ("plain", "default")
 
 
-def begin_proxy(w, streams=100):
-    """The proxy, and the arguments for it."""
-    authority = Authority(w.folder)
-    proxy = Nghttpx(w, authority, streams).begin()
-    return proxy, ("--ca-file", authority.certificate, "--http-version", "2")
-
-
 def start(w, *arguments, streams=100, **options):
     """Starts proxy and program; the proxy is returned."""
-    proxy, needed = begin_proxy(w, streams)
-    w.start(*needed, *arguments, url=proxy.url(), **options)
+    authority = Authority(w.folder)
+    proxy = Nghttpx(w, authority, streams).begin()
+    w.start("--ca-file", authority.certificate, "--http-version", "2", *arguments,
+            url=proxy.url(), **options)
     return proxy
 
 
@@ -32,10 +28,8 @@ def by_http2(function):
     """A scenario of another topic with the proxy in front of the server."""
     @functools.wraps(function)
     def played(w, *given):
-        def front():
-            proxy, needed = begin_proxy(w)
-            return proxy.url(), needed
-        w.front = front
+        w.setup = dataclasses.replace(
+            w.setup, http2=lambda world: Nghttpx(world, Authority(world.folder)))
         function(w, *given)
     played.__module__ = __name__
     return played
