@@ -33,8 +33,8 @@ bool Http2Pause::is_on(TimePoint now) const {
 std::optional<TimePoint> Http2Pause::next(TimePoint now, Slot& slot) {
     const std::lock_guard lock(mutex_);
     if (!end_ || now >= *end_ + calm_queue) return std::nullopt;
-    const bool is_after_pause = slot.at && *slot.at >= *end_ && now >= *slot.at;
-    if (!is_after_pause || !(slot.used || now < *slot.at + calm_tolerance)) {
+    const bool has_time = slot.at && *slot.at >= *end_;
+    if (!has_time || (!slot.used && now >= *slot.at + calm_tolerance)) {
         const TimePoint first = std::max(*end_, now);
         if (next_ < first || next_ >= first + max_calm_wait) next_ = first;
         slot = {std::exchange(next_, next_ + calm_interval), false};
