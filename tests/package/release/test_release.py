@@ -230,6 +230,12 @@ class Notes(unittest.TestCase):
     def test_there_is_a_section_about_upgrading(self):
         self.assertIn("0.1", release.upgrade_notes())
 
+    def test_their_links_start_at_the_top_of_the_project(self):
+        links = re.findall(r"\]\((?!\w+:)([^)#]+)", release.upgrade_notes())
+        self.assertIn("CHANGELOG.md", links)
+        for link in links:
+            self.assertTrue((ROOT / link).is_file(), link)
+
 
 class Versions(unittest.TestCase):
     def found(self, text, released=False):
