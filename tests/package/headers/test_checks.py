@@ -227,15 +227,16 @@ class TextTest(unittest.TestCase):
         self.assertIn("added.hpp:1: asks for a dialect", said)
 
     def test_a_question_for_a_version_is_found(self):
-        for question in ("if (v < PrometheusVersion::v3_11) {}", "v >= PrometheusVersion::v3_11;",
-                         "if (k8s_sd::PrometheusVersion::v3_12 == v) {}",
-                         "case PrometheusVersion::v3_5: break;", "using enum PrometheusVersion;"):
-            status, said = self.run_check(check_dialects, question)
-            self.assertEqual(status, 1, question)
-            self.assertIn("added.hpp:1: asks for a dialect or version", said)
-        for use in ("PrometheusVersion version = PrometheusVersion::v3_5;",
-                    "std::vector<PrometheusVersion> all;", "f(PrometheusVersion::v3_5);"):
-            self.assertEqual(self.run_check(check_dialects, use), (0, unittest.mock.ANY), use)
+        questions = ("if (v < PrometheusVersion::v3_11) {}", "v >= PrometheusVersion::v3_11;",
+                     "if (k8s_sd::PrometheusVersion::v3_12 == v) {}",
+                     "case PrometheusVersion::v3_5: break;", "using enum PrometheusVersion;")
+        status, said = self.run_check(check_dialects, "\n".join(questions))
+        self.assertEqual(status, 1)
+        for line, question in enumerate(questions, 1):
+            self.assertIn(f"added.hpp:{line}: asks for a dialect or version", said, question)
+        uses = ("PrometheusVersion version = PrometheusVersion::v3_5;",
+                "std::vector<PrometheusVersion> all;", "f(PrometheusVersion::v3_5);")
+        self.assertEqual(self.run_check(check_dialects, "\n".join(uses)), (0, unittest.mock.ANY))
 
     def test_a_label_name_on_a_second_line_is_found(self):
         status, said = self.run_check(check_label_names, 'f("__meta_kubernetes_pod_phase");')
