@@ -1,5 +1,7 @@
 #include "conformance/monitor_cases.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
+#include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
+#include "k8s_sd/error.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 #include "monitors/recorded.hpp"
 
@@ -94,6 +96,53 @@ TEST_CASE("Monitors: printed YAML reads as the same configuration") {
             const json::value read = json::parse(text);
             CHECK(read == json::parse(json::serialize(*config)));
         }
+    }
+}
+
+TEST_CASE("Monitors: jobs read one after the other are those of a file") {
+    for (const std::string group : {"servicemonitor", "podmonitor", "probe", "random"}) {
+        for (const std::string& line : monitor_cases(group)) {
+            const json::object made = monitors::play_recorded(line);
+            const json::value* config = made.if_contains("config");
+            if (config == nullptr) continue;
+            INFO(std::string(made.at("name").as_string()));
+            const ScrapeConfigFile file = parse_scrape_configs(json::serialize(*config));
+            if (!file.failures.empty()) continue;
+            detail::ScrapeJobReader reader(config->at("global").as_object(), {});
+            // Of the second time all parts are known.
+            for (int time = 0; time < 2; ++time) {
+                std::size_t i = 0;
+                for (const json::value& entry : config->at("scrape_configs").as_array()) {
+                    CHECK(reader.read(entry.as_object()) == file.jobs.at(i++));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("Monitors: jobs read one after the other have the mistakes of a file") {
+    const auto problem_of = [](const auto& read) -> std::string {
+        try {
+            read();
+        } catch (const ConfigError& e) {
+            return e.problem();
+        }
+        return "none";
+    };
+    const std::string sound = R"({"action": "keep", "source_labels": ["a"], "regex": "b"})";
+    const std::string wrong = R"({"action": "keep", "source_labels": ["a"], "regex": "(b"})";
+    const std::string huge = R"({"action": "keep", "source_labels": ["a"], "regex": "(b.){900}"})";
+    detail::ScrapeJobReader reader(json::object(), {});
+    for (const std::string& rules :
+         {sound, sound + "," + wrong, wrong, huge, sound, std::string("null"), sound}) {
+        const std::string text = R"({"job_name": "a", "relabel_configs": [)" + rules + "]}";
+        INFO(text);
+        const json::object entry = json::parse(text).as_object();
+        CHECK(problem_of([&] { reader.read(entry); }) == problem_of([&] {
+                  const ScrapeConfigFile file =
+                      parse_scrape_configs(R"({"scrape_configs": [)" + text + "]}");
+                  if (!file.failures.empty()) throw ScrapeConfigError(file.failures);
+              }));
     }
 }
 

@@ -16,6 +16,7 @@
 #include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/scrape/scrape_config_reloader.hpp"
 #include "k8s_sd/time.hpp"
+#include "monitors/idle_monitors.hpp"
 #include "monitors/monitor_jobs.hpp"
 #include "options.hpp"
 #include "routes.hpp"
@@ -93,6 +94,7 @@ class Program {
     Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated
     MonitorJobs monitors_;
+    IdleMonitors idle_monitors_;
     const std::unique_ptr<k8s_sd::Timer> follow_timer_;  ///< for lists of all jobs
     bool follows_jobs_later_ = false;
     ServedJobs jobs_;

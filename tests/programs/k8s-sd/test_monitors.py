@@ -101,6 +101,10 @@ class Serving(unittest.TestCase):
                 self.assertEqual(why["active"], 0)
                 self.assertIn("dropped, the last ones by relabel_configs[", why["reason"])
                 self.assertTrue(why["remedy"])
+                line = f"job {SHOP} has no targets: all of its targets are dropped".encode()
+                until(lambda: line in server.ask("/readyz")[2])
+                self.assertRegex(server.ask("/metrics")[2].decode(),
+                                 r"k8s_sd_bridge_jobs_without_targets [1-9]")
 
     def test_monitors_of_victoriametrics_are_jobs(self):
         job = "serviceScrape/shop/shop/0"

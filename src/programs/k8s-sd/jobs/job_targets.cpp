@@ -1,5 +1,6 @@
 #include "jobs/job_targets.hpp"
 
+#include "k8s_sd/scrape/target_filter.hpp"
 #include "table/rule_text.hpp"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ void JobTargets::reload(k8s_sd::ScrapeConfig next, std::span<const k8s_sd::Provi
         changed = std::exchange(provider.builder, builder_) != builder_ || changed;
     }
     if (changed) {
-        table_.reset();  // refers to the builder
+        drop_table();  // refers to the builder
         // The configuration affects the list entries of unchanged targets, too.
         listings_.clear();
     }
@@ -106,7 +107,8 @@ void JobTargets::finish_changes(bool full) {
 /// Why a target has stopped, judged by the present state.
 std::string JobTargets::why_gone(const k8s_sd::ScrapeTarget& target) {
     for (const auto& [id, provider] : providers_) {
-        const k8s_sd::TargetGroupPtr group = provider.groups.find(target.source());
+        k8s_sd::TargetGroupPtr group = provider.groups.find(target.source());
+        if (!group && provider.all) group = provider.all->find(target.source());
         if (!group) continue;
         const auto index = place_of(target, *group);
         if (!index) return "its object has no such target any more";
@@ -129,9 +131,12 @@ void JobTargets::apply(const k8s_sd::ProviderDiff& news) {
     Provider& provider = known == providers_.end() ? providers_[news.provider] : known->second;
     if (!provider.builder) provider.builder = builder_;
     provider.groups.apply(news.diff);
+    provider.all = news.all;
     if (table_) update_table(news);
     list_changes(news, *provider.builder);
-    if (news.last) providers_.erase(news.provider);
+    if (!news.last) return;
+    if (table_) follow_left_out(news.provider, provider);
+    providers_.erase(news.provider);
 }
 
 void JobTargets::list_changes(const k8s_sd::ProviderDiff& news, k8s_sd::TargetBuilder& builder) {
@@ -157,13 +162,48 @@ void JobTargets::update_table(const k8s_sd::ProviderDiff& provider) {
 
 TargetTable& JobTargets::table(Listing::TimePoint now) {
     table_asked_ = now;
-    if (table_) return *table_;
-    TargetTable::Groups groups;
-    for (const auto& [id, provider] : providers_) {
-        provider.groups.for_each_group(
-            [&, of = id](const auto& group) { groups.emplace_back(of, group); });
+    if (!table_) {
+        TargetTable::Groups groups;
+        for (const auto& [id, provider] : providers_) {
+            provider.groups.for_each_group(
+                [&, of = id](const auto& group) { groups.emplace_back(of, group); });
+        }
+        table_.emplace(*builder_, std::move(groups));
     }
-    return table_.emplace(*builder_, std::move(groups));
+    for (auto& [id, provider] : providers_) follow_left_out(id, provider);
+    return *table_;
+}
+
+/// Their changes make no diff, so they are compared with those of the last time.
+void JobTargets::follow_left_out(k8s_sd::ProviderId id, Provider& provider) {
+    if (!provider.all && provider.left_out.empty()) return;
+    const auto before = std::exchange(provider.left_out, {});
+    const auto is_delivered = [&](std::string_view source) {
+        return provider.groups.find(source) != nullptr;
+    };
+    if (provider.all) {
+        const k8s_sd::TargetFilter filter = k8s_sd::target_filter(provider.builder->config());
+        for (const k8s_sd::TargetGroupPtr& group : provider.all->groups()) {
+            const std::string_view source = group->source();
+            if (is_delivered(source)) continue;
+            const auto known = before.find(source);
+            const bool is_known = known != before.end() && known->second == group;
+            // Else the next diff has it.
+            if (!is_known && filter.passes_any(*group)) continue;
+            if (!is_known) table_->put_later(id, group);
+            provider.left_out.emplace(source, group);
+        }
+    }
+    for (const auto& [source, group] : before) {
+        if (!provider.left_out.contains(source) && !is_delivered(source)) {
+            table_->remove(id, source);
+        }
+    }
+}
+
+void JobTargets::drop_table() {
+    table_.reset();
+    for (auto& [id, provider] : providers_) provider.left_out.clear();
 }
 
 ListBodyPtr JobTargets::body(const ListContent& content, const ListSelection& selection,
@@ -310,7 +350,7 @@ void JobTargets::forget_unused(Listing::TimePoint now) {
     }
     std::erase_if(choices_, [&](const auto& choice) { return !listings_.contains(choice.first); });
     if (!listings_.contains({ListForm::collector})) unique_.clear();
-    if (now - table_asked_ > limits_.forget_after) table_.reset();
+    if (now - table_asked_ > limits_.forget_after) drop_table();
 }
 
 std::string JobTargets::failure() const {
@@ -325,11 +365,50 @@ std::string JobTargets::failure() const {
     return name + ": " + target.message;
 }
 
-TargetCounts JobTargets::counts() const {
-    TargetCounts counts{0, pool_.active_count(), pool_.dropped_count(), pool_.failed_count()};
+std::vector<k8s_sd::TargetGroupPtr> JobTargets::all_groups() const {
+    std::vector<k8s_sd::TargetGroupPtr> groups;
     for (const auto& [id, provider] : providers_) {
-        counts.discovered += provider.groups.target_count();
+        if (provider.all) {
+            const auto all = provider.all->groups();
+            groups.insert(groups.end(), all.begin(), all.end());
+        } else {
+            provider.groups.for_each_group([&](const auto& group) { groups.push_back(group); });
+        }
     }
+    return groups;
+}
+
+LiveCounts JobTargets::live_counts() const {
+    TargetCounts counts{0, pool_.active_count(), 0, pool_.failed_count()};
+    LiveCounts::Providers filtered;
+    std::size_t delivered = 0;
+    for (const auto& [id, provider] : providers_) {
+        const std::size_t targets = provider.groups.target_count();
+        if (provider.all) {
+            filtered.push_back(provider.all);
+            delivered += targets;
+        }
+        counts.discovered += targets;
+    }
+    // The pool counts the targets left out, too. Their number may change meanwhile.
+    const auto left_out = [&] { return LiveCounts({}, filtered, delivered).now().dropped; };
+    std::size_t before = left_out();
+    std::size_t dropped = pool_.dropped_count();
+    for (int attempts = 0; before != left_out() && attempts < 10; ++attempts) {
+        before = left_out();
+        dropped = pool_.dropped_count();
+    }
+    counts.dropped = dropped - std::min(dropped, before);
+    return {counts, std::move(filtered), delivered};
+}
+
+TargetCounts LiveCounts::now() const {
+    std::size_t all = 0;
+    for (const auto& provider : providers_) all += provider->target_count();
+    const std::size_t left_out = all - std::min(all, delivered_);
+    TargetCounts counts = counts_;
+    counts.discovered += left_out;
+    counts.dropped += left_out;
     return counts;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/discovery_manager.hpp"
+#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
@@ -16,7 +17,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd_program {
@@ -24,11 +27,35 @@ namespace k8s_sd_program {
 /// The numbers of targets of a job.
 struct TargetCounts {
     std::size_t discovered = 0, active = 0, dropped = 0, failed = 0;
+
+    /// Whether all targets, if any, are dropped.
+    bool none() const noexcept { return active == 0 && failed == 0; }
+};
+
+/// The numbers of targets of a job with a filter. Changes of targets left out make no diff, so
+/// their number is read again each time.
+class LiveCounts {
+ public:
+    using Providers = std::vector<std::shared_ptr<const k8s_sd::LiveTargets>>;
+
+    LiveCounts() = default;
+    /// \param counts     as if there were no other targets than those of the diffs
+    /// \param delivered  the number of targets in the diffs of these providers
+    LiveCounts(TargetCounts counts, Providers providers, std::size_t delivered)
+        : counts_(counts), providers_(std::move(providers)), delivered_(delivered) {}
+
+    TargetCounts now() const;
+
+ private:
+    TargetCounts counts_{};
+    Providers providers_{};  ///< those with a filter
+    std::size_t delivered_ = 0;
 };
 
 /// The targets of one job, as discovered and after relabelling, and its lists. A list is created on
-/// its first request and then follows the diffs: only changed targets are serialised. Not
-/// thread-safe; no I/O.
+/// its first request and then follows the diffs: only changed targets are serialised. For a job
+/// with a filter the table has the targets left out, too; the lists do not. Not thread-safe; no
+/// I/O.
 class JobTargets final : private k8s_sd::TargetHandler {
  public:
     /// \param metrics  must outlive it, like `history`; `history` may be null
@@ -67,7 +94,10 @@ class JobTargets final : private k8s_sd::TargetHandler {
     void forget_unused(Listing::TimePoint now);
     /// Whether forget_unused() may find something.
     bool keeps_something() const noexcept;
-    TargetCounts counts() const;
+    TargetCounts counts() const { return live_counts().now(); }
+    LiveCounts live_counts() const;
+    /// All groups, those left out by the job's filter included.
+    std::vector<k8s_sd::TargetGroupPtr> all_groups() const;
     /// The address of a target that cannot be scraped, and the reason, in words; empty: there is
     /// none.
     std::string failure() const;
@@ -82,6 +112,9 @@ class JobTargets final : private k8s_sd::TargetHandler {
         k8s_sd::TargetGroups groups{};
         std::shared_ptr<k8s_sd::TargetBuilder>
             builder;  ///< with the rules for the groups, as in the pool
+        std::shared_ptr<const k8s_sd::LiveTargets> all{};  ///< null: no filter
+        /// The groups left out that the table has, by source.
+        std::unordered_map<std::string_view, k8s_sd::TargetGroupPtr> left_out{};
     };
 
     /// The usage of a choice of `__meta_*` labels.
@@ -108,6 +141,8 @@ class JobTargets final : private k8s_sd::TargetHandler {
                                      k8s_sd::TargetBuilder&) const;
     void see_names(const ListContent&, const k8s_sd::TargetGroup&);
     void update_table(const k8s_sd::ProviderDiff&);
+    void follow_left_out(k8s_sd::ProviderId, Provider&);
+    void drop_table();
     void update_complete();
     void finish_changes(bool full);
     std::string why_gone(const k8s_sd::ScrapeTarget&);

@@ -23,7 +23,6 @@ enum class Walk : std::uint8_t {
     end,    ///< skip the other jobs
 };
 
-using NamedJob = std::pair<std::string, std::shared_ptr<ServedJob>>;
 using Visit = std::function<Walk(const std::string& job, JobTargets&)>;
 
 /// A longer request gets an incomplete response, or none.

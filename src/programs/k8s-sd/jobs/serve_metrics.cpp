@@ -130,6 +130,10 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("job_complete", "gauge", "Whether lists of the job are served.");
     for (const auto& [name, job] : jobs)
         out.value(job.complete ? 1 : 0, "job=" + label_value(name));
+    std::size_t without_targets = 0;
+    for (const auto& [name, job] : jobs) without_targets += job.without_targets();
+    out.metric("jobs_without_targets", "gauge", "Jobs with complete lists that have no target.");
+    out.value(without_targets);
     out.metric("job_unconfirmed", "gauge", "Whether the job has targets of before a restart.");
     for (const auto& [name, job] : jobs)
         out.value(job.unconfirmed ? 1 : 0, "job=" + label_value(name));

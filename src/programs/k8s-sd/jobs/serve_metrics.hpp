@@ -49,6 +49,8 @@ struct JobMetrics {
     bool synced = false;            ///< each of its configurations has been listed
     double unsynced_seconds = 0;    ///< how long it has not been; 0 if it is synced
     std::size_t superseded = 0;     ///< earlier configurations with targets still in use
+
+    bool without_targets() const noexcept { return complete && targets.none(); }
 };
 
 /// Connections and rejected requests.

@@ -53,11 +53,12 @@ void ServedJob::apply(k8s_sd::JobDiff diff) {
 }
 
 void ServedJob::on_change() {
-    const TargetCounts counts = targets_.counts();
-    discovered_ = counts.discovered;
-    active_ = counts.active;
-    dropped_ = counts.dropped;
-    failed_ = counts.failed;
+    LiveCounts live = targets_.live_counts();
+    const TargetCounts counts = live.now();
+    {
+        const std::lock_guard lock(counts_mutex_);
+        std::swap(counts_, live);
+    }
     const bool was_complete = complete_.exchange(targets_.complete());
     if (targets_.complete() && !was_complete && options_.on_complete) {
         options_.on_complete(name_, counts);
@@ -200,8 +201,9 @@ void ServedJob::stop(std::string reason) {
     });
 }
 
-TargetCounts ServedJob::counts() const noexcept {
-    return {discovered_, active_, dropped_, failed_};
+TargetCounts ServedJob::counts() const {
+    const std::lock_guard lock(counts_mutex_);
+    return counts_.now();
 }
 
 }  // namespace k8s_sd_program

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,8 +71,8 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
 
     /// Whether lists are served.
     bool complete() const noexcept { return complete_; }
-    /// As of the last diff.
-    TargetCounts counts() const noexcept;
+    /// As of the last diff; those left out by the job's filter as of now.
+    TargetCounts counts() const;
     std::size_t held() const noexcept { return held_count_; }
     const ServeOptions& options() const noexcept { return options_; }
 
@@ -104,7 +105,8 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     std::optional<k8s_sd::TimePoint> next_report_;
     // Read by other threads.
     std::atomic<bool> complete_ = false;
-    std::atomic<std::size_t> discovered_ = 0, active_ = 0, dropped_ = 0, failed_ = 0;
+    mutable std::mutex counts_mutex_;
+    LiveCounts counts_{};
     std::atomic<std::size_t> held_count_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include "cli/option_values.hpp"
 #include "jobs/job_notes.hpp"
+#include "k8s_sd/scrape/target_filter.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <algorithm>
@@ -54,6 +55,13 @@ k8s_sd::Job without_timeout(k8s_sd::Job job) {
     return job;
 }
 
+/// A thousand monitors have a thousand selectors: each job receives the targets of its own only.
+k8s_sd::Job discovery_of(const k8s_sd::MonitorJob& monitor) {
+    k8s_sd::Job job = without_timeout(monitor.job->discovery);
+    job.filter = k8s_sd::target_filter(without_share_rules(monitor.job->scrape));
+    return job;
+}
+
 bool has_unconfirmed(const k8s_sd::JobStatus& job) {
     return std::any_of(job.configs.begin(), job.configs.end(),
                        [](const auto& config) { return config.status.unconfirmed; });
@@ -74,6 +82,7 @@ ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_
 std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
                                            const std::vector<k8s_sd::MonitorJobPtr>& monitors) {
     std::vector<k8s_sd::Job> discovery = file.discovery_jobs();
+    for (k8s_sd::Job& job : discovery) job = without_timeout(std::move(job));
     std::set<std::string_view> names;
     for (const k8s_sd::ScrapeJob& job : file.jobs) names.insert(job.scrape.job_name);
     std::vector<k8s_sd::MonitorJobPtr> used;
@@ -81,12 +90,11 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
     for (const k8s_sd::MonitorJobPtr& job : monitors) {
         if (names.insert(job->origin).second) {
             used.push_back(job);
-            discovery.push_back(job->job->discovery);
+            discovery.push_back(discovery_of(*job));
         } else {
             problems.push_back(in_words_of_file(*job));
         }
     }
-    for (k8s_sd::Job& job : discovery) job = without_timeout(std::move(job));
     std::set<std::string_view> failed;
     const auto failures = manager_.apply_config(discovery);
     for (const k8s_sd::ConfigFailure& failure : failures) {
@@ -120,7 +128,7 @@ std::vector<std::string> ServedJobs::change(const k8s_sd::MonitorDiff& diff) {
             continue;
         }
         used.push_back(job);
-        discovery.push_back(without_timeout(job->job->discovery));
+        discovery.push_back(discovery_of(*job));
     }
     for (const std::string& name : diff.removed) {
         if (!is_of_file(name)) removed.push_back(name);
@@ -320,6 +328,15 @@ std::string ServedJobs::stale() const {
                 messages(status) + "\n";
     }
     return text;
+}
+
+std::vector<NamedJob> ServedJobs::monitors_without_targets() const {
+    std::vector<NamedJob> jobs;
+    for (const auto& [name, entry] : jobs_) {
+        const bool is_complete = entry.from && entry.job->complete();
+        if (is_complete && entry.job->counts().none()) jobs.emplace_back(name, entry.job);
+    }
+    return jobs;
 }
 
 std::map<std::string, JobMetrics> ServedJobs::metrics() const {

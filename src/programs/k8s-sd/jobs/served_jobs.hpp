@@ -23,6 +23,9 @@
 
 namespace k8s_sd_program {
 
+/// A job with its name.
+using NamedJob = std::pair<std::string, std::shared_ptr<ServedJob>>;
+
 /// The effect of a new configuration on the jobs: their names, sorted.
 struct JobChanges {
     std::vector<std::string> added{};
@@ -83,6 +86,8 @@ class ServedJobs {
     /// One a line, in words: the jobs with lists of an earlier configuration, at least in part,
     /// because the present one has not been listed.
     std::string stale() const;
+    /// The jobs of monitors with complete lists that have no target.
+    std::vector<NamedJob> monitors_without_targets() const;
     std::map<std::string, JobMetrics> metrics() const;
     const ChangeHistory& history() const noexcept { return history_; }
     /// Stops everything, so that the executors run out of work.

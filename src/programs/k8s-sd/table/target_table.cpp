@@ -77,12 +77,14 @@ bool TargetTable::advance(std::size_t targets) {
 }
 
 void TargetTable::put(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group) {
+    if (group->size() > max_at_once) return put_later(provider, group);
     remove(provider, group->source());
-    if (group->size() > max_at_once) {
-        unread_.emplace(Key(provider, group->source()), group);
-    } else {
-        read(provider, group, max_at_once);
-    }
+    read(provider, group, max_at_once);
+}
+
+void TargetTable::put_later(k8s_sd::ProviderId provider, const k8s_sd::TargetGroupPtr& group) {
+    remove(provider, group->source());
+    unread_.emplace(Key(provider, group->source()), group);
 }
 
 void TargetTable::remove(k8s_sd::ProviderId provider, std::string_view source) {

@@ -118,6 +118,8 @@ class TargetTable {
 
     /// Adds or updates a group.
     void put(k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);
+    /// The same, and advance() reads it: for any number of groups.
+    void put_later(k8s_sd::ProviderId, const k8s_sd::TargetGroupPtr&);
     void remove(k8s_sd::ProviderId, std::string_view source);
 
     const Order& rows() const noexcept { return order_; }
