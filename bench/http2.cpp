@@ -59,13 +59,12 @@ void make_certificate(k8s_sd::sim::ApiServerOptions& options) {
     });
 }
 
-/// Adds pods of 4 KB.
-void add_pods(k8s_sd::sim::ApiServer& server, std::size_t pods) {
+void add_pods(k8s_sd::sim::ApiServer& server, std::size_t pods, std::size_t bytes) {
     for (std::size_t i = 0; i < pods; ++i) {
         server.apply(k8s_sd::sim::pod("shop", "web-" + std::to_string(i))
                          .ip("10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250))
                          .container("web", "web:1", 80)
-                         .annotation("padding", std::string(4000, 'x')));
+                         .annotation("padding", std::string(bytes, 'x')));
     }
 }
 
@@ -154,16 +153,17 @@ ListResult best_list(const std::string& url, HttpVersion version, int attempts) 
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "--help") {
-        std::puts("usage: bench_http2 [OBJECTS=1000] [PODS=10000]");
+        std::puts("usage: bench_http2 [OBJECTS=1000] [PODS=10000] [BYTES OF A POD=4000]");
         return 0;
     }
     const std::size_t objects = bench::argument(argc, argv, 1, 1000);
     const std::size_t pods = bench::argument(argc, argv, 2, 10'000);
+    const std::size_t bytes = bench::argument(argc, argv, 3, 4000);
     k8s_sd::sim::ApiServerOptions options;
     options.http2 = true;
     make_certificate(options);
     const bench::SecretServer server =
-        bench::serve_secrets(options, objects, [&](auto& to) { add_pods(to, pods); });
+        bench::serve_secrets(options, objects, [&](auto& to) { add_pods(to, pods, bytes); });
     constexpr std::pair<const char*, HttpVersion> versions[] = {{"HTTP/1.1", HttpVersion::http1},
                                                                 {"HTTP/2", HttpVersion::http2}};
     std::printf("%zu Secrets with a watch each, over TLS\n", objects);
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
                     "server, %.2f s\n",
                     name, r.connections, r.heap, r.cpu, r.server_cpu, r.wall);
     }
-    std::printf("a list of %zu pods of 4 KB, over TLS; the best of 5\n", pods);
+    std::printf("a list of %zu pods of %zu bytes, over TLS; the best of 5\n", pods, bytes);
     list_pods(server.url, HttpVersion::http1);  // the server encodes each pod once
     for (const auto& [name, version] : versions) {
         const ListResult best = best_list(server.url, version, 5);

@@ -334,6 +334,7 @@ void Http2Connection::go_away(ApiServer::GoAway how) {
 
 void Http2Connection::send_raw(std::string_view frames) {
     if (!session_ || closed_) return;
+    flush();  // earlier responses
     raw_ += frames;
     flush();
 }
@@ -355,8 +356,8 @@ void Http2Connection::on_read(error_code ec, std::size_t size) {
         session_.get(), reinterpret_cast<const std::uint8_t*>(input_->data()), size);
     feeding_ = false;
     if (used < 0) return close();
-    flush();
-    if (!closed_) read();
+    flush_later();
+    read();
 }
 
 void Http2Connection::flush() {
@@ -381,6 +382,17 @@ void Http2Connection::flush() {
                             [weak = weak_from_this(), output](error_code ec, std::size_t) {
                                 if (const auto self = weak.lock()) self->on_written(ec);
                             });
+}
+
+/// Later, so that responses made at the same time are one write.
+void Http2Connection::flush_later() {
+    if (closed_ || std::exchange(flushing_, true)) return;
+    asio::post(strand_, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->flushing_ = false;
+        self->flush();
+    });
 }
 
 void Http2Connection::on_written(error_code ec) {
@@ -434,7 +446,7 @@ void Http2Connection::respond(Stream& stream) {
     on_data(stream);
     if (stream.complete && stream.head->status == "401") go_away(ApiServer::GoAway::graceful);
     if (std::exchange(stream.paused, false)) nghttp2_session_resume_data(session_.get(), stream.id);
-    flush();
+    flush_later();
 }
 
 void Http2Connection::on_data(Stream& stream) {
@@ -470,7 +482,7 @@ void Http2Connection::end(Stream& stream) {
         nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, stream.id,
                                   NGHTTP2_INTERNAL_ERROR);
     }
-    flush();
+    flush_later();
 }
 
 }  // namespace k8s_sd::inline v0::sim

@@ -60,6 +60,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     void read();
     void on_read(error_code, std::size_t);
     void flush();
+    void flush_later();
     void on_written(error_code);
     Stream* find(std::int32_t id) const;
     void on_request(std::int32_t id);
@@ -73,7 +74,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     std::unique_ptr<nghttp2_session, Deleter> session_;
     std::map<std::int32_t, std::shared_ptr<Stream>> streams_;
     std::shared_ptr<std::string> input_;
-    std::string raw_;  ///< to be sent before other frames
+    std::string raw_;        ///< to be sent before other frames
+    bool flushing_ = false;  ///< a flush is posted
     bool writing_ = false;
     bool feeding_ = false;  ///< nghttp2 processes input
     bool closed_ = false;

@@ -22,7 +22,14 @@ WatchQuery nodes() {
 /// A report of a watch of some nodes, and its log.
 struct Reported {
     Texts take_log() { return std::exchange(lines, {}); }
-    const WatchStatus& status() const { return report.status(); }
+    /// Without the error of unread objects.
+    WatchStatus status() const {
+        WatchStatus status = report.whole_status();
+        status.error = report.status().error;
+        status.message = report.status().message ? *report.status().message : "";
+        status.since = report.status().since;
+        return status;
+    }
 
     Texts lines;
     WatchQuery query = nodes();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/url_watcher.hpp"
@@ -17,7 +18,7 @@ struct CacheWatchSetup {
     std::shared_ptr<ObjectMaker> maker;
     std::shared_ptr<Metrics> metrics;
     Kind kind = Kind::secret;
-    WatchOptions options{};
+    std::shared_ptr<const WatchOptions> options;
 };
 
 /// A watch of one object, or of all objects of a namespace. Owned by the objects it serves. May be
@@ -68,13 +69,16 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     /// \returns the changes since the last call
     News publish() {
         WatchStatus status = watcher_.status();
-        const bool hid = trouble_.error == errc::object_too_large;
-        const News news{status.error && status.failures != trouble_.failures,
-                        hid && status.message != trouble_.message};
-        trouble_ = {status.error, std::move(status.message), status.failures};
+        const Trouble before = trouble();
+        const bool hid = before.error == errc::object_too_large;
+        const News news{status.error && status.failures != before.failures,
+                        hid && status.message != before.message};
+        trouble_.reset();
+        if (status.error)
+            trouble_ = Trouble{status.error, std::move(status.message), status.failures};
         return news;
     }
-    const Trouble& trouble() const noexcept { return trouble_; }
+    Trouble trouble() const { return trouble_ ? *trouble_ : Trouble{}; }
 
  private:
     void on_change(const ObjectChange&) override;
@@ -88,7 +92,7 @@ class CacheWatch final : public std::enable_shared_from_this<CacheWatch>, privat
     std::string ns_;
     std::string name_;
     URLWatcher watcher_;
-    Trouble trouble_;
+    Rare<Trouble> trouble_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

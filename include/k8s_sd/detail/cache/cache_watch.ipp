@@ -21,9 +21,10 @@ CacheWatch::CacheWatch(Observer& observer, const CacheWatchSetup& setup, std::st
       metrics_(setup.metrics),
       ns_(ns),
       name_(name),
-      watcher_(Access::make<URLWatcher>(setup.client, cache_query(setup.kind, ns, name),
-                                        setup.options, static_cast<WatchObserver&>(*this),
-                                        WatchMaking{setup.maker})) {
+      watcher_(
+          Access::make<URLWatcher>(setup.client, cache_query(setup.kind, ns, name), *setup.options,
+                                   static_cast<WatchObserver&>(*this),
+                                   WatchMaking{.maker = setup.maker, .options = setup.options})) {
     ++metrics_->cache_watches;
 }
 

@@ -56,7 +56,7 @@ CacheNamespace::Settings cache_settings_of(const asio::any_io_executor& executor
     settings.watches.maker = std::make_shared<ObjectMaker>();
     settings.watches.metrics = environment.metrics();
     settings.watches.kind = config.kind;
-    settings.watches.options = config.watch;
+    settings.watches.options = std::make_shared<const WatchOptions>(config.watch);
     settings.clock = environment.clock();
     settings.collection_threshold = config.collection_threshold;
     settings.max_idle = config.max_idle;

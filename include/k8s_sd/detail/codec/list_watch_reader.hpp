@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/codec/decoder.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/codec/kind_schema.hpp"
@@ -44,12 +45,18 @@ class ListWatchReader final : private DocumentSink {
         if (decoder_) decoder_->release();
     }
 
-    /// Of the list, once finish() has succeeded.
-    const std::string& resource_version() const noexcept { return list_.resource_version; }
+    /// Of the list, once finish() has succeeded; empty for a watch.
+    std::string_view resource_version() const noexcept {
+        return list_ ? std::string_view(list_->resource_version) : std::string_view();
+    }
     /// The version of the list, only during the report of an item; empty if it is not known yet.
     const std::string& early_version() const noexcept { return decoder_->list().resource_version; }
-    const std::string& continue_token() const noexcept { return list_.continue_token; }
-    const std::string& shard_selector() const noexcept { return list_.shard_selector; }
+    std::string_view continue_token() const noexcept {
+        return list_ ? std::string_view(list_->continue_token) : std::string_view();
+    }
+    std::string_view shard_selector() const noexcept {
+        return list_ ? std::string_view(list_->shard_selector) : std::string_view();
+    }
     /// Whether an object of the body so far had managedFields.
     bool has_managed_fields() const noexcept {
         return managed_fields_ || (decoder_ && decoder_->has_managed_fields());
@@ -88,7 +95,7 @@ class ListWatchReader final : private DocumentSink {
     bool of_one_object_ = false;
     bool kind_is_certain_ = true;
     bool kind_is_owed_ = false;  // the list must still declare it: items came without a kind
-    ListHead list_;
+    Rare<ListHead> list_;        // of a complete list
     std::string problem_;
 };
 

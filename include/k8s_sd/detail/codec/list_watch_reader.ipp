@@ -33,7 +33,7 @@ void ListWatchReader::expect(Document document, bool of_one_object) {
     of_one_object_ = of_one_object;
     kind_is_certain_ = true;
     kind_is_owed_ = managed_fields_ = false;
-    list_ = {};
+    list_.reset();
     problem_.clear();
 }
 
@@ -81,16 +81,17 @@ error_code ListWatchReader::finish() {
 }
 
 error_code ListWatchReader::check_list() {
-    if (const error_code ec = check_kind(list_.kind)) return ec;
-    if (kind_is_owed_ && !is_list_kind(list_.kind)) return fail_without_kind();
-    if (!list_.has_items) return fail(errc::malformed_response, "the list has no items");
-    if (list_.resource_version.empty()) {
+    const ListHead& list = *list_;
+    if (const error_code ec = check_kind(list.kind)) return ec;
+    if (kind_is_owed_ && !is_list_kind(list.kind)) return fail_without_kind();
+    if (!list.has_items) return fail(errc::malformed_response, "the list has no items");
+    if (list.resource_version.empty()) {
         return fail(errc::missing_resource_version, "the list has no metadata.resourceVersion");
     }
-    if (list_.resource_version.size() > max_version_size) {
+    if (list.resource_version.size() > max_version_size) {
         return fail(errc::malformed_response, "the list's metadata.resourceVersion is too long");
     }
-    if (list_.continue_token.size() > max_token_size) {
+    if (list.continue_token.size() > max_token_size) {
         return fail(errc::malformed_response, "the list's metadata.continue is too long");
     }
     return {};

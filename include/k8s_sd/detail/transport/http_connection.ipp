@@ -76,67 +76,23 @@ struct SinkBody {
     };
 };
 
-/// One request and its response. Pending handlers keep it alive, because a stream may access the
-/// buffers until the handler is called, long after close().
-struct HttpExchange {
-    HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
-        : request(std::move(r)), sink(&s), handler(std::move(h)) {}
-    ~HttpExchange() { cleanse_request(); }
-    HttpExchange(const HttpExchange&) = delete;
-    HttpExchange& operator=(const HttpExchange&) = delete;
-
-    void expect_head() {
-        head_end = {};
-        parser = std::make_unique<http::response_parser<SinkBody>>();
-        parser->get().body() = this;
-        parser->body_limit(boost::none);
-        parser->header_limit(header_limit);
-    }
+/// A response by HTTP/1.1, as far as it has arrived.
+struct Http1Response {
     /// Whether this head is interim. 101 would change the protocol, so it is not.
     bool head_is_interim() const {
         const unsigned status = parser->get().result_int();
         return status >= 100 && status < 200 && status != 101;
     }
     bool done() const { return chunks ? chunks->done() : parser->is_done(); }
-    /// \return the number of bytes consumed
-    std::size_t feed(std::string_view bytes, error_code& ec) {
-        if (chunks) {
-            return chunks->put(
-                bytes, [this](std::string_view data) { return put(data); }, ec);
-        }
-        if (!parser->is_header_done()) return feed_head(bytes, ec);
-        return parser->put(asio::buffer(bytes), ec);
-    }
-    /// Passes the head to the parser as a whole.
-    std::size_t feed_head(std::string_view bytes, error_code& ec) {
-        ec = {};
-        const std::size_t size = head_end.find(bytes);
-        if (size == 0) {
-            ec = http::error::need_more;
-            return 0;
-        }
-        const std::optional<std::string> mended = mend_head(bytes.substr(0, size));
-        mended_head = mended_head || mended;
-        parser->put(asio::buffer(mended ? *mended : bytes.substr(0, size)), ec);
-        if (ec == http::error::need_more) ec = http::error::bad_line_ending;
-        return size;
-    }
-    error_code put(std::string_view bytes) {
-        if (!trim(bytes).empty()) alive = true;
-        return sink->on_body(bytes);
-    }
-    void cleanse_request() noexcept {
-        cleanse(request.text.data(), request.text.size());
-        request.text.clear();
-    }
     asio::mutable_buffer room() {
         if (buffer.size() - buffered < min_buffer / 2) buffer.resize(buffered + min_buffer);
         return asio::buffer(buffer.data() + buffered, buffer.size() - buffered);
     }
-    void consume(std::size_t used) {
+    /// \param secret  whether to wipe the consumed bytes
+    void consume(std::size_t used, bool secret) {
         std::memmove(buffer.data(), buffer.data() + used, buffered - used);
         buffered -= used;
-        if (request.secret_body) cleanse(buffer.data() + buffered, used);
+        if (secret) cleanse(buffer.data() + buffered, used);
     }
     // Large during bulk transfers, small for an idle watch, because there may be one watch per
     // object.
@@ -149,21 +105,73 @@ struct HttpExchange {
         }
     }
 
+    std::unique_ptr<http::response_parser<SinkBody>> parser;
+    std::optional<ChunkedBody> chunks;  ///< for a body in chunks
+    HeadEnd head_end;
+    CleansedBytes buffer;
+    std::size_t buffered = 0;
+    int interim_heads = 0;
+    bool mended_head = false;  ///< the head was invalid and has been normalized
+};
+
+/// One request and its response. Pending handlers keep it alive, because a stream may access the
+/// buffers until the handler is called, long after close().
+struct HttpExchange {
+    HttpExchange(HttpRequest r, ResponseSink& s, std::function<void(error_code, std::string)> h)
+        : request(std::move(r)), sink(&s), handler(std::move(h)) {}
+    ~HttpExchange() { cleanse_request(); }
+    HttpExchange(const HttpExchange&) = delete;
+    HttpExchange& operator=(const HttpExchange&) = delete;
+
+    void expect_head() {
+        if (!http1) http1 = std::make_unique<Http1Response>();
+        http1->head_end = {};
+        http1->parser = std::make_unique<http::response_parser<SinkBody>>();
+        http1->parser->get().body() = this;
+        http1->parser->body_limit(boost::none);
+        http1->parser->header_limit(header_limit);
+    }
+    /// \return the number of bytes consumed
+    std::size_t feed(std::string_view bytes, error_code& ec) {
+        if (http1->chunks) {
+            return http1->chunks->put(
+                bytes, [this](std::string_view data) { return put(data); }, ec);
+        }
+        if (!http1->parser->is_header_done()) return feed_head(bytes, ec);
+        return http1->parser->put(asio::buffer(bytes), ec);
+    }
+    /// Passes the head to the parser as a whole.
+    std::size_t feed_head(std::string_view bytes, error_code& ec) {
+        ec = {};
+        const std::size_t size = http1->head_end.find(bytes);
+        if (size == 0) {
+            ec = http::error::need_more;
+            return 0;
+        }
+        const std::optional<std::string> mended = mend_head(bytes.substr(0, size));
+        http1->mended_head = http1->mended_head || mended;
+        http1->parser->put(asio::buffer(mended ? *mended : bytes.substr(0, size)), ec);
+        if (ec == http::error::need_more) ec = http::error::bad_line_ending;
+        return size;
+    }
+    error_code put(std::string_view bytes) {
+        if (!trim(bytes).empty()) alive = true;
+        return sink->on_body(bytes);
+    }
+    void cleanse_request() noexcept {
+        cleanse(request.text.data(), request.text.size());
+        request.text.clear();
+    }
+
     HttpRequest request;
     ResponseSink* sink;
     HttpConnection::Handler handler;
-    std::unique_ptr<http::response_parser<SinkBody>> parser;  ///< null: HTTP/2, or not sent
-    std::optional<ChunkedBody> chunks;                        ///< for a body in chunks
-    HeadEnd head_end;
-    bool mended_head = false;  ///< the head was invalid and has been normalized
-    CleansedBytes buffer;
-    std::size_t buffered = 0;
-    bool reused = false;    ///< the connection has served another exchange
-    bool received = false;  ///< bytes of the response
-    int interim_heads = 0;
-    int refusals = 0;       ///< of streams
-    bool repeated = false;  ///< after the end of a shared connection
-    bool alive = false;     ///< the last bytes were progress: no partial head, no white space
+    std::unique_ptr<Http1Response> http1{};  ///< null: HTTP/2, or not sent
+    int refusals = 0;                        ///< of streams
+    bool reused = false;                     ///< the connection has served another exchange
+    bool received = false;                   ///< bytes of the response
+    bool repeated = false;                   ///< after the end of a shared connection
+    bool alive = false;  ///< the last bytes were progress: no partial head, no white space
 };
 
 template <class Buffers>
@@ -364,7 +372,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         read();
     }
     void read() {
-        const asio::mutable_buffer room = exchange_->room();
+        const asio::mutable_buffer room = exchange_->http1->room();
         attempt([&] { stream_->async_read_some(room, guarded(&State::on_read)); });
     }
     void on_read(error_code ec, std::size_t n) {
@@ -373,36 +381,38 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         exchange->alive = false;
         // The request is never repeated now, so wipe its credentials.
         if (!std::exchange(exchange->received, true)) exchange->cleanse_request();
-        const bool filled = n == exchange->buffer.size() - exchange->buffered;
-        exchange->buffered += n;
+        Http1Response& response = *exchange->http1;
+        const bool filled = n == response.buffer.size() - response.buffered;
+        response.buffered += n;
         if (!parse(exchange)) return;
         if (exchange->alive) touch();
-        exchange->adapt_buffer(filled, n);
+        response.adapt_buffer(filled, n);
         read();
     }
     // Returns false if the exchange has ended.
     bool parse(const std::shared_ptr<HttpExchange>& exchange) {
         HttpExchange& e = *exchange;
-        auto& parser = e.parser;
+        Http1Response& response = *e.http1;
+        auto& parser = response.parser;
         std::size_t used = 0;
         error_code ec;
-        while (used < e.buffered && !e.done()) {
-            const std::size_t size =
-                e.feed(std::string_view(e.buffer.data() + used, e.buffered - used), ec);
+        while (used < response.buffered && !response.done()) {
+            const std::size_t size = e.feed(
+                std::string_view(response.buffer.data() + used, response.buffered - used), ec);
             used += size;
             if (exchange_ != exchange) return false;  // closed by the sink
             if (ec) break;
             // Beast stops after the header. The sink receives it now, because the body may be late
             // or empty.
             if (parser->is_header_done() && !parser->eager()) {
-                if (e.head_is_interim()) {
-                    if (++e.interim_heads > max_interim_heads) ec = http::error::bad_status;
+                if (response.head_is_interim()) {
+                    if (++response.interim_heads > max_interim_heads) ec = http::error::bad_status;
                     if (ec) break;
                     e.expect_head();
                     continue;
                 }
                 parser->eager(true);
-                if (parser->chunked() && !parser->is_done()) e.chunks.emplace();
+                if (parser->chunked() && !parser->is_done()) response.chunks.emplace();
                 e.alive = true;
                 e.sink->on_head(read_head(parser->get()));
                 if (exchange_ != exchange) return false;
@@ -412,24 +422,25 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         if (ec == http::error::need_more) ec = {};
         // A frame contains no end of head to wait for.
         if (!ec && begins_as_http2()) ec = http::error::bad_version;
-        if (!ec && e.buffered - used > header_limit) ec = http::error::header_limit;
+        if (!ec && response.buffered - used > header_limit) ec = http::error::header_limit;
         if (ec) {
             finish(ec == http::error::header_limit ? error_code(errc::header_too_large) : ec,
                    explain_garbage(ec));
             return false;
         }
-        e.consume(used);
-        if (!e.done()) return true;
+        response.consume(used, e.request.secret_body);
+        if (!response.done()) return true;
         // Extra bytes belong to no response. After a normalized head, the next response must not
         // depend on this parse.
-        if (!parser->keep_alive() || e.buffered != 0 || e.mended_head) drop_stream();
-        CleansedBytes().swap(e.buffer);  // no read is pending
+        if (!parser->keep_alive() || response.buffered != 0 || response.mended_head) drop_stream();
+        CleansedBytes().swap(response.buffer);  // no read is pending
         finish({}, {});
         return false;
     }
     bool begins_as_http2() const {
-        const HttpExchange& e = *exchange_;
-        return !e.parser->is_header_done() && is_http2({e.buffer.data(), e.buffered});
+        const Http1Response& response = *exchange_->http1;
+        return !response.parser->is_header_done() &&
+               is_http2({response.buffer.data(), response.buffered});
     }
     std::string explain_garbage(const error_code& ec) const {
         if (begins_as_http2()) {
@@ -447,7 +458,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         }
         if (ec == asio::error::eof && e.received) {
             error_code incomplete = http::error::partial_message;
-            if (e.parser->got_some()) e.parser->put_eof(incomplete);
+            auto& parser = *e.http1->parser;
+            if (parser.got_some()) parser.put_eof(incomplete);
             if (!incomplete) {
                 drop_stream();
                 return finish({}, {});
@@ -475,7 +487,8 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
     /// an alert.
     std::string ask_for_tls() const {
         const bool in_clear = !target_->tls;
-        return in_clear && !exchange_->parser->is_header_done() ? "; does it want https://?" : "";
+        const bool headless = !exchange_->http1->parser->is_header_done();
+        return in_clear && headless ? "; does it want https://?" : "";
     }
 
     // --- HTTP/2 ---

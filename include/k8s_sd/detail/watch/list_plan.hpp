@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/watch/list_forms.hpp"
 #include "k8s_sd/detail/watch/resource_version.hpp"
 #include "k8s_sd/error.hpp"
@@ -55,7 +56,7 @@ class ListPlan {
         request.streamed = form.shape == ListShape::streamed;
         // Behind a continue token an API server accepts any limit, but no version.
         if (in_chain()) {
-            request.continue_token = chain_.token;
+            request.continue_token = chain_->token;
             request.limit = options_.page_size;
         } else if (form.shape == ListShape::pages || !asks_not_older(known)) {
             request.resource_version = first_version(known);
@@ -70,30 +71,33 @@ class ListPlan {
     }
     /// An error if the page cannot belong to a finite list.
     error_code problem_of(const Page& page) const {
-        if (chain_.items + page.items > options_.max_objects) return errc::too_many_objects;
-        if (in_chain() && is_older_version(page.resource_version, chain_.version))
+        const std::size_t before = chain_ ? chain_->items : 0;
+        if (before + page.items > options_.max_objects) return errc::too_many_objects;
+        if (in_chain() && is_older_version(page.resource_version, chain_->version))
             return errc::malformed_response;
-        if (page.continue_token.empty()) return {};
-        const bool repeated = page.continue_token == chain_.token;
-        const bool endless = is_short(page) && chain_.short_pages >= max_short_pages;
+        if (page.continue_token.empty() || !chain_) return {};
+        const bool repeated = page.continue_token == chain_->token;
+        const bool endless = is_short(page) && chain_->short_pages >= max_short_pages;
         return repeated || endless ? make_error_code(errc::endless_list) : error_code();
     }
     void add(const Page& page) {
         // Keep the version of the first page: the watch delivers changes between it and later
         // pages.
-        if (!in_chain()) chain_.version = page.resource_version;
-        chain_.token = page.continue_token;
-        chain_.items += page.items;
-        chain_.short_pages += is_short(page) ? 1 : 0;
+        Chain& chain = chain_.use();
+        if (chain.token.empty()) chain.version = page.resource_version;
+        chain.token = page.continue_token;
+        chain.items += page.items;
+        chain.short_pages += is_short(page) ? 1 : 0;
         forms_.on_part();
     }
     /// Whether the current list has further pages.
-    bool in_chain() const noexcept { return !chain_.token.empty(); }
+    bool in_chain() const noexcept { return chain_ && !chain_->token.empty(); }
     /// The list is complete.
     /// \returns its resource version
     std::string finish() {
         begin_anew(false);
-        return std::exchange(chain_, {}).version;
+        const Rare<Chain> complete = std::exchange(chain_, {});
+        return complete ? complete->version : std::string();
     }
 
     /// The response was incomplete or unusable.
@@ -101,7 +105,7 @@ class ListPlan {
     void on_failure(bool for_good = false, bool teaches = true) {
         const bool streamed = is_streamed();
         if (!forms_.on_failure(for_good, teaches)) return;
-        chain_ = {};
+        chain_.reset();
         // The cached state came from the same server, and a LIST may be served from that cache.
         if (!streamed) most_recent_ = true;
     }
@@ -117,7 +121,7 @@ class ListPlan {
     void on_recovery() noexcept { forms_.begin_round(); }
     /// Discards the known version and requests the most recent state.
     void forget_version() {
-        chain_ = {};
+        chain_.reset();
         begin_anew(true);
     }
 
@@ -167,8 +171,8 @@ class ListPlan {
 
     Options options_;
     ListMemory::Known known_;
-    ListForms forms_;  // of the current list
-    Chain chain_;
+    ListForms forms_;              // of the current list
+    Rare<Chain> chain_;            // the pages so far
     bool most_recent_ = false;     // list without a version
     bool stream_refused_ = false;  // the current list cannot be streamed
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/transport/response_head.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
@@ -9,7 +10,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,7 +42,7 @@ struct ExchangeResponse {
     bool readable = false;   ///< the body is a list or events in a known encoding
     bool served = false;     ///< after a 404: discovery lists this API
     std::string error_text;  ///< the start of the body of a response other than 200
-    std::optional<ServerStatus> error_event;
+    Rare<ServerStatus> error_event;
     std::uint64_t events = 0;     ///< including bookmarks
     bool advanced = false;        ///< an event had a new version
     std::size_t items = 0;        ///< items of a list

@@ -141,7 +141,7 @@ class URLWatcherImpl final : public std::enable_shared_from_this<URLWatcherImpl>
 
     WatchServer server_;
     const WatchQuery query_;
-    const WatchOptions options_;
+    const std::shared_ptr<const WatchOptions> options_;
     WatchObserver& observer_;
     WatchReport report_;
     WatchIntake intake_;

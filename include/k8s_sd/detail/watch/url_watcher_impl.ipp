@@ -12,14 +12,14 @@ URLWatcherImpl::URLWatcherImpl(std::shared_ptr<ApiClient> client, WatchQuery que
                                WatchMaking making)
     : server_(std::move(client)),
       query_(std::move(query)),
-      options_(options),
+      options_(making.options ? making.options : std::make_shared<const WatchOptions>(options)),
       observer_(observer),
       report_(
           query_, server_.api().url(), server_.api().environment.metrics->of(query_.kind),
           server_.api().environment.logger,
           [this](std::string text) { return server_.api().redact(std::move(text)); }, now()),
-      intake_(query_, options_, observer, std::move(making), report_),
-      forms_(query_, options_, intake_.schema(), server_, report_),
+      intake_(query_, *options_, observer, std::move(making), report_),
+      forms_(query_, *options_, intake_.schema(), server_, report_),
       machine_(options, server_.api().next_seed(), forms_.has_other_encoding(),
                intake_.schema().custom),
       permits_(server_.api().executor, server_.api().environment.clock, server_.traffic(),

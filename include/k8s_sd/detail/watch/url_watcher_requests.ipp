@@ -70,7 +70,7 @@ void URLWatcherImpl::stream_list(const WatchMachine::List& wanted,
 void URLWatcherImpl::list_with_watch(const WatchMachine::List& wanted) {
     begin_list(wanted);
     if (!permits_.take_watch_permit()) return go_on(WatchMachine::NotStreamed{false});
-    const std::chrono::seconds timeout = draw_watch_timeout(options_, permits_.random());
+    const std::chrono::seconds timeout = draw_watch_timeout(*options_, permits_.random());
     begin(forms_.streamed_list(wanted, timeout), Purpose::list);
 }
 
@@ -96,7 +96,7 @@ void URLWatcherImpl::open_watch(const WatchMachine::Watch& watch) {
                           "the limit (ServerLimits::watches) of open watches is reached"},
                          true});
     }
-    const std::chrono::seconds timeout = draw_watch_timeout(options_, permits_.random());
+    const std::chrono::seconds timeout = draw_watch_timeout(*options_, permits_.random());
     WatchRequest request = forms_.watch(watch, timeout);
     idle_timeout_.begin_watch(silence_of_watch(timeout));
     request.idle_timeout =
@@ -111,7 +111,7 @@ void URLWatcherImpl::perform(const WatchMachine::Sleep& sleep) {
     // idle connection needs keep-alives.
     exchange_.close();
     wait(sleep.why, sleep.delay);
-    if (sleep.why == Waiting::poll) report_.begin_poll(options_.poll_interval);
+    if (sleep.why == Waiting::poll) report_.begin_poll(options_->poll_interval);
     permits_.async_sleep(sleep.delay, sleep.until_recovery, weak_from_this(), [this] {
         go_on(WatchMachine::Slept{});
         on_status();
@@ -146,7 +146,7 @@ void URLWatcherImpl::on_credentials(const RequestCredentials& credentials,
     wait(waiting_for(state().purpose));
     ApiClientImpl& api = server_.api();
     HttpRequest http = api.make_request(request.target, credentials, request.accept, request.gzip);
-    http.connect_timeout = options_.connect_timeout;
+    http.connect_timeout = options_->connect_timeout;
     http.idle_timeout = request.idle_timeout;
     http.idle_error = request.idle_error;
     http.secret_body = holds_secrets(query_.kind);

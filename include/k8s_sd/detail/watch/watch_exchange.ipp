@@ -79,6 +79,7 @@ void WatchExchange::send(HttpConnection::Target target, HttpRequest request,
 
 void WatchExchange::on_head(const ResponseHead& head) {
     exchange_.head = head;
+    if (head.status == 200) std::string().swap(exchange_.head.date);  // for refusals only
     times_.on_head(clock_->now());
     meter_.on_head(times_.head_at());
     const bool packed = is_gzip(head.content_encoding);
@@ -163,7 +164,8 @@ ExchangeEnd WatchExchange::end(Failure failure) const {
     const TimePoint now = clock_->now();
     ExchangeEnd end;
     end.failure = std::move(failure);
-    end.page = {reader_.resource_version(), reader_.continue_token(), exchange_.items};
+    end.page = {std::string(reader_.resource_version()), std::string(reader_.continue_token()),
+                exchange_.items};
     end.life = times_.life(now);
     end.in_time = times_.is_in_time(now);
     return end;

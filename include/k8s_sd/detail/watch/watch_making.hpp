@@ -32,6 +32,8 @@ struct WatchMaking {
     std::shared_ptr<ObjectMaker> maker;
     std::shared_ptr<const ObjectForm> form{};  ///< null: that of the kind
     TaggingObserver* tagger = nullptr;         ///< null: all tags are 0
+    /// The options of the watch, shared by many; null: it makes a copy.
+    std::shared_ptr<const WatchOptions> options{};
 };
 
 }  // namespace k8s_sd::inline v0::detail

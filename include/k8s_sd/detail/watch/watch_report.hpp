@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s_sd/detail/base/rare.hpp"
 #include "k8s_sd/detail/codec/event.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/watch/failure.hpp"
@@ -11,6 +12,7 @@
 #include "k8s_sd/time.hpp"
 #include "k8s_sd/watch_query.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,47 +34,82 @@ class UnreadObjects {
     /// Stands for all objects without a name.
     static std::string nameless() { return "/"; }
 
-    void begin_list() noexcept { since_list_.clear(); }
+    void begin_list() noexcept {
+        if (names_) names_->since_list.clear();
+    }
     /// Only the objects added since begin_list() remain.
-    void finish_list() { keys_ = std::exchange(since_list_, {}); }
+    void finish_list() {
+        if (names_) names_->all = std::exchange(names_->since_list, {});
+        drop_if_empty();
+    }
     void add(const std::string& key, TimePoint now) {
-        since_list_.insert(key);
-        if (keys_.empty()) since_ = now;
-        if (keys_.insert(key).second) changed_ = true;
+        Names& names = names_.use();
+        names.since_list.insert(key);
+        if (names.all.empty()) names.since = now;
+        if (names.all.insert(key).second) changed_ = true;
     }
     /// The object is readable again, or gone.
     void remove(std::string_view ns, std::string_view name) {
-        if (!keys_.empty()) remove(key(ns, name));
+        if (names_) remove(key(ns, name));
     }
     bool contains(std::string_view ns, std::string_view name) const {
-        return !keys_.empty() && keys_.contains(key(ns, name));
+        return names_ && names_->all.contains(key(ns, name));
     }
-    bool empty() const noexcept { return keys_.empty(); }
-    /// When the first of them was added.
-    TimePoint since() const noexcept { return since_; }
+    bool empty() const noexcept { return !names_ || names_->all.empty(); }
     /// Whether add() or remove() has changed the names since the last call.
     bool take_change() noexcept { return std::exchange(changed_, false); }
 
-    // Requires that there is an object.
+    // These require that there is an object.
+
+    /// When the first of them was added.
+    TimePoint since() const noexcept { return names_->since; }
     error_code error() const { return is_nameless() ? errc::bad_object : errc::object_too_large; }
     /// One of them, and the number of the others.
     std::string text() const {
-        std::string one = is_nameless() ? "one without a name" : printable(*keys_.begin());
-        if (keys_.size() == 1) return one;
-        return one + " and " + std::to_string(keys_.size() - 1) + " more";
+        std::string one = is_nameless() ? "one without a name" : printable(*names_->all.begin());
+        if (names_->all.size() == 1) return one;
+        return one + " and " + std::to_string(names_->all.size() - 1) + " more";
     }
 
  private:
-    void remove(const std::string& key) {
-        since_list_.erase(key);
-        if (keys_.erase(key) > 0) changed_ = true;
-    }
-    bool is_nameless() const { return *keys_.begin() == nameless(); }
+    struct Names {
+        std::set<std::string, std::less<>> all;
+        std::set<std::string, std::less<>> since_list;  ///< added since the start of the last list
+        TimePoint since{};
+    };
 
-    std::set<std::string, std::less<>> keys_;
-    std::set<std::string, std::less<>> since_list_;  ///< added since the start of the last list
-    TimePoint since_{};
+    void remove(const std::string& key) {
+        names_->since_list.erase(key);
+        if (names_->all.erase(key) > 0) changed_ = true;
+        drop_if_empty();
+    }
+    void drop_if_empty() {
+        if (names_ && names_->all.empty() && names_->since_list.empty()) names_.reset();
+    }
+    bool is_nameless() const { return *names_->all.begin() == nameless(); }
+
+    Rare<Names> names_;
     bool changed_ = false;
+};
+
+/// The status of the requests of a watch: WatchStatus without the texts that others know. There may
+/// be thousands of watches, so it is small.
+struct RequestStatus {
+    bool synced = false;
+    Waiting waiting = Waiting::nothing;
+    std::uint8_t http_version = 0;
+    std::optional<bool> server_sharded{};
+    unsigned failures = 0;
+    error_code error{};
+    Rare<std::string> message{};  ///< of the error
+    TimePoint since{};
+    TimePoint waiting_since{};
+    std::optional<Duration> pause{};
+    std::optional<TimePoint> last_byte{}, last_event{}, last_bookmark{}, last_list{};
+    Duration list_duration{};
+    std::array<std::uint32_t, list_reason_count> lists{};
+    std::uint32_t streamed_lists = 0;
+    std::size_t objects = 0;
 };
 
 /// Reports a watch: its status, metrics and log lines. Functions with a bool result return whether
@@ -88,8 +125,9 @@ class WatchReport {
                 Redact redact, TimePoint now);
 
     /// The status of the requests.
-    const WatchStatus& status() const noexcept { return status_; }
-    /// The same; without a request error, the error of objects with unknown state.
+    const RequestStatus& status() const noexcept { return status_; }
+    /// The same for hosts, without the version; without a request error, the error of objects with
+    /// unknown state.
     WatchStatus whole_status() const;
 
     // Actions.
@@ -105,7 +143,7 @@ class WatchReport {
     // Incoming data.
     void on_watch();
     /// The server has answered a request.
-    void on_head(bool http2) noexcept { status_.http_version = http2 ? 2 : 1; }
+    void on_head(bool http2) noexcept { status_.http_version = http2 ? 2U : 1U; }
     void on_bytes(std::size_t count, TimePoint now);
     void on_event(TimePoint now);
     void on_bookmark(TimePoint now);
@@ -176,7 +214,7 @@ class WatchReport {
     Metrics::PerKind& metrics_;
     const Logger& logger_;
     const Redact redact_;
-    WatchStatus status_;
+    RequestStatus status_;
     std::string api_version_;
     TimePoint list_began_{};
     ListReason list_reason_ = ListReason::first;

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -16,8 +17,6 @@ WatchReport::WatchReport(const WatchQuery& query, const std::string& server,
       metrics_(metrics),
       logger_(logger),
       redact_(std::move(redact)) {
-    status_.kind = query.kind;
-    status_.ns = query.ns;
     status_.since = now;
     add(metrics_.watchers, 1);
 }
@@ -93,7 +92,27 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
 }
 
 WatchStatus WatchReport::whole_status() const {
-    WatchStatus status = status_;
+    WatchStatus status;
+    status.kind = query_.kind;
+    status.ns = query_.ns;
+    status.synced = status_.synced;
+    status.error = status_.error;
+    if (status_.message) status.message = *status_.message;
+    status.failures = status_.failures;
+    status.since = status_.since;
+    status.objects = status_.objects;
+    status.waiting = status_.waiting;
+    status.waiting_since = status_.waiting_since;
+    status.pause = status_.pause;
+    status.last_byte = status_.last_byte;
+    status.last_event = status_.last_event;
+    status.last_bookmark = status_.last_bookmark;
+    status.last_list = status_.last_list;
+    status.list_duration = status_.list_duration;
+    std::copy(status_.lists.begin(), status_.lists.end(), status.lists.begin());
+    status.streamed_lists = status_.streamed_lists;
+    status.http_version = status_.http_version;
+    status.server_sharded = status_.server_sharded;
     status.server = server_;
     if (status.error || unread_.empty()) return status;
     status.error = unread_.error();
@@ -203,7 +222,7 @@ bool WatchReport::recover(TimePoint now) {
     if (!status_.error) return false;
     add(metrics_.failing_watchers, -1);
     status_.error = {};
-    status_.message.clear();
+    status_.message.reset();
     status_.since = now;
     log(LogLevel::warning, "works again");
     return true;
