@@ -42,7 +42,7 @@ std::string last_revision(std::size_t events) {
 }
 
 void begin_changes(const bench::Server& server) {
-    if (::write(server.start, "!", 1) != 1) std::abort();
+    if (::write(server.input, "!", 1) != 1) std::abort();
 }
 
 std::size_t read_labels(const k8s_sd::Labels& labels) {

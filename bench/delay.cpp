@@ -4,9 +4,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <csignal>
 #include <cstdlib>
 #include <deque>
 #include <memory>
@@ -78,28 +75,15 @@ void accept(tcp::acceptor& acceptor, unsigned short to, std::chrono::millisecond
 }  // namespace
 
 Delay delay(unsigned short to, std::chrono::milliseconds each_way) {
-    int pipe[2];
-    if (::pipe(pipe) != 0) std::abort();
-    const pid_t child = ::fork();
-    if (child == 0) {
+    unsigned short port = 0;
+    const Child child = start_child(port, [&](int, const auto& report) {
         asio::io_context context;
         tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
         accept(acceptor, to, each_way);
-        const unsigned short port = acceptor.local_endpoint().port();
-        if (::write(pipe[1], &port, sizeof port) != sizeof port) std::abort();
+        report(acceptor.local_endpoint().port());
         context.run();
-        std::_Exit(0);
-    }
-    unsigned short port = 0;
-    if (::read(pipe[0], &port, sizeof port) != sizeof port) std::abort();
-    ::close(pipe[0]);
-    ::close(pipe[1]);
-    return {port, child};
-}
-
-void stop(const Delay& delay) {
-    ::kill(delay.process, SIGTERM);
-    ::waitpid(delay.process, nullptr, 0);
+    });
+    return {child, port};
 }
 
 }  // namespace bench

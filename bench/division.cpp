@@ -1,6 +1,7 @@
 // The cost of a fleet member that discovers only its part of the pods: memory, CPU and received
 // bytes as the number of members grows, beside a member that discovers everything.
 
+#include "child.hpp"
 #include "cluster.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/environment.hpp"
@@ -16,16 +17,12 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/json/parse.hpp>
 #include <malloc.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,27 +34,23 @@ using namespace k8s_sd;
 using namespace std::chrono_literals;
 using Gate = sim::ApiServer::ShardGate;
 
-/// A simulated API server in a process of its own. Each byte on `burst` changes `changes` pods.
-struct SimServer {
-    std::string url() const { return {text, std::strlen(text)}; }
-    char text[64] = {};
-    int burst = -1;
-    pid_t process = -1;
+/// A simulated API server in a process of its own. Each byte that it receives changes `changes`
+/// pods.
+struct SimServer : bench::Child {
+    std::string url;
 };
 
 class Serving {
  public:
-    Serving(std::size_t pods, std::size_t changes, Gate gate, int burst, int ready)
+    template <class Report>
+    Serving(std::size_t pods, std::size_t changes, Gate gate, int burst, const Report& report)
         : pods_(pods),
           changes_(changes),
           server_(context_.get_executor()),
           burst_(context_, burst) {
         for (std::size_t pod = 0; pod < pods; ++pod) change(pod);
         server_.set_shard_gate(gate);
-        server_.listen();
-        const std::string url = server_.url();
-        if (::write(ready, url.data(), url.size()) < 0) std::_Exit(1);
-        ::close(ready);
+        report(server_.listen());
         wait();
         context_.run();
     }
@@ -87,32 +80,11 @@ class Serving {
 };
 
 SimServer serve(std::size_t pods, std::size_t changes, Gate gate) {
-    int burst[2];
-    int ready[2];
-    if (::pipe(burst) != 0 || ::pipe(ready) != 0) throw std::runtime_error("cannot make a pipe");
-    SimServer server;
-    server.process = ::fork();
-    if (server.process == 0) {
-        std::signal(SIGPIPE, SIG_IGN);
-        ::close(burst[1]);
-        ::close(ready[0]);
-        const Serving serving(pods, changes, gate, burst[0], ready[1]);
-        std::_Exit(0);
-    }
-    ::close(burst[0]);
-    ::close(ready[1]);
-    server.burst = burst[1];
-    if (::read(ready[0], server.text, sizeof server.text - 1) <= 0) {
-        throw std::runtime_error("the server did not start");
-    }
-    ::close(ready[0]);
-    return server;
-}
-
-void stop(const SimServer& server) {
-    ::close(server.burst);
-    ::kill(server.process, SIGKILL);
-    ::waitpid(server.process, nullptr, 0);
+    unsigned short port = 0;
+    const bench::Child child = bench::start_child(port, [&](int burst, const auto& report) {
+        const Serving serving(pods, changes, gate, burst, report);
+    });
+    return {child, "http://127.0.0.1:" + std::to_string(port)};
 }
 
 struct NoScraper final : TargetHandler {
@@ -147,7 +119,7 @@ Cost run_member(const SimServer& server, const FleetShare& share, const Division
     DividedDiscovery discovery;
     discovery.share(share, TimePoint());
     DiscoveryConfig config{.division = division};
-    config.api_server.url = server.url();
+    config.api_server.url = server.url;
     manager.apply_config({{.name = "job", .configs = discovery.parts_of({config})}});
     manager.async_run(asio::detached);
     // Waiting costs no CPU.
@@ -164,7 +136,7 @@ Cost run_member(const SimServer& server, const FleetShare& share, const Division
     ::malloc_trim(0);
     cost.memory = bench::memory_mb("VmRSS") - memory;
     cost.list_cpu = bench::cpu_seconds() - begun;
-    if (::write(server.burst, "x", 1) != 1) std::_Exit(1);
+    if (::write(server.input, "x", 1) != 1) std::_Exit(1);
     run_until_quiet();
     cost.burst_cpu = bench::cpu_seconds() - begun - cost.list_cpu;
     cost.targets = static_cast<double>(pool.active_count());

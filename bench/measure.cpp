@@ -1,8 +1,8 @@
 #include "measure.hpp"
 
+#include "child.hpp"
+
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -61,18 +61,12 @@ void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 void in_process(void (*measure)(const void* context, void* result), const void* context,
                 void* result, std::size_t size) {
-    int pipe[2];
-    if (::pipe(pipe) != 0) std::abort();
-    const pid_t child = ::fork();
-    if (child == 0) {
-        measure(context, result);
-        const auto written = ::write(pipe[1], result, size);
-        std::_Exit(written == static_cast<ssize_t>(size) ? 0 : 1);
-    }
-    ::close(pipe[1]);
-    if (::read(pipe[0], result, size) != static_cast<ssize_t>(size)) std::abort();
-    ::close(pipe[0]);
-    ::waitpid(child, nullptr, 0);
+    stop(start_child(
+        [&](int, int output) {
+            measure(context, result);
+            write_report(output, result, size);
+        },
+        result, size));
 }
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 
 #include "k8s_sd/sim/monitors.hpp"
 
+#include "child.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
@@ -22,14 +23,11 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <malloc.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -120,17 +118,15 @@ json::object monitor(std::size_t i, std::size_t revision) {
 
 // --- the server ----------------------------------------------------------------------------------
 
-/// Each byte on `change` changes a pod ('p') or a monitor ('m').
-struct SimServer {
-    std::string url() const { return {text, std::strlen(text)}; }
-    char text[64] = {};
-    int change = -1;
-    pid_t process = -1;
+/// Each byte that it receives changes a pod ('p') or a monitor ('m').
+struct SimServer : bench::Child {
+    std::string url;
 };
 
 class Serving {
  public:
-    Serving(std::size_t services, int change, int ready)
+    template <class Report>
+    Serving(std::size_t services, int change, const Report& report)
         : services_(services), server_(context_.get_executor()), change_(context_, change) {
         sim::add_monitors(server_);
         server_.apply(json::object{{"kind", "Namespace"},
@@ -142,10 +138,7 @@ class Serving {
             server_.apply(slice(i));
             server_.apply(monitor(i, 0));
         }
-        server_.listen();
-        const std::string url = server_.url();
-        if (::write(ready, url.data(), url.size()) < 0) std::_Exit(1);
-        ::close(ready);
+        report(server_.listen());
         wait();
         context_.run();
     }
@@ -171,26 +164,11 @@ class Serving {
 };
 
 SimServer serve(std::size_t services) {
-    int change[2];
-    int ready[2];
-    if (::pipe(change) != 0 || ::pipe(ready) != 0) throw std::runtime_error("cannot make a pipe");
-    SimServer server;
-    server.process = ::fork();
-    if (server.process == 0) {
-        std::signal(SIGPIPE, SIG_IGN);
-        ::close(change[1]);
-        ::close(ready[0]);
-        const Serving serving(services, change[0], ready[1]);
-        std::_Exit(0);
-    }
-    ::close(change[0]);
-    ::close(ready[1]);
-    server.change = change[1];
-    if (::read(ready[0], server.text, sizeof server.text - 1) <= 0) {
-        throw std::runtime_error("the server did not start");
-    }
-    ::close(ready[0]);
-    return server;
+    unsigned short port = 0;
+    const bench::Child child = bench::start_child(port, [&](int change, const auto& report) {
+        const Serving serving(services, change, report);
+    });
+    return {child, "http://127.0.0.1:" + std::to_string(port)};
 }
 
 /// The configuration that the monitors become. Nothing is scraped within a day.
@@ -212,12 +190,6 @@ std::string prometheus_config(std::size_t monitors, const std::string& url) {
         job.as_object()["scrape_interval"] = "1d";
     }
     return json::serialize(made.config);
-}
-
-void stop(const SimServer& server) {
-    ::close(server.change);
-    ::kill(server.process, SIGKILL);
-    ::waitpid(server.process, nullptr, 0);
 }
 
 /// The only shard: the rules of the operator have a placeholder for its number.
@@ -299,7 +271,7 @@ class Host {
     void begin() {
         if (way_ != Way::one_job) {
             MonitorSourceConfig config;
-            config.api_server.url = server_.url();
+            config.api_server.url = server_.url;
             config.owner = owner();
             config.shard = 0;
             source_ =
@@ -311,7 +283,7 @@ class Host {
         DiscoveryConfig config;
         config.role = Role::endpointslice;
         config.namespaces = {"shop"};
-        config.api_server.url = server_.url();
+        config.api_server.url = server_.url;
         pools_["all"] = std::make_unique<TargetPool>(ScrapeConfig{.job_name = "all"}, calls_);
         manager_.apply_config({{.name = "all", .configs = {config}}});
     }
@@ -356,7 +328,7 @@ class Host {
     }
 
     void change(const char* what) const {
-        if (::write(server_.change, what, 1) != 1) std::_Exit(1);
+        if (::write(server_.input, what, 1) != 1) std::_Exit(1);
     }
     template <class Done>
     void run_until(const Done& done) {
@@ -429,7 +401,7 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "--config") {
         const std::size_t monitors = bench::argument(argc, argv, 2, 1'000);
         const SimServer server = serve(monitors);
-        std::string config = prometheus_config(monitors, server.url());
+        std::string config = prometheus_config(monitors, server.url);
         replace_shard(config);
         std::puts(config.c_str());
         std::fflush(stdout);

@@ -74,7 +74,7 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
         reset_peak();
         burst_start = std::chrono::steady_clock::now();
         burst_cpu = cpu_seconds();
-        if (::write(server.start, "!", 1) != 1) std::abort();
+        if (::write(server.input, "!", 1) != 1) std::abort();
     };
     k8s_sd::Discoverer discoverer(
         context.get_executor(), config, [&](const k8s_sd::TargetGroupDiff& diff) {

@@ -2,10 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <malloc.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <csignal>
-#include <cstdlib>
 
 namespace bench {
 
@@ -15,10 +11,8 @@ std::string secret_name(std::size_t number) {
 
 SecretServer serve_secrets(const k8s_sd::sim::ApiServerOptions& options, std::size_t secrets,
                            const std::function<void(k8s_sd::sim::ApiServer&)>& more) {
-    int pipe[2];
-    if (::pipe(pipe) != 0) std::abort();
-    const pid_t child = ::fork();
-    if (child == 0) {
+    unsigned short port = 0;
+    const Child child = start_child(port, [&](int, const auto& report) {
         boost::asio::io_context context;
         k8s_sd::sim::ApiServer server(context.get_executor(), options);
         for (std::size_t i = 0; i < secrets; ++i) {
@@ -29,22 +23,11 @@ SecretServer serve_secrets(const k8s_sd::sim::ApiServerOptions& options, std::si
                 R"("password":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}})");
         }
         if (more) more(server);
-        const unsigned short port = server.listen();
-        if (::write(pipe[1], &port, sizeof port) != sizeof port) std::abort();
+        report(server.listen());
         context.run();
-        std::_Exit(0);
-    }
-    unsigned short port = 0;
-    if (::read(pipe[0], &port, sizeof port) != sizeof port) std::abort();
-    ::close(pipe[0]);
-    ::close(pipe[1]);
+    });
     const std::string scheme = options.tls_certificate.empty() ? "http" : "https";
-    return {scheme + "://127.0.0.1:" + std::to_string(port), child};
-}
-
-void stop(const SecretServer& server) {
-    ::kill(server.process, SIGTERM);
-    ::waitpid(server.process, nullptr, 0);
+    return {child, scheme + "://127.0.0.1:" + std::to_string(port)};
 }
 
 double heap_bytes() {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "child.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 
-#include <sys/types.h>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -10,9 +10,8 @@
 /// The simulated server of benchmarks of object caches, and the memory of their process.
 namespace bench {
 
-struct SecretServer {
+struct SecretServer : Child {
     std::string url;
-    pid_t process = -1;
 };
 
 /// The name of a Secret of the server, in the namespace "shop".
@@ -21,7 +20,6 @@ std::string secret_name(std::size_t number);
 /// \param more  adds other objects
 SecretServer serve_secrets(const k8s_sd::sim::ApiServerOptions&, std::size_t secrets,
                            const std::function<void(k8s_sd::sim::ApiServer&)>& more = {});
-void stop(const SecretServer&);
 
 /// Bytes allocated in this process, without the allocator's reserve.
 double heap_bytes();

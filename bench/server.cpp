@@ -6,13 +6,10 @@
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <array>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -142,13 +139,13 @@ struct Ready {
     std::size_t list_bytes;
 };
 
-[[noreturn]] void run(const Cluster& cluster, std::size_t events, bool gzip, int start, int ready) {
-    std::signal(SIGPIPE, SIG_IGN);
+template <class Report>
+[[noreturn]] void run(const Cluster& cluster, std::size_t events, bool gzip, int start,
+                      const Report& report) {
     const std::string compressed = gzip ? compressed_list(cluster) : std::string();
     asio::io_context context;
     tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
-    const Ready message{acceptor.local_endpoint().port(), cluster.list_bytes()};
-    if (::write(ready, &message, sizeof message) != sizeof message) std::_Exit(1);
+    report({acceptor.local_endpoint().port(), cluster.list_bytes()});
     while (true) {
         tcp::socket socket = acceptor.accept();
         std::thread([&cluster, &compressed, events, start, socket = std::move(socket)]() mutable {
@@ -164,24 +161,11 @@ struct Ready {
 }  // namespace
 
 Server serve(std::size_t pods, std::size_t events, bool gzip, Encoding encoding) {
-    int start[2];
-    int ready[2];
-    if (::pipe(start) != 0 || ::pipe(ready) != 0) throw std::runtime_error("cannot make a pipe");
-    const pid_t process = ::fork();
-    if (process == 0) run(Cluster(pods, encoding), events, gzip, start[0], ready[1]);
-    ::close(start[0]);
-    ::close(ready[1]);
-    Ready message{};
-    const auto n = ::read(ready[0], &message, sizeof message);
-    ::close(ready[0]);
-    if (n != sizeof message) throw std::runtime_error("the server did not start");
-    return {message.port, message.list_bytes, start[1], process};
-}
-
-void stop(const Server& server) {
-    ::kill(server.process, SIGKILL);
-    ::waitpid(server.process, nullptr, 0);
-    ::close(server.start);
+    Ready ready{};
+    const Child child = start_child(ready, [&](int start, const auto& report) {
+        run(Cluster(pods, encoding), events, gzip, start, report);
+    });
+    return {child, ready.port, ready.list_bytes};
 }
 
 }  // namespace bench

@@ -1,24 +1,21 @@
 #pragma once
 
+#include "child.hpp"
 #include "cluster.hpp"
 
-#include <sys/types.h>
 #include <cstddef>
 
 namespace bench {
 
 /// Serves a cluster from a child process, from bytes made beforehand, so that the server costs the
 /// measured processes only the socket. LIST returns the whole list; WATCH sends `events` changes
-/// for each byte that arrives on `start`: one per pod in turn, the nth with n as its revision.
-struct Server {
+/// for each byte that it receives: one per pod in turn, the nth with n as its revision.
+struct Server : Child {
     unsigned short port = 0;
     std::size_t list_bytes = 0;
-    int start = -1;
-    pid_t process = -1;
 };
 /// \param gzip  send the list compressed to clients that accept it
 Server serve(std::size_t pods, std::size_t events, bool gzip = false,
              Encoding encoding = Encoding::json);
-void stop(const Server&);
 
 }  // namespace bench

@@ -34,7 +34,7 @@ double cpu_of(const K8sSd& program, const std::function<void()>& work) {
 double cpu_of_a_change(const ServedPods& served, const K8sSd& program) {
     const double cpu = cpu_of(program, [&] {
         for (std::size_t i = 0; i < changes; ++i) {
-            if (::write(served.server.start, "x", 1) != 1) {
+            if (::write(served.server.input, "x", 1) != 1) {
                 throw std::runtime_error("the server is gone");
             }
             std::this_thread::sleep_for(milliseconds(1));

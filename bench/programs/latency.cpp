@@ -42,7 +42,7 @@ double ms_since(Clock::time_point begun) {
 }
 
 void change_a_pod(const ServedPods& served) {
-    if (::write(served.server.start, "x", 1) != 1) throw std::runtime_error("the server is gone");
+    if (::write(served.server.input, "x", 1) != 1) throw std::runtime_error("the server is gone");
 }
 
 /// Until a host's callback receives the change: the lower bound for any list.

@@ -1,5 +1,6 @@
 #include "processes.hpp"
 
+#include "child.hpp"
 #include "cli/listen_address.hpp"
 #include "http/http_server.hpp"
 #include "http_client.hpp"
@@ -12,7 +13,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -71,7 +71,8 @@ void wait_until_ready(unsigned short port) {
     }
 }
 
-[[noreturn]] void serve_fixed(std::size_t body_bytes) {
+template <class Report>
+void serve_fixed(std::size_t body_bytes, const Report& report) {
     using support::HttpServer;
     boost::asio::io_context io(1);
     const auto body = std::make_shared<const std::string>(body_bytes, 'x');
@@ -81,10 +82,8 @@ void wait_until_ready(unsigned short port) {
                                          respond({200, body});
                                      });
     server->start();
-    std::printf("listens at %s\n", support::url_of(*server).c_str());
-    std::fflush(stdout);
+    report(server->endpoint().port());
     io.run();
-    std::_Exit(0);
 }
 
 }  // namespace
@@ -127,11 +126,10 @@ std::size_t K8sSd::ask_for_shards(const std::string& job, std::size_t shards) co
 }
 
 FixedServer::FixedServer(std::size_t body_bytes) {
-    std::fflush(stdout);
-    const Started started = start([&] { serve_fixed(body_bytes); });
-    process_ = started.process;
-    port_ = port_in(started.output);
-    ::close(started.output);
+    const Child child =
+        start_child(port_, [&](int, const auto& report) { serve_fixed(body_bytes, report); });
+    process_ = child.process;
+    ::close(child.input);
 }
 
 }  // namespace bench

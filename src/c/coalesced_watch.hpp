@@ -42,10 +42,11 @@ class CoalescedWatch final : public Watch {
         const auto source = this->source();
         if (reading_ || !source) return;
         reading_ = true;
-        source->async_next([weak = weak_of(*this), turn = turn_](k8s_sd::error_code ec, auto diff) {
-            const auto self = weak.lock();
-            if (!ec && self && self->turn_ == turn) self->on_diff(std::move(diff));
-        });
+        source->async_next(
+            [weak = weak_of(*this), number = source_number_](k8s_sd::error_code ec, auto diff) {
+                const auto self = weak.lock();
+                if (!ec && self && self->source_number_ == number) self->on_diff(std::move(diff));
+            });
     }
     void write_status(JsonWriter& out, std::vector<k8s_sd::WatchStatus>& urls) const override {
         const auto source = this->source();
@@ -64,13 +65,13 @@ class CoalescedWatch final : public Watch {
         source_.swap(source);  // destroys the previous one without the mutex
     }
     void begin() {
-        ++turn_;
+        ++source_number_;
         reading_ = false;
-        source()->set_status_callback(
-            [weak = weak_of(*this), turn = turn_](const k8s_sd::DiscovererStatus& status) {
-                const auto self = weak.lock();
-                if (self && self->turn_ == turn) self->on_status(status);
-            });
+        source()->set_status_callback([weak = weak_of(*this), number = source_number_](
+                                          const k8s_sd::DiscovererStatus& status) {
+            const auto self = weak.lock();
+            if (self && self->source_number_ == number) self->on_status(status);
+        });
         read();
     }
     template <class Diff>
@@ -87,7 +88,7 @@ class CoalescedWatch final : public Watch {
     mutable std::mutex mutex_;
     std::shared_ptr<Source> source_;  ///< protected by the mutex; null: forgotten
     // Used in the context only, and by start().
-    std::uint64_t turn_ = 0;  ///< counts the sources
+    std::uint64_t source_number_ = 0;  ///< counts the sources
     bool reading_ = false;
     std::shared_ptr<Slot> changes_;
     const std::shared_ptr<Slot> status_ = std::make_shared<Slot>();

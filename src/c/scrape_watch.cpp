@@ -61,8 +61,9 @@ void ScrapeWatch::start() {
 
 void ScrapeWatch::begin() {
     manager_ = std::make_shared<k8s_sd::DiscoveryManager>(
-        host().io.get_executor(), [weak = weak_of(*this), turn = ++turn_](const auto& diff) {
-            if (const auto self = weak.lock()) self->on_diff(diff, turn);
+        host().io.get_executor(),
+        [weak = weak_of(*this), number = ++manager_number_](const auto& diff) {
+            if (const auto self = weak.lock()) self->on_diff(diff, number);
         });
     apply(current_);
     manager_->async_run(asio::detached);
@@ -158,10 +159,10 @@ void ScrapeWatch::apply(const std::vector<k8s_sd::ScrapeJob>& jobs) {
     std::erase_if(jobs_, [](const auto& job) { return job.second->is_over(); });
 }
 
-void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff, std::uint64_t turn) {
+void ScrapeWatch::on_diff(const k8s_sd::JobDiff& diff, std::uint64_t number) {
     std::shared_ptr<const void> released;  // destroyed without the mutex
     const std::lock_guard lock(mutex_);
-    if (turn != turn_) return;
+    if (number != manager_number_) return;
     const auto it = jobs_.find(diff.job);
     if (it == jobs_.end()) return;
     JobTargets& targets = *it->second;

@@ -61,14 +61,14 @@ class ScrapeWatch final : public Watch {
     std::shared_ptr<k8s_sd::DiscoveryManager> manager() const;
     void begin();
     void apply(const std::vector<k8s_sd::ScrapeJob>&);
-    void on_diff(const k8s_sd::JobDiff&, std::uint64_t turn);
+    void on_diff(const k8s_sd::JobDiff&, std::uint64_t number);
     void on_taken(const std::string& job);
     /// Delivers the pending changes unless an event is in the queue. \return whether there is one
     bool flush(const std::string& name, JobTargets&);
 
     mutable std::mutex mutex_;                           ///< a reload runs in a thread of the host
     std::shared_ptr<k8s_sd::DiscoveryManager> manager_;  ///< null: not started, or forgotten
-    std::uint64_t turn_ = 0;                             ///< counts the managers
+    std::uint64_t manager_number_ = 0;                   ///< counts the managers
     Jobs jobs_;
     std::vector<k8s_sd::ScrapeJob> current_;
 };

@@ -1,6 +1,7 @@
 #include "differential/command.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
@@ -17,6 +18,11 @@ CommandOutput run_command(const std::string& command) {
     }
     output.success = pclose(pipe.release()) == 0;
     return output;
+}
+
+std::uint64_t setting(const char* variable, std::uint64_t fallback) {
+    const char* text = std::getenv(variable);
+    return text ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
 }  // namespace k8s_sd::test

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace k8s_sd::test {
@@ -11,5 +12,8 @@ struct CommandOutput {
 
 /// Runs the command in a shell.
 CommandOutput run_command(const std::string& command);
+
+/// The number in an environment variable.
+std::uint64_t setting(const char* variable, std::uint64_t fallback);
 
 }  // namespace k8s_sd::test

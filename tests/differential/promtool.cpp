@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace k8s_sd::test {
 
@@ -60,21 +61,34 @@ std::vector<Target> read_targets(const json::array& results, const std::vector<L
 
 bool Promtool::is_installed() { return run_command("command -v promtool").success; }
 
-std::optional<std::vector<Target>> Promtool::relabel(const std::string& rules,
-                                                     const std::vector<LabelMap>& targets) {
-    const TemporaryDirectory directory;
-    const std::string file = directory.write("p.json", configuration(rules, targets));
+bool Promtool::accepts(const std::string& file) {
+    return run_command("promtool check config --syntax-only '" + file + "' >/dev/null 2>&1")
+        .success;
+}
+
+std::optional<json::array> Promtool::targets(const std::string& file, const std::string& job,
+                                             std::size_t count) {
     // promtool always uses the whole timeout; on a busy machine a short one is not enough.
     for (const char* timeout : {"100ms", "1s", "10s"}) {
         const CommandOutput output =
             run_command("promtool check service-discovery --timeout=" + std::string(timeout) +
-                        " '" + file + "' j 2>/dev/null");
+                        " '" + file + "' '" + job + "' 2>/dev/null");
         if (!output.success) return std::nullopt;
-        const json::value results = json::parse(output.text);
-        if (!results.is_array() || results.as_array().size() != targets.size()) continue;
-        return read_targets(results.as_array(), targets);
+        json::value results = json::parse(output.text);
+        if (results.is_array() && results.as_array().size() == count) {
+            return std::move(results.as_array());
+        }
     }
     throw std::runtime_error("promtool does not list the targets of " + file);
+}
+
+std::optional<std::vector<Target>> Promtool::relabel(const std::string& rules,
+                                                     const std::vector<LabelMap>& targets) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.write("p.json", configuration(rules, targets));
+    const auto results = Promtool::targets(file, "j", targets.size());
+    if (!results) return std::nullopt;
+    return read_targets(*results, targets);
 }
 
 }  // namespace k8s_sd::test

@@ -1,6 +1,7 @@
 // Compares relabelling with that of Prometheus (promtool), for random rules and label sets.
 // $K8S_SD_DIFFERENTIAL_RULE_SETS and $K8S_SD_DIFFERENTIAL_SEED change their number and seed.
 
+#include "differential/command.hpp"
 #include "differential/generator.hpp"
 #include "differential/promtool.hpp"
 #include "k8s_sd/error.hpp"
@@ -9,7 +10,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
-#include <cstdlib>
 #include <future>
 #include <map>
 
@@ -21,11 +21,6 @@ namespace json = boost::json;
 
 constexpr std::size_t targets_a_rule_set = 24;
 constexpr RelabelOptions legacy{.names = NameValidation::legacy};
-
-std::uint64_t setting(const char* name, std::uint64_t fallback) {
-    const char* text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : fallback;
-}
 
 std::string to_json(const std::vector<RelabelRule>& rules) {
     json::array array;
@@ -122,7 +117,7 @@ void compare(const Question& question, const Answer& expected, Tally& tally) {
 }  // namespace
 
 TEST_CASE("Relabelling does what promtool does") {
-    if (!Promtool::is_installed()) SKIP("promtool is not installed (Debian's package prometheus)");
+    if (!Promtool::is_installed()) SKIP(Promtool::missing);
     const std::uint64_t rule_sets = setting("K8S_SD_DIFFERENTIAL_RULE_SETS", 200);
     RelabelGenerator generator(setting("K8S_SD_DIFFERENTIAL_SEED", 1));
     Tally tally;

@@ -46,11 +46,6 @@ const Peer member{LabelDialect::victoriametrics,
 
 constexpr std::size_t recorded_jobs = 300;
 
-std::uint64_t number_of(const char* variable, std::uint64_t fallback) {
-    const char* text = std::getenv(variable);
-    return text ? std::strtoull(text, nullptr, 10) : fallback;
-}
-
 json::value read_json(const std::string& path) {
     std::ifstream stream(path);
     REQUIRE(stream);
@@ -161,8 +156,8 @@ void compare_with_program(const Peer& peer) {
         SKIP("recorded in " << path);
     }
     const json::array questions =
-        make_questions(peer.dialect, number_of("K8S_SD_DIFFERENTIAL_SEED", 2),
-                       number_of("K8S_SD_DIFFERENTIAL_JOBS", 1000));
+        make_questions(peer.dialect, setting("K8S_SD_DIFFERENTIAL_SEED", 2),
+                       setting("K8S_SD_DIFFERENTIAL_JOBS", 1000));
     const json::value answers = ask(peer, program, questions);
     compare(peer, questions, answers.at("answers").as_array());
 }

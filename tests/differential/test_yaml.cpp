@@ -3,6 +3,7 @@
 // $K8S_SD_DIFFERENTIAL_SEED change their number and seed.
 
 #include "differential/command.hpp"
+#include "differential/promtool.hpp"
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/error.hpp"
 #include "support/config_fixtures.hpp"
@@ -13,7 +14,6 @@
 #include <boost/json/value.hpp>
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -30,11 +30,6 @@ namespace {
 
 namespace json = boost::json;
 using detail::YamlValue;
-
-std::uint64_t setting(const char* name, std::uint64_t fallback) {
-    const char* text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : fallback;
-}
 
 /// The value of a document; nullopt: it is refused.
 using Reading = std::optional<json::value>;
@@ -95,22 +90,13 @@ std::string scrape_config_of(const std::string& text) {
 Reading ask_promtool(const std::string& document) {
     const TemporaryDirectory directory;
     const std::string file = directory.write("p.yml", document);
-    if (!run_command("promtool check config " + file + " >/dev/null 2>&1").success) {
-        return std::nullopt;
+    if (!Promtool::accepts(file)) return std::nullopt;
+    const json::array targets = Promtool::targets(file, "j", 1).value();
+    json::object labels;
+    for (const auto& [name, value] : targets.at(0).at("discoveredLabels").as_object()) {
+        if (name.size() == 1) labels[name] = value;
     }
-    for (const char* timeout : {"100ms", "1s", "10s"}) {
-        const CommandOutput output =
-            run_command("promtool check service-discovery --timeout=" + std::string(timeout) + " " +
-                        file + " j 2>/dev/null");
-        const json::value results = json::parse(output.text);
-        if (!results.is_array() || results.as_array().size() != 1) continue;
-        json::object labels;
-        for (const auto& [name, value] : results.at(0).at("discoveredLabels").as_object()) {
-            if (name.size() == 1) labels[name] = value;
-        }
-        return labels;
-    }
-    throw std::runtime_error("promtool does not list the target of " + file);
+    return labels;
 }
 
 Reading labels_of(const YamlValue& document) {
@@ -276,9 +262,7 @@ TEST_CASE("YAML: kubectl accepts the same documents and finds the same values in
 }
 
 TEST_CASE("YAML: Prometheus accepts the same scalars and reads the same texts") {
-    if (!run_command("command -v promtool").success) {
-        SKIP("promtool is not installed (Debian's package prometheus)");
-    }
+    if (!Promtool::is_installed()) SKIP(Promtool::missing);
     const Tally tally =
         compare(promtool, random_texts([](DocumentGenerator& random) { return random.labels(); }));
     CHECK(tally.read > 20);
