@@ -49,6 +49,8 @@ ResponseHead read_head(const http::response_header<>& header) {
 constexpr std::size_t header_limit = 64 * 1024;
 constexpr std::size_t min_buffer = 1024;
 constexpr std::size_t max_buffer = 256 * 1024;
+/// A compressed list of pods grows twentyfold. A handler unpacks and decodes a buffer as a whole.
+constexpr std::size_t max_packed_buffer = 32 * 1024;
 constexpr int max_interim_heads = 16;
 constexpr int max_refusals = 4;
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
@@ -141,7 +143,7 @@ struct HttpExchange {
     // Large during bulk transfers, small for an idle watch, because there may be one watch per
     // object.
     void adapt_buffer(bool filled, std::size_t n) {
-        if (filled && buffer.size() < max_buffer) {
+        if (filled && buffer.size() < (packed ? max_packed_buffer : max_buffer)) {
             buffer.resize(buffer.size() * 2);
         } else if (n < buffer.size() / 16 && buffered < min_buffer && buffer.size() > min_buffer) {
             buffer.resize(std::max(buffer.size() / 2, min_buffer));
@@ -164,6 +166,7 @@ struct HttpExchange {
     int refusals = 0;       ///< of streams
     bool repeated = false;  ///< after the end of a shared connection
     bool alive = false;     ///< the last bytes were progress: no partial head, no white space
+    bool packed = false;    ///< the body is compressed
 };
 
 template <class Buffers>
@@ -404,7 +407,9 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
                 parser->eager(true);
                 if (parser->chunked() && !parser->is_done()) e.chunks.emplace();
                 e.alive = true;
-                e.sink->on_head(read_head(parser->get()));
+                const ResponseHead head = read_head(parser->get());
+                e.packed = !head.content_encoding.empty();
+                e.sink->on_head(head);
                 if (exchange_ != exchange) return false;
             }
             if (size == 0) break;
