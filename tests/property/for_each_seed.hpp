@@ -24,10 +24,10 @@ inline std::uint64_t number_from(const std::string& variable, std::uint64_t othe
 }
 
 /// Every seed is played without sanitizers. Sanitizers find faults of memory and threads in code
-/// that each seed runs, and run it many times slower: they play a tenth, five at least.
+/// that each seed runs, and run it many times slower: they play a tenth, ten at least.
 inline std::uint64_t default_runs(std::uint64_t runs) {
 #if defined(K8S_SD_ADDRESS_SANITIZER) || defined(K8S_SD_THREAD_SANITIZER)
-    return std::min<std::uint64_t>(runs, std::max<std::uint64_t>(runs / 10, 5));
+    return std::min<std::uint64_t>(runs, std::max<std::uint64_t>(runs / 10, 10));
 #else
     return runs;
 #endif

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -118,10 +119,12 @@ struct Answer final : ResponseSink {
     void on_head(const ResponseHead& h) override { heads.push_back(h); }
     error_code on_body(std::string_view bytes) override {
         body += bytes;
+        max_piece = std::max(max_piece, bytes.size());
         return {};
     }
     std::vector<ResponseHead> heads;
     std::string body;
+    std::size_t max_piece = 0;
     std::optional<error_code> ec;
     std::string text;
 };
@@ -234,6 +237,24 @@ TEST_CASE("HttpConnection: interim responses are skipped") {
     CHECK(answer.heads[0].status == 200);
     CHECK(answer.body == "body");
     CHECK(answer.ec == error_code());
+}
+
+TEST_CASE("HttpConnection: a compressed body is passed on in small pieces, because they grow") {
+    constexpr std::size_t size = std::size_t{1} << 20U;
+    Fixture f;
+    const std::string plain = with_length(std::string(size, 'x'));
+    std::string packed = plain;
+    packed.insert(packed.find("Content-Length"), "Content-Encoding: gzip\r\n");
+    f.answers = {plain, packed};
+    Answer large, small;
+    f.get(large);
+    f.settle();
+    f.get(small);
+    f.settle();
+    CHECK(large.body.size() == size);
+    CHECK(large.max_piece > std::size_t{128} * 1024);
+    CHECK(small.body.size() == size);
+    CHECK(small.max_piece <= std::size_t{32} * 1024);
 }
 
 TEST_CASE("HttpConnection: padded sizes of chunks are read, and the connection serves again") {

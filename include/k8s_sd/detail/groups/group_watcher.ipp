@@ -1,13 +1,17 @@
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/async/strand.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
+#include "k8s_sd/detail/labels/label_block.hpp"
 #include "k8s_sd/detail/sharing/shared_watches.hpp"
 #include "k8s_sd/group_watcher.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd::inline v0 {
@@ -80,6 +84,27 @@ ResolvedConfig watched_config(ResolvedConfig config) {
     return config;
 }
 
+/// Null for a server without a name.
+LabelBlockPtr cluster_block(const ClusterName& cluster) {
+    if (cluster.name.empty()) return nullptr;
+    const std::string_view names[] = {cluster.label};
+    std::string packed;
+    pack_value(packed, cluster.name);
+    return LabelBlock::make(LabelShapePtr(new LabelShape(LabelShape::OwnNames{names})), packed);
+}
+
+RoleOptions role_options(const ResolvedConfig& config) {
+    RoleOptions options;
+    options.rules = &rules_of(config.view.dialect);
+    options.version_rules = &version_rules_of(dialect_of(config.view));
+    options.attach = config.view.attach_metadata;
+    options.division = config.view.division;
+    options.by_namespace = !config.scope.namespaces.empty();
+    options.max_targets = config.scope.watch.max_targets_per_object;
+    options.cluster = cluster_block(config.view.cluster);
+    return options;
+}
+
 }  // namespace
 
 const std::shared_ptr<GroupWatcherImpl>& GroupRegistry::impl_of(const GroupWatcher& watcher) {
@@ -90,6 +115,15 @@ void GroupRegistry::recheck(const std::shared_ptr<GroupWatcher>& watcher) {
     asio::post(watcher->get_executor(), [watcher] { Access::impl(*watcher).recheck(); });
 }
 
+std::shared_ptr<GroupMaking> GroupRegistry::making_of(const SharedWatches& watches,
+                                                      const ResolvedConfig& config) {
+    const GroupSettings settings{&watches, config.view, !config.scope.namespaces.empty()};
+    if (auto making = makings_.find(settings)) return making;
+    auto making = std::make_unique<GroupMaking>();
+    making->maker.options = role_options(config);
+    return makings_.add(settings, std::move(making));
+}
+
 std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor& executor,
                                                      const ResolvedConfig& config) {
     const std::lock_guard lock(mutex_);
@@ -97,8 +131,9 @@ std::shared_ptr<GroupWatcher> GroupRegistry::acquire(const asio::any_io_executor
     if (auto watcher = watchers_.find(watched)) return watcher;
     auto watches = WatchRegistry::watches_on(executor, config.scope);
     const asio::any_io_executor strand = watches->strand();
+    auto making = making_of(*watches, config);
     auto watcher = Access::make_unique<GroupWatcher>(
-        std::make_shared<GroupWatcherImpl>(std::move(watches), config));
+        std::make_shared<GroupWatcherImpl>(std::move(watches), std::move(making), config));
     return watchers_.add(watched, std::move(watcher), DestroyOn{strand});
 }
 

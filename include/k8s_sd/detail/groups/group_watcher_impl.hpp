@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
+#include "k8s_sd/detail/groups/group_making.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/sharing/watch_set.hpp"
 #include "k8s_sd/group_watcher.hpp"
@@ -28,7 +29,8 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
  public:
     using Observer = GroupWatcher::Observer;
 
-    GroupWatcherImpl(std::shared_ptr<SharedWatches>, const ResolvedConfig&);
+    GroupWatcherImpl(std::shared_ptr<SharedWatches>, std::shared_ptr<GroupMaking>,
+                     const ResolvedConfig&);
 
     /// Announces an observer before it reaches the strand. Any thread.
     void expect_observer() noexcept { ++expected_; }
@@ -73,7 +75,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
 
     const std::shared_ptr<SharedWatches> shared_;
     const GroupView view_;
-    const std::shared_ptr<ObjectMaker> maker_;
+    const std::shared_ptr<GroupMaking> making_;
     WatchSet watches_;
     std::array<OverfullObjects, role_names.size()> overfull_;  ///< by role
     std::array<RoleState, role_names.size()> roles_;
@@ -99,9 +101,11 @@ class GroupRegistry final : public asio::execution_context::service {
 
  private:
     void shutdown() override {}
+    std::shared_ptr<GroupMaking> making_of(const SharedWatches&, const ResolvedConfig&);
 
     std::mutex mutex_;  // serializes acquire(), so equal watchers are created once
     WeakMap<ResolvedConfig, GroupWatcher> watchers_;
+    WeakMap<GroupSettings, GroupMaking> makings_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,9 +1,7 @@
-#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_watcher_impl.hpp"
 #include "k8s_sd/detail/kinds/generate.hpp"
-#include "k8s_sd/detail/labels/label_block.hpp"
 
 #include <algorithm>
 #include <string>
@@ -16,27 +14,6 @@ namespace {
 
 // Groups generated per invocation, so other handlers on the strand can run.
 constexpr std::size_t groups_per_handler = 1024;
-
-/// Null for a server without a name.
-LabelBlockPtr cluster_block(const ClusterName& cluster) {
-    if (cluster.name.empty()) return nullptr;
-    const std::string_view names[] = {cluster.label};
-    std::string packed;
-    pack_value(packed, cluster.name);
-    return LabelBlock::make(LabelShapePtr(new LabelShape(LabelShape::OwnNames{names})), packed);
-}
-
-std::shared_ptr<ObjectMaker> make_object_maker(const ResolvedConfig& config) {
-    auto maker = std::make_shared<ObjectMaker>();
-    maker->options.rules = &rules_of(config.view.dialect);
-    maker->options.version_rules = &version_rules_of(dialect_of(config.view));
-    maker->options.attach = config.view.attach_metadata;
-    maker->options.division = config.view.division;
-    maker->options.by_namespace = !config.scope.namespaces.empty();
-    maker->options.max_targets = config.scope.watch.max_targets_per_object;
-    maker->options.cluster = cluster_block(config.view.cluster);
-    return maker;
-}
 
 std::shared_ptr<const TargetGroupDiff> state_of_groups(const RoleGroups& groups) {
     return std::make_shared<const TargetGroupDiff>(full_diff(groups));
@@ -53,10 +30,11 @@ void for_each_alive(const std::vector<std::weak_ptr<GroupWatcher::Observer>>& ob
 }  // namespace
 
 GroupWatcherImpl::GroupWatcherImpl(std::shared_ptr<SharedWatches> watches,
+                                   std::shared_ptr<GroupMaking> making,
                                    const ResolvedConfig& config)
     : shared_(std::move(watches)),
       view_(config.view),
-      maker_(make_object_maker(config)),
+      making_(std::move(making)),
       watches_(shared_, config.scope, dialect_of(view_), *this) {}
 
 // --- observers -----------------------------------------------------------------------------------
@@ -87,8 +65,9 @@ void GroupWatcherImpl::unsubscribe(Role role, const std::weak_ptr<Observer>& obs
 void GroupWatcherImpl::activate(Role role) {
     RoleState& state = state_of(role);
     state.needed = needed_kinds(role, view_.attach_metadata);
-    state.groups = std::make_unique<RoleGroups>(role, watches_, *maker_, environment(),
-                                                overfull_[static_cast<std::size_t>(role)]);
+    const auto index = static_cast<std::size_t>(role);
+    state.groups = std::make_unique<RoleGroups>(
+        role, watches_, making_->maker, making_->groups[index], environment(), overfull_[index]);
     watches_.start(state.needed);
     update();
 }
@@ -173,7 +152,7 @@ void GroupWatcherImpl::on_status() {
 std::vector<WatchStatus> GroupWatcherImpl::status(Role role) const {
     std::vector<WatchStatus> status = watches_.status(needed_kinds(role, view_.attach_metadata));
     overfull_[static_cast<std::size_t>(role)].add_to(status, main_kind(role),
-                                                     maker_->options.max_targets);
+                                                     making_->maker.options.max_targets);
     for (WatchStatus& watch : status) watch.cluster = view_.cluster.name;
     return status;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/groups/dependency_graph.hpp"
+#include "k8s_sd/detail/groups/shared_groups.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/objects/object_store.hpp"
 #include "k8s_sd/detail/sharing/watch_set.hpp"
@@ -59,9 +60,12 @@ std::string too_many_targets(Kind kind, std::string_view ns, std::string_view na
 class RoleGroups final : private Lookup {
  public:
     /// Starts with the objects already watched.
-    /// \param overfull  receives the objects with too many targets; must outlive this
-    RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, const Environment& env,
-               OverfullObjects& overfull);
+    /// \param shared    the role's groups of all views with the options of `maker`
+    /// \param overfull  receives the objects with too many targets
+    /// All arguments must outlive this.
+    RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, SharedGroups& shared,
+               const Environment& env, OverfullObjects& overfull);
+    ~RoleGroups();
     RoleGroups(const RoleGroups&) = delete;
     RoleGroups& operator=(const RoleGroups&) = delete;
 
@@ -110,6 +114,7 @@ class RoleGroups final : private Lookup {
         bool current = false;   // the group reflects the current object
         bool premise = false;   // premise of the current parts
         bool overfull = false;  // the current object has too many targets
+        bool shares = false;    // is a user of the object's shared group
 
         std::string_view ns() const noexcept { return object->ns(); }
         std::string_view name() const noexcept { return object->name(); }
@@ -121,6 +126,7 @@ class RoleGroups final : private Lookup {
         const GroupEntry* entry = nullptr;
         bool reuses = false;  // reuses parts of the earlier group
         bool premise = false;
+        bool overfull = false;  // the object has too many targets
         std::uint64_t parts_made = 0;
         Graph::Dependencies asked;
         std::vector<std::uint32_t> begins;  // index in `asked` of each part's first lookup
@@ -136,12 +142,17 @@ class RoleGroups final : private Lookup {
     void mark(GroupEntry&);
     void regenerate(GroupEntry&, std::vector<GroupChange>&);
     TargetGroupPtr generate(GroupEntry&, bool replaced);
+    TargetGroupPtr make(const GroupEntry&, const TargetGroupPtr& earlier);
+    TargetGroupPtr take_over(GroupEntry&);
+    void share(GroupEntry&);
+    void stop_sharing(GroupEntry&);
     void set_overfull(GroupEntry&, bool overfull);
     void warn_of_over_capacity(const ObjectChange&) const;
 
     const Role role_;
     const WatchSet& watches_;
     ObjectMaker& maker_;
+    SharedGroups& shared_;
     const Environment& environment_;
     boost::unordered_flat_set<Keyed<std::unique_ptr<GroupEntry>>, KeyHash, KeyEqual> entries_;
     std::size_t group_count_ = 0;

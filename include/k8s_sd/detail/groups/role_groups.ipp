@@ -9,12 +9,23 @@
 
 namespace k8s_sd::inline v0::detail {
 
-RoleGroups::RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker,
+RoleGroups::RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, SharedGroups& shared,
                        const Environment& env, OverfullObjects& overfull)
-    : role_(role), watches_(watches), maker_(maker), environment_(env), overfull_(overfull) {
+    : role_(role),
+      watches_(watches),
+      maker_(maker),
+      shared_(shared),
+      environment_(env),
+      overfull_(overfull) {
+    shared_.add_view();
     watches_.for_each(main_kind(role_), [this](const ObjectPtr& object) {
         track({nullptr, object});
     });
+}
+
+RoleGroups::~RoleGroups() {
+    for (const auto& entry : entries_) stop_sharing(*entry);
+    shared_.remove_view();
 }
 
 // --- from objects to marked groups ---------------------------------------------------------------
@@ -39,6 +50,7 @@ void RoleGroups::track(const ObjectChange& change) {
         it = entries_.insert(std::move(entry)).first;
     } else {
         GroupEntry& entry = **it;
+        stop_sharing(entry);
         entry.gone = !change.after;
         if (change.after) {
             entry.replaced |= !entry.object->same_uid(*change.after);
@@ -85,10 +97,30 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
         if (change.previous) --group_count_;
         if (change.group || change.previous) changes.push_back(std::move(change));
     }
-    if (!entry.gone) return;
+    if (!entry.gone) return share(entry);
     if (entry.asked_for) graph_.set_dependencies(entry, {});
     set_overfull(entry, false);
     entries_.erase(entries_.find(NameView{entry.ns(), entry.name()}));
+}
+
+/// The group of the current object from another view; null if there is none.
+TargetGroupPtr RoleGroups::take_over(GroupEntry& entry) {
+    if (entry.shares || !shared_.has_several_views()) return nullptr;
+    TargetGroupPtr group = shared_.join(*entry.object);
+    entry.shares = group != nullptr;
+    return group;
+}
+
+/// Lets other views take over the entry's group if it is made from its object alone.
+void RoleGroups::share(GroupEntry& entry) {
+    const bool alone = generation_.asked.empty() && entry.current && entry.group;
+    if (!alone || entry.shares || !shared_.has_several_views()) return;
+    shared_.add(*entry.object, entry.group);
+    entry.shares = true;
+}
+
+void RoleGroups::stop_sharing(GroupEntry& entry) {
+    if (std::exchange(entry.shares, false)) shared_.leave(*entry.object);
 }
 
 TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
@@ -98,18 +130,25 @@ TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
     generation_.parts_made = 0;
     generation_.asked.clear();
     generation_.begins.clear();
-    GeneratorContext context{maker_.options, maker_.factory, *this, builder_};
+    generation_.overfull = false;
+    TargetGroupPtr group = take_over(entry);
     // A replacement shares nothing with the old object.
-    TargetGroupPtr group =
-        detail::generate(role_, *entry.object, context, replaced ? nullptr : entry.group);
+    if (!group) group = make(entry, replaced ? nullptr : entry.group);
+    remember_lookups(entry);
+    entry.premise = generation_.premise;
+    entry.current = !generation_.overfull;
+    set_overfull(entry, generation_.overfull);
+    return entry.current ? group : entry.group;
+}
+
+TargetGroupPtr RoleGroups::make(const GroupEntry& entry, const TargetGroupPtr& earlier) {
+    GeneratorContext context{maker_.options, maker_.factory, *this, builder_};
+    TargetGroupPtr group = detail::generate(role_, *entry.object, context, earlier);
+    generation_.overfull = builder_.overfull();
     Metrics& metrics = *environment_.metrics;
     metrics.groups_generated.fetch_add(1, std::memory_order_relaxed);
     metrics.target_parts_generated.fetch_add(generation_.parts_made, std::memory_order_relaxed);
-    remember_lookups(entry);
-    entry.premise = generation_.premise;
-    entry.current = !builder_.overfull();
-    set_overfull(entry, !entry.current);
-    return entry.current ? group : entry.group;
+    return group;
 }
 
 const Object* RoleGroups::find(Kind kind, std::string_view ns, std::string_view name) {

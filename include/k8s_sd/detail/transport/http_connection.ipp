@@ -49,6 +49,8 @@ ResponseHead read_head(const http::response_header<>& header) {
 constexpr std::size_t header_limit = 64 * 1024;
 constexpr std::size_t min_buffer = 1024;
 constexpr std::size_t max_buffer = 256 * 1024;
+/// A compressed list of pods grows twentyfold. A handler unpacks and decodes a buffer as a whole.
+constexpr std::size_t max_packed_buffer = 32 * 1024;
 constexpr int max_interim_heads = 16;
 constexpr int max_refusals = 4;
 /// A timer this late was held up by a busy executor, and so were incoming bytes.
@@ -97,7 +99,7 @@ struct Http1Response {
     // Large during bulk transfers, small for an idle watch, because there may be one watch per
     // object.
     void adapt_buffer(bool filled, std::size_t n) {
-        if (filled && buffer.size() < max_buffer) {
+        if (filled && buffer.size() < (packed ? max_packed_buffer : max_buffer)) {
             buffer.resize(buffer.size() * 2);
         } else if (n < buffer.size() / 16 && buffered < min_buffer && buffer.size() > min_buffer) {
             buffer.resize(std::max(buffer.size() / 2, min_buffer));
@@ -112,6 +114,7 @@ struct Http1Response {
     std::size_t buffered = 0;
     int interim_heads = 0;
     bool mended_head = false;  ///< the head was invalid and has been normalized
+    bool packed = false;       ///< the body is compressed
 };
 
 /// One request and its response. Pending handlers keep it alive, because a stream may access the
@@ -414,7 +417,9 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
                 parser->eager(true);
                 if (parser->chunked() && !parser->is_done()) response.chunks.emplace();
                 e.alive = true;
-                e.sink->on_head(read_head(parser->get()));
+                const ResponseHead head = read_head(parser->get());
+                response.packed = !head.content_encoding.empty();
+                e.sink->on_head(head);
                 if (exchange_ != exchange) return false;
             }
             if (size == 0) break;
