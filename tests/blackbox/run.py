@@ -44,7 +44,7 @@ from scenario import SCENARIOS, Failed, Skipped, World
 TOPICS = ("streams", "watch_lists", "versions", "decoding", "overload", "connecting", "credentials",
           "kubeconfigs", "permissions", "privacy", "proxies", "http2", "status", "random_servers")
 TIMEOUT = 120  # real seconds; only a hanging scenario takes that long
-MAX_HTTP2_FACTOR = 40
+MAX_HTTP2_FACTOR = 20
 MAX_AGAIN = 30  # retry at most this many failures
 
 
