@@ -250,8 +250,7 @@ TEST_CASE("Recording: each of several files replays alone, and the targets are n
         if (&recording != &recordings[0]) CHECK(recording.end == sim::RecordingEnd::full);
         std::size_t unknown = 0;
         const Diffs replayed = replay(recording, {.role = role}, 1, &unknown);
-        // A server that streams no lists is asked for its version every ten minutes.
-        CHECK(unknown <= (history.watch_list ? 0U : 3U));
+        CHECK(unknown == 0);
         REQUIRE_FALSE(replayed.empty());
         CHECK(replayed.front().contains("full"));
         CHECK(replayed.front().size() > 3);
