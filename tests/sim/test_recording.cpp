@@ -8,11 +8,18 @@
 #include "support/recordings.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/detached.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -21,11 +28,19 @@ using namespace k8s_sd::test;
 
 namespace {
 
+/// How long a history is.
+struct History {
+    int steps = 40;
+    unsigned max_pause = 3000;  ///< milliseconds between them
+    bool watch_list = true;     ///< of the server
+};
+
 /// A history of the shop, with or without lost connections. \returns the diffs
 Diffs record(const RecordingFile& file, std::uint64_t seed, Role role,
-             sim::RecordingOptions options = {}) {
+             sim::RecordingOptions options = {}, const History& history = {}) {
     sim::FixtureOptions set_up;
     set_up.server.token = "a secret token";
+    set_up.server.watch_list = history.watch_list;
     set_up.environment = [&](Environment& environment) {
         environment.connector = std::make_shared<sim::RecordingConnector>(
             environment.connector, environment.clock, file.path, options);
@@ -41,10 +56,10 @@ Diffs record(const RecordingFile& file, std::uint64_t seed, Role role,
     discoverer.async_run(asio::detached);
     cluster.settle();
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-    for (int step = 0; step < 40; ++step) {
+    for (int step = 0; step < history.steps; ++step) {
         shop.step();
         if (random() % 16 == 0) cluster.server.disconnect_all();
-        cluster.advance(std::chrono::milliseconds(random() % 3000));
+        cluster.advance(std::chrono::milliseconds(random() % history.max_pause));
     }
     cluster.advance(30s);
     discoverer.cancel();
@@ -141,4 +156,150 @@ TEST_CASE("Recording: at its limit it ends, and says so once") {
     const sim::Recording recording = sim::read_recording(file.path);
     CHECK(recording.end == sim::RecordingEnd::full);
     CHECK(diffs.size() > replay(recording, {.role = Role::pod}).size());
+}
+
+namespace {
+
+/// The files of a recording that was continued in further files.
+class RecordingFiles {
+ public:
+    explicit RecordingFiles(unsigned former_files) : names_(former_files) {}
+    ~RecordingFiles() {
+        for (unsigned number = 1; number <= names_ + 1; ++number) {
+            std::remove(former(number).c_str());
+            std::remove((former(number) + ".names").c_str());
+        }
+    }
+    RecordingFiles(const RecordingFiles&) = delete;
+    RecordingFiles& operator=(const RecordingFiles&) = delete;
+
+    std::string former(unsigned number) const { return last.path + "." + std::to_string(number); }
+    /// The newest file first.
+    std::vector<sim::Recording> read() const {
+        std::vector<sim::Recording> recordings{sim::read_recording(last.path)};
+        for (unsigned number = 1; number <= names_; ++number) {
+            if (std::ifstream(former(number))) {
+                recordings.push_back(sim::read_recording(former(number)));
+            }
+        }
+        return recordings;
+    }
+
+    const RecordingFile last;
+
+ private:
+    const unsigned names_;
+};
+
+std::size_t removed_groups(const Diffs& diffs) {
+    std::size_t count = 0;
+    for (const auto& diff : diffs) {
+        count += static_cast<std::size_t>(
+            std::count_if(diff.begin(), diff.end(),
+                          [](const std::string& change) { return change.starts_with("- "); }));
+    }
+    return count;
+}
+
+/// The first lines of the requests of a recording.
+std::string requests_in(const sim::Recording& recording) {
+    std::string text;
+    for (const sim::RecordedPart& part : recording.parts) {
+        if (part.kind != sim::RecordedPart::Kind::request) continue;
+        text += part.text.substr(0, part.text.find('\r')) + '\n';
+    }
+    return text;
+}
+
+constexpr std::string_view next_file = "the recording goes on in a new file, for which everything";
+
+/// About four hours.
+constexpr History long_history{.steps = 1500, .max_pause = 18'000};
+
+}  // namespace
+
+TEST_CASE("Recording: each of several files replays alone, and the targets are not disturbed") {
+    const Role role = GENERATE(Role::pod, Role::endpointslice);
+    History history = long_history;
+    history.watch_list = role == Role::pod;
+    CAPTURE(to_string(role));
+    const RecordingFile whole;
+    const Diffs undisturbed = record(whole, 7, role, {}, history);
+    const RecordingFiles files(3);
+    std::vector<std::string> lines;
+    const Diffs diffs = record(files.last, 7, role,
+                               {.max_bytes = 40'000,
+                                .former_files = 3,
+                                .on_end = [](const std::string& why) { FAIL(why); },
+                                .on_full = [&](const std::string& line) { lines.push_back(line); }},
+                               history);
+    CHECK(state_after(diffs) == state_after(undisturbed));
+    CHECK(removed_groups(diffs) <= removed_groups(undisturbed));
+    const auto next_files = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+        return line.starts_with(next_file);
+    });
+    CHECK(next_files > 3);
+    CHECK(next_files < 26);
+
+    const std::vector<sim::Recording> recordings = files.read();
+    REQUIRE(recordings.size() == 4);
+    CHECK_FALSE(std::ifstream(files.former(4)));
+    CHECK(recordings[0].end == sim::RecordingEnd::complete);
+    for (const sim::Recording& recording : recordings) {
+        INFO(requests_in(recording));
+        if (&recording != &recordings[0]) CHECK(recording.end == sim::RecordingEnd::full);
+        std::size_t unknown = 0;
+        const Diffs replayed = replay(recording, {.role = role}, 1, &unknown);
+        CHECK(unknown == 0);
+        REQUIRE_FALSE(replayed.empty());
+        CHECK(replayed.front().contains("full"));
+        CHECK(replayed.front().size() > 3);
+        CHECK((replay(recording, {.role = role}, 1) == replayed));
+    }
+    CHECK(state_after(replay(recordings[0], {.role = role})) == state_after(diffs));
+}
+
+TEST_CASE("Recording: each of several anonymous files has its own names") {
+    const RecordingFiles files(2);
+    record(files.last, 8, Role::pod, {.max_bytes = 40'000, .former_files = 2, .anonymise = true},
+           long_history);
+    const std::vector<sim::Recording> recordings = files.read();
+    REQUIRE(recordings.size() == 3);
+    for (const sim::Recording& recording : recordings) {
+        INFO(requests_in(recording));
+        CHECK_FALSE(replay(recording, {.role = Role::pod}).empty());
+    }
+    CHECK(std::ifstream(files.former(2) + ".names"));
+}
+
+TEST_CASE("Recording: lists larger than a file end it, after one more try") {
+    const RecordingFiles files(2);
+    std::vector<std::string> reasons;
+    std::vector<std::string> lines;
+    const Diffs diffs = record(files.last, 9, Role::pod,
+                               {.max_bytes = 3'000,
+                                .former_files = 2,
+                                .on_end = [&](const std::string& why) { reasons.push_back(why); },
+                                .on_full = [&](const std::string& line) { lines.push_back(line); }},
+                               {.max_pause = 18'000});
+    CHECK(reasons == std::vector<std::string>{"the lists do not fit into its limit of 3000 bytes"});
+    CHECK(lines.size() == 1);
+    CHECK(diffs.size() > 5);
+}
+
+TEST_CASE("Recording: a file that is full too soon is followed by the next one in time") {
+    const RecordingFiles files(1);
+    std::vector<std::string> lines;
+    record(files.last, 10, Role::pod,
+           {.max_bytes = 40'000,
+            .former_files = 1,
+            .min_time_between_files = 2h,
+            .on_full = [&](const std::string& line) { lines.push_back(line); }},
+           long_history);
+    CAPTURE(lines);
+    REQUIRE(lines.size() >= 3);
+    CHECK(lines.size() <= 5);
+    CHECK(lines[0].starts_with(next_file));
+    CHECK(lines[1].starts_with("the file of the recording is full; the next one begins in "));
+    CHECK(lines[2] == lines[0]);
 }

@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/environment.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace k8s_sd::inline v0::sim {
+
+class RecordingWriter;
 
 /// A part of a recording: something that happened on a connection.
 struct RecordedPart {
@@ -33,7 +36,7 @@ struct RecordedPart {
 enum class RecordingEnd {
     complete,  ///< the program has ended the recording
     cut,       ///< the program or the copy ended early; all parts before are valid
-    full,      ///< the limit of the size was reached
+    full,      ///< the limit of the size was reached; there may be a next file
 };
 
 /// A recording in memory.
@@ -52,14 +55,22 @@ K8S_SD_EXPORT Recording read_recording(const std::string& path);
 
 /// Options of a RecordingConnector.
 struct RecordingOptions {
-    std::uint64_t max_bytes = std::uint64_t{256} << 20;  ///< of the file; then recording ends
-    /// So many former recordings are kept: FILE becomes FILE.1, FILE.1 becomes FILE.2.
+    std::uint64_t max_bytes = std::uint64_t{256} << 20;  ///< of a file
+    /// So many former files are kept: FILE becomes FILE.1, FILE.1 becomes FILE.2. Zero: recording
+    /// ends with the file. Otherwise a full file is followed by the next one. Each collection is
+    /// listed again for it, so that each file can be replayed alone.
     unsigned former_files = 0;
+    /// From one file to the next at least, for the sake of the server. If a file is full sooner,
+    /// nothing is recorded in between. The first two files are an exception.
+    Duration min_time_between_files = std::chrono::minutes(10);
     /// Replace names, label values and addresses, and leave out environment variables and command
     /// lines. Responses are requested in JSON. The originals are in `FILE.names`.
     bool anonymise = false;
     /// Called once, when recording ends early, with the reason. Any thread; must not throw.
     std::function<void(const std::string& why)> on_end{};
+    /// Called when a file is full and recording goes on, with a line for the log. Any thread; must
+    /// not throw.
+    std::function<void(const std::string& line)> on_full{};
 };
 
 /// Connects with another connector, and records what API servers send. Set it as
@@ -81,17 +92,17 @@ class K8S_SD_EXPORT RecordingConnector final : public Connector {
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override;
 
  private:
-    class File;
     class Stream;
 
     const std::shared_ptr<Connector> inner_;
-    const std::shared_ptr<File> file_;
+    const std::shared_ptr<RecordingWriter> writer_;
 };
 
 /// Plays a recording in place of all servers. A request gets the response recorded for the first
 /// such request that has not been used yet, each part at its recorded time; a request without one
-/// is never answered. A connection that failed fails again. Set it as Environment::connector, with
-/// a ManualClock as Environment::clock and a seed. Thread-safe.
+/// is never answered. A connection that failed fails again. The client of a later file had listed
+/// before, so there the first list of a collection is its first recorded one, at once. Set it as
+/// Environment::connector, with a ManualClock as Environment::clock and a seed. Thread-safe.
 class K8S_SD_EXPORT ReplayConnector final : public Connector {
  public:
     /// The recording begins at the present time of the clock.

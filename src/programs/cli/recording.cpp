@@ -18,10 +18,12 @@ std::vector<Option> record_options(RecordOptions& o) {
          "mistake; it has names, labels and annotations of objects",
          text(o.file)},
         {"--record-keep", "N",
-         "keep the recordings of the last N runs as FILE.1, FILE.2 and so on (default 0)",
+         "keep the last N files as FILE.1, FILE.2 and so on (default 0): those of former runs, "
+         "and full ones of this run, each followed by the next one",
          [&o](const std::string& value) { o.former_files = number(value, 0U, 100U, "0 to 100"); }},
         {"--record-max-size", "MIB",
-         "end the recording at this size of the file (default 256); the program goes on",
+         "size of a file (default 256); then the recording ends, or goes on in the next file "
+         "with --record-keep; the program goes on",
          [&o](const std::string& value) { o.max_mib = number(value, 1U, 65536U, "1 to 65536"); }},
         {"--anonymise", "",
          "replace names, values of labels and annotations, and addresses in the recording; "
@@ -39,16 +41,19 @@ void check(const RecordOptions& o) {
 }
 
 void record(const RecordOptions& o, k8s_sd::Environment& environment,
-            std::function<void(const std::string& why)> on_end) {
+            const std::function<void(const std::string& line)>& log) {
     if (o.file.empty()) return;
     environment.clock = k8s_sd::system_clock();
     try {
         environment.connector = std::make_shared<k8s_sd::sim::RecordingConnector>(
             k8s_sd::system_connector(environment), environment.clock, o.file,
-            k8s_sd::sim::RecordingOptions{.max_bytes = std::uint64_t{o.max_mib} << 20,
-                                          .former_files = o.former_files,
-                                          .anonymise = o.anonymise,
-                                          .on_end = std::move(on_end)});
+            k8s_sd::sim::RecordingOptions{
+                .max_bytes = std::uint64_t{o.max_mib} << 20,
+                .former_files = o.former_files,
+                .anonymise = o.anonymise,
+                .on_end =
+                    [log](const std::string& why) { log("the recording ends early: " + why); },
+                .on_full = log});
     } catch (const std::runtime_error& e) {
         throw Unusable(std::string("--record: ") + e.what());
     }

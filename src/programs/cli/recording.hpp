@@ -17,7 +17,7 @@ struct RecordOptions {
     std::string file;           ///< receives the recording; empty: none
     bool anonymise = false;     ///< replace names
     unsigned former_files = 0;  ///< to keep
-    unsigned max_mib = 256;     ///< of the file
+    unsigned max_mib = 256;     ///< of a file
 };
 
 std::vector<Option> record_options(RecordOptions&);
@@ -25,9 +25,9 @@ std::vector<Option> record_options(RecordOptions&);
 void check(const RecordOptions&);
 
 /// Records what the connections of the environment receive, if the options say so.
-/// \param on_end  called if the recording ends early \throws Unusable
+/// \param log  receives a line when a file is full, on any thread \throws Unusable
 void record(const RecordOptions&, k8s_sd::Environment&,
-            std::function<void(const std::string& why)> on_end);
+            const std::function<void(const std::string& line)>& log);
 
 /// Requests compressed lists, unless the configuration chooses: the recording has the bytes as they
 /// came, so that their compression costs nothing here.

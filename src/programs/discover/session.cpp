@@ -126,10 +126,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
 
 void Session::set_up_recording(k8s_sd::Environment& environment) {
     // The connector may outlive this object.
-    support::record(options_.record, environment,
-                    [log = log_.at(k8s_sd::LogLevel::warning)](const std::string& why) {
-                        log("the recording ends early: " + why);
-                    });
+    support::record(options_.record, environment, log_.at(k8s_sd::LogLevel::warning));
     support::prepare_to_record(options_.record, options_.config);
     if (options_.replay_file.empty()) return;
     k8s_sd::sim::Recording recording = support::usable_recording(options_.replay_file);

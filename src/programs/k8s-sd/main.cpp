@@ -27,10 +27,7 @@ int main(int argc, char** argv) {
         k8s_sd::Environment environment;
         const support::EventLog log("k8s-sd", options.log);
         environment.logger = log.logger();
-        support::record(options.record, environment,
-                        [log = log.at(k8s_sd::LogLevel::warning)](const std::string& why) {
-                            log("the recording ends early: " + why);
-                        });
+        support::record(options.record, environment, log.at(k8s_sd::LogLevel::warning));
         k8s_sd::install(io, environment);
         options.service_manager = support::ServiceManager::address_in_environment();
         k8s_sd_program::Program program(io, options);

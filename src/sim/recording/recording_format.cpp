@@ -102,6 +102,40 @@ std::pair<std::string_view, std::string_view> method_and_target(std::string_view
     return {method, take_word(line)};
 }
 
+/// Without the prefix of the server's URL, which is not the same in a replay.
+std::string_view path_of(std::string_view target) {
+    const std::string_view path = target.substr(0, target.find('?'));
+    const std::size_t api = std::min({path.find("/api/"), path.find("/apis/"), path.rfind('/')});
+    return path.substr(std::min(api, path.size()));
+}
+
+std::string_view name_of(std::string_view parameter) {
+    return parameter.substr(0, parameter.find('='));
+}
+
+/// The parameters with these names, sorted.
+template <class Predicate>
+std::vector<std::string_view> parameters_of(std::string_view target, Predicate is_wanted) {
+    std::string_view query = target.substr(std::min(target.find('?'), target.size()));
+    std::vector<std::string_view> parameters;
+    while (!query.empty()) {
+        query.remove_prefix(1);
+        const std::string_view parameter = query.substr(0, query.find('&'));
+        if (is_wanted(name_of(parameter))) parameters.push_back(parameter);
+        query.remove_prefix(parameter.size());
+    }
+    std::sort(parameters.begin(), parameters.end());
+    return parameters;
+}
+
+std::string key_of(std::string_view method, std::string_view path,
+                   const std::vector<std::string_view>& parameters) {
+    std::string key(method);
+    key.append(" ").append(path);
+    for (const std::string_view parameter : parameters) key.append(" ").append(parameter);
+    return key;
+}
+
 }  // namespace
 
 std::string_view first_line(std::string_view text) {
@@ -170,22 +204,35 @@ std::string harmless_request(std::string_view request) {
 
 std::string request_key(std::string_view request) {
     const auto [method, target] = method_and_target(request);
-    const std::string_view path = target.substr(0, target.find('?'));
-    // The prefix of the server's URL is not the same in a replay.
-    const std::size_t api = std::min({path.find("/api/"), path.find("/apis/"), path.rfind('/')});
-    std::string key(method);
-    key.append(" ").append(path.substr(std::min(api, path.size())));
-    std::string_view query = target.substr(std::min(target.find('?'), target.size()));
-    std::vector<std::string_view> parameters;
-    while (!query.empty()) {
-        query.remove_prefix(1);
-        const std::string_view parameter = query.substr(0, query.find('&'));
-        if (!parameter.starts_with("timeoutSeconds=")) parameters.push_back(parameter);
-        query.remove_prefix(parameter.size());
+    return key_of(method, path_of(target), parameters_of(target, [](std::string_view name) {
+                      return name != "timeoutSeconds";
+                  }));
+}
+
+CollectionRequest collection_request(std::string_view request) {
+    using Purpose = CollectionRequest::Purpose;
+    const auto [method, target] = method_and_target(request);
+    CollectionRequest result;
+    const std::string_view path = path_of(target);
+    result.prefix = target.substr(0, static_cast<std::size_t>(path.data() - target.data()));
+    result.collection = key_of(method, path, parameters_of(target, [](std::string_view name) {
+                                   return name.ends_with("Selector");
+                               }));
+    const auto all = parameters_of(target, [](std::string_view) { return true; });
+    const auto has = [&](std::string_view parameter) {
+        return std::binary_search(all.begin(), all.end(), parameter);
+    };
+    const auto has_name = [&](std::string_view name) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](std::string_view parameter) { return name_of(parameter) == name; });
+    };
+    result.has_version = has_name("resourceVersion") && !has("resourceVersion=0");
+    if (has("watch=1") || has("watch=true")) {
+        result.purpose = has("sendInitialEvents=true") ? Purpose::streamed_list : Purpose::watch;
+    } else if (!is_for_documents(request) && !has("limit=1") && !has_name("continue")) {
+        result.purpose = Purpose::list;
     }
-    std::sort(parameters.begin(), parameters.end());
-    for (const std::string_view parameter : parameters) key.append(" ").append(parameter);
-    return key;
+    return result;
 }
 
 Recording parse_recording(std::string_view file) {

@@ -34,4 +34,23 @@ std::string harmless_request(std::string_view request);
 /// `timeoutSeconds`, which the library draws by lot.
 std::string request_key(std::string_view request);
 
+/// The collection of a request, and the purpose of the request there.
+struct CollectionRequest {
+    enum class Purpose : std::uint8_t {
+        list,           ///< the beginning of a LIST
+        streamed_list,  ///< the initial events of a watch
+        watch,          ///< from a version
+        other,          ///< a further page, a probe, or no collection
+    };
+    std::string prefix{};      ///< of the server's URL
+    std::string collection{};  ///< path and selectors: equal in all its requests
+    Purpose purpose = Purpose::other;
+    bool has_version = false;  ///< other than "0": the client has listed before
+
+    bool lists() const noexcept {
+        return purpose == Purpose::list || purpose == Purpose::streamed_list;
+    }
+};
+CollectionRequest collection_request(std::string_view request);
+
 }  // namespace k8s_sd::inline v0::sim

@@ -4,12 +4,16 @@
 #include <boost/asio/post.hpp>
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::sim {
 
@@ -18,6 +22,7 @@ class ReplayConnector::Player {
  public:
     /// The parts of a response: bytes, and at most one end.
     using Response = std::vector<RecordedPart>;
+    using Purpose = CollectionRequest::Purpose;
 
     Player(Recording recording, std::shared_ptr<Clock> clock)
         : clock_(std::move(clock)), start_(clock_->now()) {
@@ -31,7 +36,7 @@ class ReplayConnector::Player {
                 case RecordedPart::Kind::connect: connects_.push_back(std::move(part)); break;
                 case RecordedPart::Kind::request: {
                     auto response = std::make_shared<Response>();
-                    responses_[request_key(part.text)].push_back(response);
+                    add_request(part, response);
                     current[stream] = std::move(response);
                     break;
                 }
@@ -52,32 +57,105 @@ class ReplayConnector::Player {
     /// The next attempt to connect; nullopt: the recording has none.
     std::optional<RecordedPart> take_connect() {
         const std::lock_guard lock(mutex_);
-        if (connects_.empty()) return std::nullopt;
+        // The recorded program was connected before.
+        if (connects_.empty() || begins_midway_) return std::nullopt;
         RecordedPart connect = std::move(connects_.front());
         connects_.pop_front();
         return connect;
     }
     /// The response to such a request; null: the recording has none.
     std::shared_ptr<const Response> take_response(std::string_view request) {
+        const CollectionRequest collection = collection_request(request);
         const std::lock_guard lock(mutex_);
-        const auto found = responses_.find(request_key(request));
-        if (found == responses_.end() || found->second.empty()) {
-            ++unknown_requests;
-            return nullptr;
+        if (auto response = take(request_key(request))) {
+            if (collection.lists()) listed_.insert(collection.collection);
+            return response;
         }
-        std::shared_ptr<const Response> response = std::move(found->second.front());
-        found->second.pop_front();
-        return response;
+        if (auto response = take_first_list(collection)) return response;
+        // The recorded program knew the server's version and its APIs already.
+        if (!begins_midway_ || !is_for_documents(request)) ++unknown_requests;
+        return nullptr;
     }
 
     std::atomic<std::size_t> unknown_requests{0};
 
  private:
+    /// A recorded request for a collection.
+    struct Request {
+        Purpose purpose = Purpose::list;
+        std::string key{};
+        Duration time{};
+        std::shared_ptr<const Response> response{};
+    };
+
+    void add_request(const RecordedPart& request, const std::shared_ptr<const Response>& response) {
+        std::string key = request_key(request.text);
+        responses_[key].push_back(response);
+        CollectionRequest collection = collection_request(request.text);
+        if (collections_.empty()) begins_midway_ = !collection.lists() || collection.has_version;
+        collections_[std::move(collection.collection)].push_back(
+            {collection.purpose, std::move(key), request.time, response});
+    }
+    /// The next response to the requests of this key, or null.
+    std::shared_ptr<const Response> take(const std::string& key) {
+        const auto found = responses_.find(key);
+        if (found == responses_.end() || found->second.empty()) return nullptr;
+        std::shared_ptr<const Response> response = std::move(found->second.front());
+        found->second.pop_front();
+        return response;
+    }
+    /// A file after the first one begins in the middle of a run. The recorded program knew versions
+    /// and supported forms of lists already, so its lists there are not those of a new program.
+    std::shared_ptr<const Response> take_first_list(const CollectionRequest& request) {
+        const auto found = collections_.find(request.collection);
+        if (!request.lists() || request.has_version || found == collections_.end() ||
+            listed_.contains(request.collection)) {
+            return nullptr;
+        }
+        const std::vector<Request>& all = found->second;
+        const auto list = std::find_if(all.begin(), all.end(), [&](const Request& recorded) {
+            return recorded.purpose == request.purpose;
+        });
+        if (list == all.end()) {
+            return request.purpose == Purpose::streamed_list ? refusal_to_stream() : nullptr;
+        }
+        listed_.insert(request.collection);
+        // What the recorded program has requested before: the versions in the responses are older.
+        for (auto earlier = all.begin(); earlier != list; ++earlier) drop(*earlier);
+        drop(*list);
+        return at_once(*list);
+    }
+    void drop(const Request& request) {
+        auto& responses = responses_[request.key];
+        if (!responses.empty() && responses.front() == request.response) responses.pop_front();
+    }
+    /// The program waits for its list from the beginning, and not for as long as the recorded
+    /// program waited with its request. Later events of a streamed list keep their times.
+    static std::shared_ptr<const Response> at_once(const Request& list) {
+        constexpr Duration max_list = std::chrono::seconds(10);
+        Response response = *list.response;
+        for (RecordedPart& part : response) {
+            const Duration after = part.time - list.time;
+            if (list.purpose == Purpose::list || after <= max_list) part.time = after;
+        }
+        return std::make_shared<const Response>(std::move(response));
+    }
+    /// As of a server before watch-lists.
+    std::shared_ptr<const Response> refusal_to_stream() const {
+        return std::make_shared<const Response>(
+            Response{{.kind = RecordedPart::Kind::bytes,
+                      .time = clock_->now() - start_,
+                      .text = "HTTP/1.1 422 Unprocessable Entity\r\nContent-Length: 0\r\n\r\n"}});
+    }
+
     const std::shared_ptr<Clock> clock_;
     const TimePoint start_;
     std::mutex mutex_;
     std::deque<RecordedPart> connects_;
-    std::map<std::string, std::deque<std::shared_ptr<Response>>> responses_;  ///< by key
+    bool begins_midway_ = false;  ///< the file is not the first one of a run
+    std::map<std::string, std::deque<std::shared_ptr<const Response>>> responses_;  ///< by key
+    std::map<std::string, std::vector<Request>> collections_;  ///< their requests, in order
+    std::set<std::string> listed_;                             ///< collections, in this replay
 };
 
 /// The state is shared with posted handlers, which may come after the end of the stream.

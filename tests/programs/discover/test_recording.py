@@ -29,6 +29,53 @@ class BigList(JsonHandler):
                              "code": 404, "reason": "NotFound"})
 
 
+class BusyWatch(JsonHandler):
+    """An API server whose first watch brings 2.5 MB that compress badly, and ends. Its second list
+    has another pod."""
+    lists = []  # targets of the requests
+
+    @staticmethod
+    def pod(name, version, filling=""):
+        return {"kind": "Pod", "apiVersion": "v1", "metadata": {
+            "namespace": "a", "name": name, "uid": name, "resourceVersion": str(version)},
+            "spec": {"containers": [{"name": "a", "ports": [{"containerPort": 80}]}],
+                     "filling": filling},
+            "status": {"podIP": "10.0.0.1"}}
+
+    def do_GET(self):
+        if "/pods?" not in self.path:
+            self.reply(404, {})
+        elif "sendInitialEvents" in self.path:
+            self.reply(422, {"kind": "Status", "apiVersion": "v1", "status": "Failure",
+                             "code": 422, "reason": "Invalid"})
+        elif "watch=1" in self.path:
+            self.watch()
+        elif "limit=1&" in self.path + "&":  # a look at the server's version
+            self.reply(200, {"kind": "PodList", "apiVersion": "v1", "items": [],
+                             "metadata": {"resourceVersion": "100"}})
+        else:
+            self.lists.append(self.path)
+            names = ("one", "two")[:len(self.lists)]
+            self.reply(200, {"kind": "PodList", "apiVersion": "v1",
+                             "items": [self.pod(name, 1) for name in names],
+                             "metadata": {"resourceVersion": str(100 * len(self.lists))}})
+
+    def watch(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        if len(self.lists) > 1:
+            self.rfile.read(1)  # until the client closes the connection
+            return
+        for version in range(101, 126):
+            filling = "".join(hashlib.sha256(f"{version} {i}".encode()).hexdigest()
+                              for i in range(1600))
+            event = json.dumps({"type": "MODIFIED", "object": self.pod("one", version, filling)})
+            self.wfile.write(f"{len(event):x}\r\n{event}\r\n".encode())
+        self.wfile.write(b"0\r\n\r\n")
+
+
 class Recordings(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -159,6 +206,32 @@ class Recordings(unittest.TestCase):
                       result.stderr)
         self.assertLess(os.path.getsize(self.file), 1048577)
         with gzip.open(self.file, "rb") as file:
+            self.assertTrue(file.read().endswith(b"\nend full\n"))
+
+    def test_a_full_recording_goes_on_in_a_file_that_replays_alone(self):
+        BusyWatch.lists.clear()
+        with server_with(BusyWatch) as url, running(
+                "discover", "--role", "pod", "--output", "json", "--api-server", url, "--record",
+                self.file, "--record-max-size", "1", "--record-keep", "2") as program:
+            while "pod/a/two" not in program.line():
+                pass
+            program.process.send_signal(signal.SIGINT)
+            _, log = program.process.communicate(timeout=TIMEOUT)
+        # One list more than without a recording.
+        self.assertEqual(len(BusyWatch.lists), 2, BusyWatch.lists)
+        self.assertIn("the recording goes on in a new file, for which everything is listed again; "
+                      f"the full one is now {self.file}.1\n", log)
+        self.assertEqual(sorted(os.listdir(os.path.dirname(self.file))),
+                         ["recording.gz", "recording.gz.1"])
+        for file, pods in ((self.file + ".1", ["pod/a/one"]),
+                           (self.file, ["pod/a/one", "pod/a/two"])):
+            self.assertLess(os.path.getsize(file), 1048577)
+            result = run("discover", "--replay", file, "--output", "json")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            diff = json.loads(result.stdout.splitlines()[0])
+            self.assertTrue(diff["full"])
+            self.assertEqual([group["source"] for group in diff["updated"]], pods)
+        with gzip.open(self.file + ".1", "rb") as file:
             self.assertTrue(file.read().endswith(b"\nend full\n"))
 
     def test_a_replay_until_a_moment_has_the_diffs_before_it(self):

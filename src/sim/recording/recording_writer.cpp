@@ -1,0 +1,232 @@
+#include "sim/recording/recording_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace k8s_sd::inline v0::sim {
+
+namespace {
+
+/// Recordings contain environment variables of pods: only the user may read them. Children of the
+/// process do not inherit the descriptor.
+std::FILE* open_private(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
+    if (descriptor >= 0 && !file) ::close(descriptor);
+    return file;
+}
+
+/// Keeps so many former recordings: FILE.1 is the last one, with its names.
+void rotate(const std::string& path, unsigned former_files) {
+    const auto numbered = [&](unsigned number) {
+        return path + (number == 0 ? "" : "." + std::to_string(number));
+    };
+    const auto move = [](const std::string& from, const std::string& to) {
+        return std::rename(from.c_str(), to.c_str()) == 0;
+    };
+    for (unsigned number = former_files; number > 0; --number) {
+        const std::string from = numbered(number - 1);
+        const std::string to = numbered(number);
+        if (!move(from, to)) continue;  // there were fewer recordings so far
+        if (!move(from + ".names", to + ".names")) std::remove((to + ".names").c_str());
+    }
+}
+
+using OwnedFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+OwnedFile open_or_throw(const std::string& path) {
+    OwnedFile file(open_private(path), &std::fclose);
+    if (!file) throw std::runtime_error(path + ": " + std::generic_category().message(errno));
+    return file;
+}
+
+/// Writes each replacement with its original text into a file of the user.
+std::shared_ptr<Anonymiser> make_anonymiser(const std::string& path) {
+    std::shared_ptr<std::FILE> file = open_or_throw(path);
+    return std::make_shared<Anonymiser>(
+        [file = std::move(file)](std::string_view replacement, std::string_view original) {
+            const std::string line = std::string(replacement) + ' ' + std::string(original) + '\n';
+            std::fwrite(line.data(), 1, line.size(), file.get());
+            std::fflush(file.get());
+        });
+}
+
+/// Of zlib. Lists repeat themselves: level 3 finds longer matches than level 1, which takes less
+/// time.
+constexpr int usual_level = 3;
+
+}  // namespace
+
+RecordingWriter::RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path,
+                                 RecordingOptions options)
+    : clock_(std::move(clock)),
+      path_(path),
+      options_(std::move(options)),
+      file_(nullptr, &std::fclose),
+      level_(usual_level),
+      next_file_at_(clock_->now()) {
+    if (::deflateInit2(&stream_, level_, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        throw std::runtime_error("zlib cannot be used");
+    }
+    try {
+        begin_file();
+    } catch (const std::exception&) {
+        ::deflateEnd(&stream_);
+        throw;
+    }
+}
+
+RecordingWriter::~RecordingWriter() { ::deflateEnd(&stream_); }
+
+std::shared_ptr<Anonymiser> RecordingWriter::names() const {
+    const std::lock_guard lock(mutex_);
+    return names_;
+}
+
+std::uint64_t RecordingWriter::next_stream() {
+    const std::lock_guard lock(mutex_);
+    return ++streams_;
+}
+
+RecordingWriter::Request RecordingWriter::begin(std::uint64_t stream, const std::string& server,
+                                                const CollectionRequest& request) {
+    Report news;
+    Request result;
+    {
+        const std::lock_guard lock(mutex_);
+        go_on(news);
+        result.place = {.file = file_number_, .stream = stream};
+        const bool counts = request.lists() || request.purpose == CollectionRequest::Purpose::watch;
+        if (options_.former_files > 0 && counts && !ended_ && !is_full_) {
+            Collection& known = collections_[server + request.prefix + ' ' + request.collection];
+            const bool is_listed = known.is_listed;
+            if (request.lists()) known.is_listed = true;
+            result.place.is_first_list = request.lists() && !is_listed;
+            // Once for each collection and file, even if the client does not list then.
+            result.expects_list = !request.lists() && !is_listed && file_number_ > 0 &&
+                                  !std::exchange(known.is_asked_to_list, true);
+        }
+    }
+    report(news);
+    return result;
+}
+
+void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::string_view text,
+                          bool is_compressed) {
+    Report news;
+    {
+        const std::lock_guard lock(mutex_);
+        if (ended_) return;
+        go_on(news);
+        if (!ended_ && !is_full_ && place.file == file_number_) {
+            const std::string line =
+                line_of(kind, place.stream, clock_->now() - start_, text.size());
+            set_level(is_compressed ? Z_NO_COMPRESSION : usual_level);
+            // The limit is one of compressed bytes; an incompressible part must fit, too.
+            if (written_ + line.size() + text.size() + 1000 > options_.max_bytes) {
+                on_full(kind == RecordedPart::Kind::bytes && place.is_first_list, news);
+            } else if (!write(line, Z_NO_FLUSH) || !write(text, Z_NO_FLUSH) ||
+                       !write("\n", Z_SYNC_FLUSH)) {
+                ended_ = true;
+                news.ended = std::generic_category().message(errno);
+            }
+        }
+    }
+    report(news);
+}
+
+void RecordingWriter::end() {
+    const std::lock_guard lock(mutex_);
+    if (!ended_ && !is_full_) finish(recording_complete);
+    ended_ = true;
+}
+
+void RecordingWriter::begin_file() {
+    rotate(path_, options_.former_files);
+    file_ = open_or_throw(path_);
+    names_ = options_.anonymise ? make_anonymiser(path_ + ".names") : nullptr;
+    start_ = clock_->now();
+    written_ = 0;
+    collections_.clear();
+    write(recording_head, Z_SYNC_FLUSH);
+}
+
+void RecordingWriter::go_on(Report& news) {
+    if (!is_full_ || ended_ || clock_->now() < next_file_at_) return;
+    try {
+        ::deflateReset(&stream_);
+        begin_file();
+    } catch (const std::exception& e) {
+        ended_ = true;
+        news.ended = e.what();
+        return;
+    }
+    is_full_ = false;
+    next_file_at_ = start_ + options_.min_time_between_files;
+    ++file_number_;
+    news.full = "the recording goes on in a new file, for which everything is listed again; the "
+                "full one is now " +
+                path_ + ".1";
+}
+
+void RecordingWriter::on_full(bool cuts_first_list, Report& news) {
+    finish(recording_full);
+    is_full_ = true;
+    const std::string limit = "its limit of " + std::to_string(options_.max_bytes) + " bytes";
+    cut_lists_ = cuts_first_list ? cut_lists_ + 1 : 0;
+    if (options_.former_files == 0) {
+        ended_ = true;
+        news.ended = "it has reached " + limit;
+    } else if (cut_lists_ > 1) {
+        // Another file would cost lists of all collections, and be of no use.
+        ended_ = true;
+        news.ended = "the lists do not fit into " + limit;
+    } else {
+        const std::chrono::duration<double> wait = next_file_at_ - clock_->now();
+        news.full = "the file of the recording is full; the next one begins in " +
+                    std::to_string(std::lround(std::ceil(wait.count()))) +
+                    " s, and nothing is recorded until then";
+        go_on(news);
+    }
+}
+
+void RecordingWriter::report(const Report& news) const {
+    if (!news.full.empty() && options_.on_full) options_.on_full(news.full);
+    if (!news.ended.empty() && options_.on_end) options_.on_end(news.ended);
+}
+
+void RecordingWriter::finish(std::string_view line) { write(line, Z_FINISH); }
+
+bool RecordingWriter::write(std::string_view text, int flush) {
+    // zlib does not change its input.
+    stream_.next_in = reinterpret_cast<::Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<::uInt>(text.size());
+    do {
+        stream_.next_out = buffer_.data();
+        stream_.avail_out = static_cast<::uInt>(buffer_.size());
+        ::deflate(&stream_, flush);
+        const std::size_t size = buffer_.size() - stream_.avail_out;
+        if (std::fwrite(buffer_.data(), 1, size, file_.get()) != size) return false;
+        written_ += size;
+    } while (stream_.avail_out == 0);
+    return flush == Z_NO_FLUSH || std::fflush(file_.get()) == 0;
+}
+
+void RecordingWriter::set_level(int level) {
+    if (level == level_) return;
+    // All parts so far have been flushed, so this writes nothing.
+    stream_.avail_in = 0;
+    stream_.next_out = buffer_.data();
+    stream_.avail_out = static_cast<::uInt>(buffer_.size());
+    ::deflateParams(&stream_, level, Z_DEFAULT_STRATEGY);
+    level_ = level;
+}
+
+}  // namespace k8s_sd::inline v0::sim

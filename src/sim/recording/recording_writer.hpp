@@ -1,0 +1,103 @@
+#pragma once
+
+#include "k8s_sd/sim/recording.hpp"
+#include "sim/recording/anonymiser.hpp"
+#include "sim/recording/recording_format.hpp"
+
+#include <zlib.h>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace k8s_sd::inline v0::sim {
+
+/// The file of a recording, compressed, and those after it. Each part is flushed, so a recording of
+/// a killed program is readable. Thread-safe.
+///
+/// A replay needs the list of each collection before its watch. So a watch that would be the first
+/// request of its collection in a later file must be a list: see Request::expects_list.
+class RecordingWriter {
+ public:
+    /// The exchange of a part, and its file.
+    struct Place {
+        std::uint64_t file = 0;      ///< number of the file
+        std::uint64_t stream = 0;    ///< number of the connection
+        bool is_first_list = false;  ///< of its collection in this file
+    };
+
+    RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path,
+                    RecordingOptions options);
+    ~RecordingWriter();
+    RecordingWriter(const RecordingWriter&) = delete;
+    RecordingWriter& operator=(const RecordingWriter&) = delete;
+
+    /// The replacements of the present file; null: names stay.
+    std::shared_ptr<Anonymiser> names() const;
+    bool is_anonymous() const noexcept { return options_.anonymise; }
+    bool has_ended() const noexcept { return ended_; }
+    /// The number of the present file.
+    std::uint64_t file() const noexcept { return file_number_; }
+    std::uint64_t next_stream();
+    TimePoint now() const noexcept { return clock_->now(); }
+
+    /// The beginning of an exchange.
+    struct Request {
+        Place place{};
+        bool expects_list = false;  ///< not to be sent: the version has expired for this client
+    };
+    /// Begins an exchange with a server, or a new file with it if the present one is full.
+    Request begin(std::uint64_t stream, const std::string& server, const CollectionRequest&);
+    /// Adds a part. One for an earlier file is dropped.
+    /// \param is_compressed  by the server: deflate would only cost time
+    void add(RecordedPart::Kind, const Place&, std::string_view text, bool is_compressed = false);
+    void end();
+
+ private:
+    /// Reports to the host, without the mutex.
+    struct Report {
+        std::string ended{};  ///< why the recording has ended
+        std::string full{};   ///< how it goes on
+    };
+
+    void begin_file();
+    /// Begins the next file, if the present one is full and it is time.
+    void go_on(Report&);
+    /// \param cuts_first_list  a collection has no complete list in this file
+    void on_full(bool cuts_first_list, Report&);
+    void report(const Report&) const;
+    void finish(std::string_view line);
+    bool write(std::string_view text, int flush);
+    void set_level(int level);
+
+    const std::shared_ptr<Clock> clock_;
+    const std::string path_;
+    const RecordingOptions options_;
+    mutable std::mutex mutex_;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+    std::shared_ptr<Anonymiser> names_;
+    ::z_stream stream_{};
+    int level_ = 0;
+    std::array<::Bytef, 16384> buffer_{};
+    TimePoint start_{};  ///< of the file
+    std::uint64_t written_ = 0;
+    std::uint64_t streams_ = 0;
+    bool is_full_ = false;
+    TimePoint next_file_at_{};  ///< not before
+    int cut_lists_ = 0;         ///< files in a row without room for a list
+    /// A collection in the present file.
+    struct Collection {
+        bool is_listed = false;  ///< a list has begun
+        bool is_asked_to_list = false;
+    };
+    std::map<std::string, Collection> collections_;  ///< by server, path and selectors
+    std::atomic<std::uint64_t> file_number_ = 0;
+    std::atomic<bool> ended_ = false;
+};
+
+}  // namespace k8s_sd::inline v0::sim
