@@ -371,8 +371,9 @@ RouteEvents Program::route_events() {
             .trouble =
                 [this] {
                     return trouble_ + guard_.trouble() + (files_ ? files_->problems() : "") +
-                           monitors_.trouble() + idle_monitors_.lines(jobs_);
+                           monitors_.trouble();
                 },
+            .idle_monitors = [this] { return idle_monitors_.lines(jobs_); },
             .monitors = [this] { return monitors_.json(); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,

@@ -29,7 +29,7 @@ HttpServer::Reply readiness(const ServedJobs& jobs, const TargetAllocator& alloc
     if (allocator.options().enabled() && !allocator.view()) waits += allocator.trouble() + "\n";
     const std::string notes = (events.ready_with_left_out_jobs ? left_out : "") + events.trouble() +
                               jobs.failed() + jobs.failed_targets() + jobs.stale() +
-                              jobs.unconfirmed();
+                              jobs.unconfirmed() + events.idle_monitors();
     if (!waits.empty()) return text_reply(503, waits + notes);
     return text_reply(200, "ok\n" + notes);
 }

@@ -18,6 +18,8 @@ struct RouteEvents {
     std::function<std::string()> metrics;  ///< of the library, as text
     /// Problems with the configuration, certificates and files, one a line.
     std::function<std::string()> trouble;
+    /// Jobs of monitors without targets, and why, one a line: no problem of this program.
+    std::function<std::string()> idle_monitors;
     std::function<std::string()> monitors;  ///< all monitors of the cluster, as JSON
     support::HttpRoutes::Handler reload;    ///< POST /-/reload
     boost::asio::any_io_executor executor;  ///< of the server

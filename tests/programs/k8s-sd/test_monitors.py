@@ -103,6 +103,7 @@ class Serving(unittest.TestCase):
                 self.assertTrue(why["remedy"])
                 line = f"job {SHOP} has no targets: all of its targets are dropped".encode()
                 until(lambda: line in server.ask("/readyz")[2])
+                self.assertNotIn(b"has no targets", server.ask("/api/ui/health")[2])
                 self.assertRegex(server.ask("/metrics")[2].decode(),
                                  r"k8s_sd_bridge_jobs_without_targets [1-9]")
 

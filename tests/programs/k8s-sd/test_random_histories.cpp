@@ -48,6 +48,7 @@ struct Service {
           routes(k8s_sd_program::routes(jobs, allocator, metrics,
                                         {.metrics = [] { return std::string(); },
                                          .trouble = [] { return std::string(); },
+                                         .idle_monitors = [] { return std::string(); },
                                          .monitors = [] { return std::string(); },
                                          .reload = [](const auto&, const auto&) {},
                                          .executor = strand,

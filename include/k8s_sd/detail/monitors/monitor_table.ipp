@@ -106,7 +106,7 @@ std::vector<SharedRulePtr> compile_rules(const ScrapeJob& job, PatternBudget& pa
 }
 
 /// Roughly the memory of the compiled rules, without their patterns for RE2.
-std::size_t bytes_of_rules(const ScrapeConfig& config) {
+std::size_t bytes_of_compiled(const ScrapeConfig& config) {
     constexpr std::size_t per_rule = 1024;
     constexpr std::size_t per_byte = 16;  // of a selector: of many short conditions
     std::size_t bytes = 0;
@@ -612,7 +612,7 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
             constexpr std::size_t per_instruction = 16;  // bytes, roughly
             const std::size_t before = patterns.spent();
             made.rules = compile_rules(*made.job->job, patterns);
-            made.bytes = generated_bytes(job.config) + bytes_of_rules(made.job->job->scrape) +
+            made.bytes = generated_bytes(job.config) + bytes_of_compiled(made.job->job->scrape) +
                          (patterns.spent() - before) * per_instruction;
         } catch (const ConfigError& e) {
             return MonitorRefusal{"the job " + job.origin + " is unusable: " + e.problem(),

@@ -162,6 +162,9 @@ void JobTargets::update_table(const k8s_sd::ProviderDiff& provider) {
 
 TargetTable& JobTargets::table(Listing::TimePoint now) {
     table_asked_ = now;
+    // Not once for each part that is read of a large table.
+    const bool is_unread = table_ && !table_->complete();
+    if (is_unread) return *table_;
     if (!table_) {
         TargetTable::Groups groups;
         for (const auto& [id, provider] : providers_) {
