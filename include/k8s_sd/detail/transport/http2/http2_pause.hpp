@@ -9,8 +9,8 @@
 namespace k8s_sd::inline v0::detail {
 
 /// The pause of a server that has complained with ENHANCE_YOUR_CALM: no request by HTTP/2 for 30 s,
-/// then for 30 s more one after the other, because all at once would provoke it again. Shared by all
-/// clients of the server, whatever their credentials. Thread-safe.
+/// then for 30 s more one after the other, because all at once would provoke it again. Shared by
+/// all clients of the server, whatever their credentials. Thread-safe.
 class K8S_SD_EXPORT Http2Pause {
  public:
     /// The time at which the owner may send; empty: it has none.
