@@ -199,10 +199,6 @@ def run(items, options):
                   announces=options.announces)
     if sanitized(setup.discover):
         setup.memory_factor, setup.slowness = 8, 4
-    if options.http2:
-        authority = Authority(folder)
-        authority.server()
-        setup.http2 = lambda world: Nghttpx(world, authority)
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     again = []
 
@@ -224,8 +220,15 @@ def run(items, options):
             print(f"  {result.complaint}", flush=True)
 
     try:
+        if options.http2:
+            authority = Authority(folder)
+            authority.server()
+            setup.http2 = lambda world: Nghttpx(world, authority)
         play_all(with_seeds(items, options), setup, options.jobs, on_first_result)
         play_all(again, setup, max(options.jobs // 4, 1), on_result)
+    except Skipped as reason:
+        print(reason)
+        return 0
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""

@@ -108,14 +108,14 @@ std::vector<Case> cases() {
     };
 }
 
-std::string content_of(const std::string& path) {
+std::string content_or_nothing(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// kubectl has inlined the contents of the files.
 std::string pem(const std::string& text, const std::string& file) {
-    return file.empty() ? text : content_of(file);
+    return file.empty() ? text : content_or_nothing(file);
 }
 
 void put(json::object& object, std::string_view key, const std::string& value) {

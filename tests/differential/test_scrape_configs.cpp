@@ -185,7 +185,7 @@ TEST_CASE("Scrape configurations: Prometheus accepts the same recorded files") {
     std::vector<std::string> files;
     for (const char* name : {"prometheus-documentation.yml", "prometheus-operator.yml"}) {
         files.push_back(without_newer_keys(
-            content_of(std::string(K8S_SD_TEST_DATA "/scrape_configs/") + name)));
+            content_of(std::filesystem::path(K8S_SD_TEST_DATA "/scrape_configs") / name)));
     }
     for (const auto& file :
          std::filesystem::directory_iterator(K8S_SD_TEST_DATA "/../fuzz/corpus/scrape_configs")) {

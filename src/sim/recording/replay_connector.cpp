@@ -91,6 +91,7 @@ class ReplayConnector::Player {
     void add_request(const RecordedPart& request, const std::shared_ptr<const Response>& response) {
         std::string key = request_key(request.text);
         responses_[key].push_back(response);
+        if (is_for_documents(request.text)) return;
         CollectionRequest collection = collection_request(request.text);
         if (collections_.empty()) begins_midway_ = !collection.lists() || collection.has_version;
         collections_[std::move(collection.collection)].push_back(

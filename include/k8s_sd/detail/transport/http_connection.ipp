@@ -530,6 +530,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         stream_id_ = connection->open(request.text, *request.http2, request.secret_body, *this);
         if (stream_id_ == 0) return find_connection();
         shared_ = connection;
+        exchange_->http1.reset();  // of an attempt before
         timer_.reset();
         limit(request.idle_timeout, request.idle_error);
     }
