@@ -52,7 +52,7 @@ class Program {
             run_until([&] { return diffs_ == jobs_; });
         });
         result.steady_mb = memory_mb("VmRSS") - base;
-        if (::write(server_.start, "!", 1) != 1) std::abort();
+        if (::write(server_.input, "!", 1) != 1) std::abort();
         result.burst_cpu = timed([&] { run_until([&] { return burst_done_; }); });
         result.after_burst_mb = memory_mb("VmRSS") - base;
         result.changes = static_cast<double>(changes_);
