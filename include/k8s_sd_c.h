@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Exports a function of the library. */
 #if defined(__GNUC__)
 #define K8S_SD_API __attribute__((visibility("default")))
 #else

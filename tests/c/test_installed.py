@@ -148,17 +148,22 @@ class Installed(unittest.TestCase):
                 process.kill()
 
     def test_cpp_without_exceptions(self):
-        program = self.compile("K8S_SD_CXX", "no_exceptions.cpp", "-std=c++11", "-fno-exceptions",
-                               "-fno-rtti", *pkg_config("--cflags", "--libs"))
         config = self.folder / "prometheus.yml"
-        missing = subprocess.run([program, config], env=ENVIRONMENT, text=True, check=False,
-                                 stderr=subprocess.PIPE)
-        self.assertEqual((missing.returncode, missing.stderr),
-                         (2, f"{config}: No such file or directory\n"))
-        config.write_text("scrape_configs: [{job_name: web, kubernetes_sd_configs: "
-                          f"[{{role: pod, api_server: '{self.server.url}'}}]}}]", encoding="utf-8")
-        process = self.start(program, config)
-        self.assertEqual(process.stdout.readline(), "scrape web http://10.0.0.1:80/metrics\n")
+        for libraries in all_libraries():
+            with self.subTest(libraries[-1]):
+                config.unlink(missing_ok=True)
+                program = self.compile("K8S_SD_CXX", "no_exceptions.cpp", "-std=c++11",
+                                       "-fno-exceptions", "-fno-rtti", *libraries)
+                missing = subprocess.run([program, config], env=ENVIRONMENT, text=True,
+                                         check=False, stderr=subprocess.PIPE)
+                self.assertEqual((missing.returncode, missing.stderr),
+                                 (2, f"{config}: No such file or directory\n"))
+                config.write_text(
+                    "scrape_configs: [{job_name: web, kubernetes_sd_configs: "
+                    f"[{{role: pod, api_server: '{self.server.url}'}}]}}]", encoding="utf-8")
+                process = self.start(program, config)
+                self.assertEqual(process.stdout.readline(),
+                                 "scrape web http://10.0.0.1:80/metrics\n")
 
     def test_a_loop_of_libevent(self):
         if subprocess.run(["pkg-config", "--exists", "libevent_core"], check=False).returncode:
