@@ -3,7 +3,7 @@
 # cannot parse.
 find_program(K8S_SD_DOXYGEN doxygen)
 mark_as_advanced(K8S_SD_DOXYGEN)
-if(K8S_SD_DOXYGEN)
+if(K8S_SD_DOXYGEN AND EXISTS ${PROJECT_SOURCE_DIR}/docs/Doxyfile.in)  # packages lack docs/
     set(K8S_SD_REFERENCE_DIR ${PROJECT_BINARY_DIR}/reference)
     configure_file(docs/Doxyfile.in Doxyfile @ONLY)
     add_custom_target(reference
