@@ -65,10 +65,11 @@ constexpr int usual_level = 3;
 }  // namespace
 
 RecordingWriter::RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path,
-                                 RecordingOptions options)
+                                 RecordingOptions options, std::uint64_t max_text)
     : clock_(std::move(clock)),
       path_(path),
       options_(std::move(options)),
+      max_text_(max_text),
       file_(nullptr, &std::fclose),
       level_(usual_level),
       next_file_at_(clock_->now()) {
@@ -129,9 +130,9 @@ void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::stri
             const std::string line =
                 line_of(kind, place.stream, clock_->now() - start_, text.size());
             set_level(is_compressed ? Z_NO_COMPRESSION : usual_level);
-            // The limit is one of compressed bytes; an incompressible part must fit, too.
-            if (written_ + line.size() + text.size() + 1000 > options_.max_bytes) {
-                on_full(kind == RecordedPart::Kind::bytes && place.is_first_list, news);
+            const std::string limit = limit_before(line.size() + text.size());
+            if (!limit.empty()) {
+                on_full(limit, kind == RecordedPart::Kind::bytes && place.is_first_list, news);
             } else if (!write(line, Z_NO_FLUSH) || !write(text, Z_NO_FLUSH) ||
                        !write("\n", Z_SYNC_FLUSH)) {
                 ended_ = true;
@@ -148,12 +149,25 @@ void RecordingWriter::end() {
     ended_ = true;
 }
 
+std::string RecordingWriter::limit_before(std::size_t part) const {
+    // For what zlib adds, and for the last line.
+    constexpr std::size_t spare = 1000;
+    if (written_ + part + spare > options_.max_bytes) {
+        return "its limit of " + std::to_string(options_.max_bytes) + " bytes";
+    }
+    if (text_ + part + spare > max_text_) {
+        return "its limit of " + std::to_string(max_text_) + " bytes of text";
+    }
+    return {};
+}
+
 void RecordingWriter::begin_file() {
     rotate(path_, options_.former_files);
     file_ = open_or_throw(path_);
     names_ = options_.anonymise ? make_anonymiser(path_ + ".names") : nullptr;
     start_ = clock_->now();
     written_ = 0;
+    text_ = 0;
     collections_.clear();
     write(recording_head, Z_SYNC_FLUSH);
 }
@@ -176,10 +190,9 @@ void RecordingWriter::go_on(Report& news) {
                 path_ + ".1";
 }
 
-void RecordingWriter::on_full(bool cuts_first_list, Report& news) {
+void RecordingWriter::on_full(const std::string& limit, bool cuts_first_list, Report& news) {
     finish(recording_full);
     is_full_ = true;
-    const std::string limit = "its limit of " + std::to_string(options_.max_bytes) + " bytes";
     cut_lists_ = cuts_first_list ? cut_lists_ + 1 : 0;
     if (options_.former_files == 0) {
         ended_ = true;
@@ -205,6 +218,7 @@ void RecordingWriter::report(const Report& news) const {
 void RecordingWriter::finish(std::string_view line) { write(line, Z_FINISH); }
 
 bool RecordingWriter::write(std::string_view text, int flush) {
+    text_ += text.size();
     // zlib does not change its input.
     stream_.next_in = reinterpret_cast<::Bytef*>(const_cast<char*>(text.data()));
     stream_.avail_in = static_cast<::uInt>(text.size());

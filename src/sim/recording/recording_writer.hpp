@@ -31,8 +31,9 @@ class RecordingWriter {
         bool is_first_list = false;  ///< of its collection in this file
     };
 
-    RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path,
-                    RecordingOptions options);
+    /// \param max_text  of a file, decompressed: no more can be replayed
+    RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path, RecordingOptions options,
+                    std::uint64_t max_text = max_recorded_text);
     ~RecordingWriter();
     RecordingWriter(const RecordingWriter&) = delete;
     RecordingWriter& operator=(const RecordingWriter&) = delete;
@@ -65,11 +66,14 @@ class RecordingWriter {
         std::string full{};   ///< how it goes on
     };
 
+    /// The limit that a further part would exceed; empty: none.
+    std::string limit_before(std::size_t part) const;
     void begin_file();
     /// Begins the next file, if the present one is full and it is time.
     void go_on(Report&);
-    /// \param cuts_first_list  a collection has no complete list in this file
-    void on_full(bool cuts_first_list, Report&);
+    /// \param limit  in words \param cuts_first_list  a collection has no complete list in this
+    /// file
+    void on_full(const std::string& limit, bool cuts_first_list, Report&);
     void report(const Report&) const;
     void finish(std::string_view line);
     bool write(std::string_view text, int flush);
@@ -78,14 +82,16 @@ class RecordingWriter {
     const std::shared_ptr<Clock> clock_;
     const std::string path_;
     const RecordingOptions options_;
+    const std::uint64_t max_text_;
     mutable std::mutex mutex_;
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
     std::shared_ptr<Anonymiser> names_;
     ::z_stream stream_{};
     int level_ = 0;
     std::array<::Bytef, 16384> buffer_{};
-    TimePoint start_{};  ///< of the file
-    std::uint64_t written_ = 0;
+    TimePoint start_{};          ///< of the file
+    std::uint64_t written_ = 0;  ///< bytes of the file
+    std::uint64_t text_ = 0;     ///< their decompressed size
     std::uint64_t streams_ = 0;
     bool is_full_ = false;
     TimePoint next_file_at_{};  ///< not before

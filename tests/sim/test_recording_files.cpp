@@ -1,0 +1,102 @@
+// The files of recordings: their limits, their names, and what can happen to them on disk.
+
+#include "k8s_sd/sim/manual_clock.hpp"
+#include "k8s_sd/sim/recording.hpp"
+#include "sim/recording/recording_format.hpp"
+#include "sim/recording/recording_writer.hpp"
+#include "support/recordings.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+
+namespace {
+
+/// A writer of a test, and what it reports.
+class TestedWriter {
+ public:
+    explicit TestedWriter(const std::string& path, sim::RecordingOptions options = {},
+                          std::uint64_t max_text = sim::max_recorded_text)
+        : writer(clock, path, reporting(std::move(options)), max_text) {}
+
+    /// Adds bytes of a response.
+    void add(const std::string& text) {
+        writer.add(sim::RecordedPart::Kind::bytes, {.file = writer.file(), .stream = 1}, text);
+    }
+
+    std::vector<std::string> ended{};
+    std::vector<std::string> full{};
+    const std::shared_ptr<sim::ManualClock> clock = std::make_shared<sim::ManualClock>();
+    sim::RecordingWriter writer;
+
+ private:
+    sim::RecordingOptions reporting(sim::RecordingOptions options) {
+        options.on_end = [this](const std::string& why) { ended.push_back(why); };
+        options.on_full = [this](const std::string& line) { full.push_back(line); };
+        return options;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("Recording files: a file is full before its text is too long for a replay") {
+    constexpr std::uint64_t max_text = 100'000;
+    const std::string zeros(10'000, '0');
+    const RecordingFile file;
+    TestedWriter tested(file.path, {}, max_text);
+    for (int i = 0; i < 20; ++i) tested.add(zeros);
+    CHECK(tested.ended ==
+          std::vector<std::string>{"it has reached its limit of 100000 bytes of text"});
+    CHECK(file.bytes().size() < 10'000);
+    CHECK(sim::recorded_text(file.bytes(), max_text).size() > 90'000);
+    const sim::Recording recording = sim::parse_recording(file.bytes());
+    CHECK(recording.end == sim::RecordingEnd::full);
+    CHECK(recording.parts.size() == 9);
+}
+
+TEST_CASE("Recording files: each file has its own limit of text") {
+    const RecordingFile file;
+    const RecordingFile former(file.path + ".1");
+    TestedWriter tested(file.path, {.former_files = 1}, 100'000);
+    const std::string zeros(10'000, '0');
+    for (int i = 0; i < 15; ++i) tested.add(zeros);
+    CHECK(tested.ended.empty());
+    CHECK(tested.full.size() == 1);
+    tested.writer.end();
+    CHECK(sim::read_recording(former.path).parts.size() == 9);
+    CHECK(sim::read_recording(file.path).parts.size() == 5);
+}
+
+TEST_CASE("Recording files: a text beyond the limit is refused, not read in part") {
+    const RecordingFile file;
+    TestedWriter tested(file.path);
+    tested.add(std::string(100'000, '0'));
+    tested.writer.end();
+    CHECK(sim::recorded_text(file.bytes(), 101'000).size() > 100'000);
+    CHECK_THROWS_AS(sim::recorded_text(file.bytes(), 100'000), std::runtime_error);
+}
+
+TEST_CASE("Recording files: large files are read to their end") {
+    const RecordingFile file;
+    TestedWriter tested(file.path);
+    std::mt19937 random(1);
+    for (int i = 0; i < 100; ++i) {
+        std::string text(10'000, ' ');
+        for (char& c : text) c = static_cast<char>(random());
+        tested.add(text);
+    }
+    tested.writer.end();
+    REQUIRE(file.bytes().size() > 900'000);
+    const sim::Recording recording = sim::read_recording(file.path);
+    CHECK(recording.end == sim::RecordingEnd::complete);
+    CHECK(recording.parts.size() == 100);
+}
