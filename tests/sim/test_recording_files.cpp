@@ -9,6 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -45,6 +46,14 @@ class TestedWriter {
         return options;
     }
 };
+
+/// 10 kB that cannot be compressed.
+std::string random_text(int seed) {
+    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+    std::string text(10'000, ' ');
+    for (char& c : text) c = static_cast<char>(random());
+    return text;
+}
 
 }  // namespace
 
@@ -88,15 +97,37 @@ TEST_CASE("Recording files: a text beyond the limit is refused, not read in part
 TEST_CASE("Recording files: large files are read to their end") {
     const RecordingFile file;
     TestedWriter tested(file.path);
-    std::mt19937 random(1);
-    for (int i = 0; i < 100; ++i) {
-        std::string text(10'000, ' ');
-        for (char& c : text) c = static_cast<char>(random());
-        tested.add(text);
-    }
+    for (int i = 0; i < 100; ++i) tested.add(random_text(i));
     tested.writer.end();
     REQUIRE(file.bytes().size() > 900'000);
     const sim::Recording recording = sim::read_recording(file.path);
     CHECK(recording.end == sim::RecordingEnd::complete);
     CHECK(recording.parts.size() == 100);
+}
+
+TEST_CASE("Recording files: a full file that cannot be renamed stays, and recording ends") {
+    const RecordingFile file;
+    const std::filesystem::path obstacle = file.path + ".1";
+    std::filesystem::create_directory(obstacle);
+    TestedWriter tested(file.path, {.max_bytes = 20'000, .former_files = 1});
+    for (int i = 0; i < 5; ++i) tested.add(random_text(i));
+    const sim::Recording recording = sim::read_recording(file.path);
+    const std::vector<std::string> ended = tested.ended;
+    std::filesystem::remove(obstacle);
+    REQUIRE(ended.size() == 1);
+    CHECK(ended[0].starts_with(file.path + " stays as it is, since it cannot become " +
+                               obstacle.string() + ": "));
+    CHECK(recording.end == sim::RecordingEnd::full);
+    CHECK(recording.parts.size() == 1);
+}
+
+TEST_CASE("Recording files: a former recording that cannot be renamed is not overwritten") {
+    const RecordingFile file;
+    TestedWriter(file.path).add("former");
+    const std::string bytes = file.bytes();
+    const std::filesystem::path obstacle = file.path + ".1";
+    std::filesystem::create_directory(obstacle);
+    CHECK_THROWS_AS(TestedWriter(file.path, {.former_files = 1}), std::runtime_error);
+    std::filesystem::remove(obstacle);
+    CHECK(file.bytes() == bytes);
 }

@@ -23,13 +23,19 @@ std::FILE* open_private(const std::string& path) {
     return file;
 }
 
+/// \returns whether there was such a file \throws std::runtime_error if it has to keep its name
+bool move(const std::string& from, const std::string& to) {
+    if (std::rename(from.c_str(), to.c_str()) == 0) return true;
+    if (errno == ENOENT) return false;
+    throw std::runtime_error(from + " stays as it is, since it cannot become " + to + ": " +
+                             std::generic_category().message(errno));
+}
+
 /// Keeps so many former recordings: FILE.1 is the last one, with its names.
+/// \throws std::runtime_error before a recording would be overwritten
 void rotate(const std::string& path, unsigned former_files) {
     const auto numbered = [&](unsigned number) {
         return path + (number == 0 ? "" : "." + std::to_string(number));
-    };
-    const auto move = [](const std::string& from, const std::string& to) {
-        return std::rename(from.c_str(), to.c_str()) == 0;
     };
     for (unsigned number = former_files; number > 0; --number) {
         const std::string from = numbered(number - 1);
