@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -130,4 +131,18 @@ TEST_CASE("Recording files: a former recording that cannot be renamed is not ove
     CHECK_THROWS_AS(TestedWriter(file.path, {.former_files = 1}), std::runtime_error);
     std::filesystem::remove(obstacle);
     CHECK(file.bytes() == bytes);
+}
+
+TEST_CASE("Recording files: only the owner may read them, even if they existed") {
+    const RecordingFile file;
+    for (const std::string& path : {file.path, file.names()}) {
+        std::ofstream(path) << "a longer text than a recording without any part, which is gone then";
+        std::filesystem::permissions(path, std::filesystem::perms{0644});
+    }
+    TestedWriter(file.path, {.anonymise = true}).writer.end();
+    for (const std::string& path : {file.path, file.names()}) {
+        CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms{0600});
+    }
+    CHECK(sim::read_recording(file.path).end == sim::RecordingEnd::complete);
+    CHECK(std::filesystem::file_size(file.names()) == 0);
 }

@@ -1,6 +1,7 @@
 #include "sim/recording/recording_writer.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 #include <chrono>
@@ -14,12 +15,25 @@ namespace k8s_sd::inline v0::sim {
 
 namespace {
 
+/// An existing file keeps its mode when it is opened. Devices and pipes need no other one.
+bool make_private(int descriptor) {
+    struct ::stat status{};
+    if (::fstat(descriptor, &status) != 0) return false;
+    if (!S_ISREG(status.st_mode)) return true;
+    return ::fchmod(descriptor, 0600) == 0 && ::ftruncate(descriptor, 0) == 0;
+}
+
 /// Recordings contain environment variables of pods: only the user may read them. Children of the
 /// process do not inherit the descriptor.
 std::FILE* open_private(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
-    if (descriptor >= 0 && !file) ::close(descriptor);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor < 0) return nullptr;
+    std::FILE* file = make_private(descriptor) ? ::fdopen(descriptor, "wb") : nullptr;
+    if (!file) {
+        const int error = errno;
+        ::close(descriptor);
+        errno = error;
+    }
     return file;
 }
 
