@@ -2,12 +2,14 @@
 
 #include "k8s_sd/sim/manual_clock.hpp"
 #include "k8s_sd/sim/recording.hpp"
+#include "sim/recording/anonymiser.hpp"
 #include "sim/recording/recording_format.hpp"
 #include "sim/recording/recording_writer.hpp"
 #include "support/recordings.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <cstddef>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -145,4 +147,34 @@ TEST_CASE("Recording files: only the owner may read them, even if they existed")
     }
     CHECK(sim::read_recording(file.path).end == sim::RecordingEnd::complete);
     CHECK(std::filesystem::file_size(file.names()) == 0);
+}
+
+TEST_CASE("Recording files: the names of an anonymous file count as well") {
+    const RecordingFile file;
+    TestedWriter tested(file.path, {.max_bytes = 20'000, .anonymise = true});
+    for (int i = 0; i < 1000 && tested.ended.empty(); ++i) {
+        tested.add(tested.writer.names()->text(std::string(60, 'x') + std::to_string(i)));
+    }
+    CHECK(tested.ended == std::vector<std::string>{"it has reached its limit of 20000 bytes"});
+    CHECK(std::filesystem::file_size(file.names()) > 5'000);
+    CHECK(std::filesystem::file_size(file.names()) + file.bytes().size() <= 20'000);
+}
+
+TEST_CASE("Recording files: a full file takes no more, and the next one does") {
+    asio::io_context io;
+    const RecordingFile file;
+    const RecordingFile former(file.path + ".1");
+    TestedWriter tested(file.path, {.max_bytes = 20'000, .former_files = 1});
+    const sim::RecordingWriter::Place first{.file = 0, .stream = 1};
+    CHECK(tested.writer.takes(first));
+    // The second file may begin at once, the third one later.
+    for (int i = 0; i < 4; ++i) tested.add(random_text(i));
+    const sim::RecordingWriter::Place second{.file = 1, .stream = 1};
+    CHECK_FALSE(tested.writer.takes(first));
+    CHECK_FALSE(tested.writer.takes(second));
+    CHECK(tested.writer.file() == 1);
+    tested.clock->advance(io, std::chrono::minutes(10));
+    CHECK_FALSE(tested.writer.takes(second));
+    CHECK(tested.writer.file() == 2);
+    CHECK(tested.writer.takes({.file = 2, .stream = 1}));
 }

@@ -56,7 +56,7 @@ K8S_SD_EXPORT Recording read_recording(const std::string& path);
 
 /// Options of a RecordingConnector.
 struct RecordingOptions {
-    /// Of a file. It is full at 2 GiB of decompressed text, too.
+    /// Of a file, with its names. It is full at 2 GiB of decompressed text, too.
     std::uint64_t max_bytes = std::uint64_t{256} << 20;
     /// So many former files are kept: FILE becomes FILE.1, FILE.1 becomes FILE.2. Zero: recording
     /// ends with the file. Otherwise a full file is followed by the next one. Each collection is

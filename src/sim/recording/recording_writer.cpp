@@ -67,22 +67,33 @@ OwnedFile open_or_throw(const std::string& path) {
     return file;
 }
 
-/// Writes each replacement with its original text into a file of the user.
-std::shared_ptr<Anonymiser> make_anonymiser(const std::string& path) {
-    std::shared_ptr<std::FILE> file = open_or_throw(path);
-    return std::make_shared<Anonymiser>(
-        [file = std::move(file)](std::string_view replacement, std::string_view original) {
-            const std::string line = std::string(replacement) + ' ' + std::string(original) + '\n';
-            std::fwrite(line.data(), 1, line.size(), file.get());
-            std::fflush(file.get());
-        });
-}
-
 /// Of zlib. Lists repeat themselves: level 3 finds longer matches than level 1, which takes less
 /// time.
 constexpr int usual_level = 3;
 
 }  // namespace
+
+class RecordingWriter::NamesFile {
+ public:
+    explicit NamesFile(const std::string& path) : file_(open_or_throw(path)) {}
+
+    /// Adds a replacement with its original text. Called under the mutex of the anonymiser.
+    void add(std::string_view replacement, std::string_view original) {
+        const std::string line = std::string(replacement) + ' ' + std::string(original) + '\n';
+        size_ += line.size();
+        if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
+            std::fflush(file_.get()) != 0) {
+            has_failed_ = true;
+        }
+    }
+    std::uint64_t size() const noexcept { return size_; }
+    bool has_failed() const noexcept { return has_failed_; }
+
+ private:
+    const OwnedFile file_;
+    std::atomic<std::uint64_t> size_ = 0;
+    std::atomic<bool> has_failed_ = false;
+};
 
 RecordingWriter::RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path,
                                  RecordingOptions options, std::uint64_t max_text)
@@ -139,6 +150,18 @@ RecordingWriter::Request RecordingWriter::begin(std::uint64_t stream, const std:
     return result;
 }
 
+bool RecordingWriter::takes(const Place& place) {
+    Report news;
+    bool result = false;
+    {
+        const std::lock_guard lock(mutex_);
+        go_on(news);
+        result = !ended_ && !is_full_ && place.file == file_number_;
+    }
+    report(news);
+    return result;
+}
+
 void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::string_view text,
                           bool is_compressed) {
     Report news;
@@ -151,7 +174,10 @@ void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::stri
                 line_of(kind, place.stream, clock_->now() - start_, text.size());
             set_level(is_compressed ? Z_NO_COMPRESSION : usual_level);
             const std::string limit = limit_before(line.size() + text.size());
-            if (!limit.empty()) {
+            if (names_file_ && names_file_->has_failed()) {
+                ended_ = true;
+                news.ended = path_ + ".names cannot be written";
+            } else if (!limit.empty()) {
                 on_full(limit, kind == RecordedPart::Kind::bytes && place.is_first_list, news);
             } else if (!write(line, Z_NO_FLUSH) || !write(text, Z_NO_FLUSH) ||
                        !write("\n", Z_SYNC_FLUSH)) {
@@ -172,7 +198,8 @@ void RecordingWriter::end() {
 std::string RecordingWriter::limit_before(std::size_t part) const {
     // For what zlib adds, and for the last line.
     constexpr std::size_t spare = 1000;
-    if (written_ + part + spare > options_.max_bytes) {
+    const std::uint64_t names = names_file_ ? names_file_->size() : 0;
+    if (written_ + names + part + spare > options_.max_bytes) {
         return "its limit of " + std::to_string(options_.max_bytes) + " bytes";
     }
     if (text_ + part + spare > max_text_) {
@@ -184,7 +211,13 @@ std::string RecordingWriter::limit_before(std::size_t part) const {
 void RecordingWriter::begin_file() {
     rotate(path_, options_.former_files);
     file_ = open_or_throw(path_);
-    names_ = options_.anonymise ? make_anonymiser(path_ + ".names") : nullptr;
+    if (options_.anonymise) {
+        names_file_ = std::make_shared<NamesFile>(path_ + ".names");
+        names_ = std::make_shared<Anonymiser>(
+            [file = names_file_](std::string_view replacement, std::string_view original) {
+                file->add(replacement, original);
+            });
+    }
     start_ = clock_->now();
     written_ = 0;
     text_ = 0;

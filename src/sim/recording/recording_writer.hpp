@@ -54,12 +54,16 @@ class RecordingWriter {
     };
     /// Begins an exchange with a server, or a new file with it if the present one is full.
     Request begin(std::uint64_t stream, const std::string& server, const CollectionRequest&);
+    /// Whether a part for this place is recorded now. If not, none of its exchange will be.
+    bool takes(const Place&);
     /// Adds a part. One for an earlier file is dropped.
     /// \param is_compressed  by the server: deflate would only cost time
     void add(RecordedPart::Kind, const Place&, std::string_view text, bool is_compressed = false);
     void end();
 
  private:
+    class NamesFile;
+
     /// Reports to the host, without the mutex.
     struct Report {
         std::string ended{};  ///< why the recording has ended
@@ -86,6 +90,7 @@ class RecordingWriter {
     mutable std::mutex mutex_;
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
     std::shared_ptr<Anonymiser> names_;
+    std::shared_ptr<NamesFile> names_file_;  ///< with their originals; null: names stay
     ::z_stream stream_{};
     int level_ = 0;
     std::array<::Bytef, 16384> buffer_{};
