@@ -138,7 +138,8 @@ TEST_CASE("Recording files: a former recording that cannot be renamed is not ove
 TEST_CASE("Recording files: only the owner may read them, even if they existed") {
     const RecordingFile file;
     for (const std::string& path : {file.path, file.names()}) {
-        std::ofstream(path) << "a longer text than a recording without any part, which is gone then";
+        std::ofstream(path)
+            << "a longer text than a recording without any part, which is gone then";
         std::filesystem::permissions(path, std::filesystem::perms{0644});
     }
     TestedWriter(file.path, {.anonymise = true}).writer.end();

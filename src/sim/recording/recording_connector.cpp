@@ -144,9 +144,6 @@ class RecordingConnector::Stream final : public ByteStream {
         void read(std::string_view bytes) {
             // Otherwise text would add names to a file that does not get it.
             if (!response || !writer->takes(place)) return;
-            if (place.is_first_list && writer->now() - began >= min_life) {
-                place.is_first_list = false;
-            }
             if (response->keeps_bytes()) return add_bytes(bytes);
             add_bytes(response->feed(bytes));
         }

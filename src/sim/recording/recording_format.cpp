@@ -207,7 +207,9 @@ CollectionRequest collection_request(std::string_view request) {
     result.has_version = has_name("resourceVersion") && !has("resourceVersion=0");
     if (has("watch=1") || has("watch=true")) {
         result.purpose = has("sendInitialEvents=true") ? Purpose::streamed_list : Purpose::watch;
-    } else if (!is_for_documents(request) && !has("limit=1") && !has_name("continue")) {
+    } else if (has_name("continue")) {
+        result.purpose = Purpose::page;
+    } else if (!is_for_documents(request) && !has("limit=1")) {
         result.purpose = Purpose::list;
     }
     return result;

@@ -47,7 +47,8 @@ struct CollectionRequest {
         list,           ///< the beginning of a LIST
         streamed_list,  ///< the initial events of a watch
         watch,          ///< from a version
-        other,          ///< a further page, a probe, or no collection
+        page,           ///< a further page of a list
+        other,          ///< a probe, or no collection
     };
     std::string prefix{};      ///< of the server's URL
     std::string collection{};  ///< path and selectors: equal in all its requests

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -17,7 +18,7 @@ namespace {
 
 /// An existing file keeps its mode when it is opened. Devices and pipes need no other one.
 bool make_private(int descriptor) {
-    struct ::stat status{};
+    struct ::stat status {};
     if (::fstat(descriptor, &status) != 0) return false;
     if (!S_ISREG(status.st_mode)) return true;
     return ::fchmod(descriptor, 0600) == 0 && ::ftruncate(descriptor, 0) == 0;
@@ -135,19 +136,43 @@ RecordingWriter::Request RecordingWriter::begin(std::uint64_t stream, const std:
         const std::lock_guard lock(mutex_);
         go_on(news);
         result.place = {.file = file_number_, .stream = stream};
-        const bool counts = request.lists() || request.purpose == CollectionRequest::Purpose::watch;
-        if (options_.former_files > 0 && counts && !ended_ && !is_full_) {
-            Collection& known = collections_[server + request.prefix + ' ' + request.collection];
-            const bool is_listed = known.is_listed;
-            if (request.lists()) known.is_listed = true;
-            result.place.is_first_list = request.lists() && !is_listed;
-            // Once for each collection and file, even if the client does not list then.
-            result.expects_list = !request.lists() && !is_listed && file_number_ > 0 &&
-                                  !std::exchange(known.is_asked_to_list, true);
+        if (options_.former_files > 0 && !ended_ && !is_full_) {
+            result.expects_list = follow_lists(server, request);
         }
     }
     report(news);
     return result;
+}
+
+bool RecordingWriter::follow_lists(const std::string& server, const CollectionRequest& request) {
+    using Purpose = CollectionRequest::Purpose;
+    if (request.purpose == Purpose::other) return false;
+    Collection& known = collections_[server + request.prefix + ' ' + request.collection];
+    if (request.purpose == Purpose::page) {
+        // The former file has the first pages.
+        if (!known.is_listed) known.is_listing = true;
+        return false;
+    }
+    // A request other than for a page comes after the list: it is complete, or has failed.
+    known.is_listing = request.lists() && !known.is_listed;
+    if (request.lists()) {
+        known.is_listed = true;
+        known.is_streamed = request.purpose == Purpose::streamed_list;
+        known.list_began_at = clock_->now();
+        return false;
+    }
+    // Once for each collection and file, even if the client does not list then.
+    return !known.is_listed && file_number_ > 0 && !std::exchange(known.is_asked_to_list, true);
+}
+
+bool RecordingWriter::is_listing() const {
+    // The watch goes on after a streamed list, without another request.
+    constexpr Duration max_streamed_list = std::chrono::minutes(1);
+    return std::any_of(collections_.begin(), collections_.end(), [&](const auto& entry) {
+        const Collection& known = entry.second;
+        return known.is_listing &&
+               (!known.is_streamed || clock_->now() - known.list_began_at < max_streamed_list);
+    });
 }
 
 bool RecordingWriter::takes(const Place& place) {
@@ -178,7 +203,7 @@ void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::stri
                 ended_ = true;
                 news.ended = path_ + ".names cannot be written";
             } else if (!limit.empty()) {
-                on_full(limit, kind == RecordedPart::Kind::bytes && place.is_first_list, news);
+                on_full(limit, news);
             } else if (!write(line, Z_NO_FLUSH) || !write(text, Z_NO_FLUSH) ||
                        !write("\n", Z_SYNC_FLUSH)) {
                 ended_ = true;
@@ -243,10 +268,10 @@ void RecordingWriter::go_on(Report& news) {
                 path_ + ".1";
 }
 
-void RecordingWriter::on_full(const std::string& limit, bool cuts_first_list, Report& news) {
+void RecordingWriter::on_full(const std::string& limit, Report& news) {
     finish(recording_full);
     is_full_ = true;
-    cut_lists_ = cuts_first_list ? cut_lists_ + 1 : 0;
+    cut_lists_ = is_listing() ? cut_lists_ + 1 : 0;
     if (options_.former_files == 0) {
         ended_ = true;
         news.ended = "it has reached " + limit;

@@ -26,9 +26,8 @@ class RecordingWriter {
  public:
     /// The exchange of a part, and its file.
     struct Place {
-        std::uint64_t file = 0;      ///< number of the file
-        std::uint64_t stream = 0;    ///< number of the connection
-        bool is_first_list = false;  ///< of its collection in this file
+        std::uint64_t file = 0;    ///< number of the file
+        std::uint64_t stream = 0;  ///< number of the connection
     };
 
     /// \param max_text  of a file, decompressed: no more can be replayed
@@ -75,9 +74,12 @@ class RecordingWriter {
     void begin_file();
     /// Begins the next file, if the present one is full and it is time.
     void go_on(Report&);
-    /// \param limit  in words \param cuts_first_list  a collection has no complete list in this
-    /// file
-    void on_full(const std::string& limit, bool cuts_first_list, Report&);
+    /// \param limit  in words
+    void on_full(const std::string& limit, Report&);
+    /// Notes a request for a collection. \returns whether it has to be a list
+    bool follow_lists(const std::string& server, const CollectionRequest&);
+    /// Whether the first list of a collection in this file goes on.
+    bool is_listing() const;
     void report(const Report&) const;
     void finish(std::string_view line);
     bool write(std::string_view text, int flush);
@@ -100,11 +102,14 @@ class RecordingWriter {
     std::uint64_t streams_ = 0;
     bool is_full_ = false;
     TimePoint next_file_at_{};  ///< not before
-    int cut_lists_ = 0;         ///< files in a row without room for a list
+    int cut_lists_ = 0;         ///< files in a row that ended within a list
     /// A collection in the present file.
     struct Collection {
         bool is_listed = false;  ///< a list has begun
         bool is_asked_to_list = false;
+        bool is_listing = false;   ///< the first list, or its rest, has had no next request
+        bool is_streamed = false;  ///< the first list
+        TimePoint list_began_at{};
     };
     std::map<std::string, Collection> collections_;  ///< by server, path and selectors
     std::atomic<std::uint64_t> file_number_ = 0;
