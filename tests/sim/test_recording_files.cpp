@@ -8,6 +8,7 @@
 #include "support/recordings.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdint>
@@ -178,4 +179,26 @@ TEST_CASE("Recording files: a full file takes no more, and the next one does") {
     CHECK_FALSE(tested.writer.takes(second));
     CHECK(tested.writer.file() == 2);
     CHECK(tested.writer.takes({.file = 2, .stream = 1}));
+}
+
+TEST_CASE("Recording files: a list is cut whichever part comes last, and a watch completes it") {
+    const bool watches = GENERATE(true, false);
+    CAPTURE(watches);
+    const RecordingFile file;
+    const RecordingFile former(file.path + ".1");
+    TestedWriter tested(file.path, {.max_bytes = 20'000, .former_files = 1});
+    const auto begin = [&](const std::string& target) {
+        tested.writer.begin(1, "server", sim::collection_request("GET " + target + " HTTP/1.1"));
+    };
+    for (int i = 0; i < 2; ++i) {
+        begin("/api/v1/pods?limit=500&resourceVersion=0");
+        begin("/api/v1/pods?limit=500&continue=abc");
+        if (watches) begin("/api/v1/pods?watch=1&resourceVersion=7");
+        tested.add(random_text(i));
+        // Of another connection, without a collection.
+        tested.writer.add(sim::RecordedPart::Kind::connect,
+                          {.file = tested.writer.file(), .stream = 2}, random_text(i));
+    }
+    const std::vector<std::string> reasons{"the lists do not fit into its limit of 20000 bytes"};
+    CHECK(tested.ended == (watches ? std::vector<std::string>{} : reasons));
 }
