@@ -33,6 +33,7 @@ struct History {
     int steps = 40;
     unsigned max_pause = 3000;  ///< milliseconds between them
     bool watch_list = true;     ///< of the server
+    unsigned page_size = 500;   ///< of lists
 };
 
 /// A history of the shop, with or without lost connections. \returns the diffs
@@ -50,9 +51,11 @@ Diffs record(const RecordingFile& file, std::uint64_t seed, Role role,
                    {.seed = seed,
                     .now = [] { return std::chrono::system_clock::time_point(1'700'000'000s); }});
     Diffs diffs;
-    Discoverer discoverer(
-        cluster.context.get_executor(), {.role = role, .api_server = cluster.api_server()},
-        [&](const TargetGroupDiff& diff) { diffs.push_back(diff_in_words(diff)); });
+    DiscoveryConfig config{.role = role, .api_server = cluster.api_server()};
+    config.watch.page_size = history.page_size;
+    Discoverer discoverer(cluster.context.get_executor(), config, [&](const TargetGroupDiff& diff) {
+        diffs.push_back(diff_in_words(diff));
+    });
     discoverer.async_run(asio::detached);
     cluster.settle();
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
@@ -286,6 +289,27 @@ TEST_CASE("Recording: lists larger than a file end it, after one more try") {
                                {.max_pause = 18'000});
     CHECK(reasons == std::vector<std::string>{"the lists do not fit into its limit of 3000 bytes"});
     CHECK(lines.size() == 1);
+    CHECK(diffs.size() > 5);
+}
+
+TEST_CASE("Recording: lists of several pages or collections that are too large end it as well") {
+    const bool in_pages = GENERATE(true, false);
+    const History history{.steps = 600,
+                          .max_pause = 18'000,
+                          .watch_list = !in_pages,
+                          .page_size = in_pages ? 2U : 500U};
+    CAPTURE(in_pages);
+    const RecordingFiles files(1);
+    std::vector<std::string> reasons;
+    std::vector<std::string> lines;
+    const Diffs diffs = record(files.last, 11, in_pages ? Role::pod : Role::endpointslice,
+                               {.max_bytes = 3'000,
+                                .former_files = 1,
+                                .on_end = [&](const std::string& why) { reasons.push_back(why); },
+                                .on_full = [&](const std::string& line) { lines.push_back(line); }},
+                               history);
+    CHECK(reasons == std::vector<std::string>{"the lists do not fit into its limit of 3000 bytes"});
+    CHECK(lines.size() < 5);
     CHECK(diffs.size() > 5);
 }
 

@@ -30,6 +30,7 @@ class RecordingFile {
         path = "/tmp/k8s-sd-recording-" + std::to_string(::getpid()) + "-" +
                std::to_string(++count) + ".gz";
     }
+    explicit RecordingFile(std::string file) : path(std::move(file)) {}
     ~RecordingFile() {
         std::remove(path.c_str());
         std::remove(names().c_str());

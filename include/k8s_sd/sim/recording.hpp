@@ -48,14 +48,16 @@ struct Recording {
     Duration duration() const noexcept { return parts.empty() ? Duration{} : parts.back().time; }
 };
 
-/// Reads a recording up to its first invalid byte. \throws std::runtime_error if it is none
+/// Reads a recording up to its first invalid byte. \throws std::runtime_error if it is none, or has
+/// more than 2 GiB of text
 K8S_SD_EXPORT Recording parse_recording(std::string_view file);
 /// The same with a file. \throws std::runtime_error also if it cannot be read
 K8S_SD_EXPORT Recording read_recording(const std::string& path);
 
 /// Options of a RecordingConnector.
 struct RecordingOptions {
-    std::uint64_t max_bytes = std::uint64_t{256} << 20;  ///< of a file
+    /// Of a file, with its names. It is full at 2 GiB of decompressed text, too.
+    std::uint64_t max_bytes = std::uint64_t{256} << 20;
     /// So many former files are kept: FILE becomes FILE.1, FILE.1 becomes FILE.2. Zero: recording
     /// ends with the file. Otherwise a full file is followed by the next one. Each collection is
     /// listed again for it, so that each file can be replayed alone.

@@ -256,6 +256,7 @@ void check_clusters(const Options& o) {
     refuse(o.sim, "--sim", "is");
     refuse(o.monitors.enabled, "--monitors", "reads the monitors of");
     refuse(!o.allocator.selector.empty(), "--collector-selector", "selects the pods of");
+    refuse(!o.record.file.empty(), "--record", "records");
 }
 
 }  // namespace

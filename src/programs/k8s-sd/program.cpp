@@ -13,15 +13,18 @@
 #include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <exception>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd_program {
 
@@ -98,6 +101,18 @@ std::string part(const std::vector<std::string>& names, const char* what) {
     }
     if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
     return text;
+}
+
+/// Requests in a recording do not name their server.
+bool has_several_servers(const k8s_sd::ScrapeConfigFile& file) {
+    std::set<std::array<std::string, 3>> servers;
+    for (const k8s_sd::ScrapeJob& job : file.jobs) {
+        for (const k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
+            servers.insert(
+                {config.api_server.url, config.kubeconfig_file, config.kubeconfig_context});
+        }
+    }
+    return servers.size() > 1;
 }
 
 }  // namespace
@@ -253,7 +268,12 @@ void Program::stay(const k8s_sd::ConfigError& error) {
 /// Logs each note once, not each time the file is read.
 void Program::report_notes(const k8s_sd::ScrapeConfigFile& file) {
     std::set<std::string> notes;
-    for (std::string& note : notes_of(file)) {
+    std::vector<std::string> all = notes_of(file);
+    if (!options_.record.file.empty() && has_several_servers(file)) {
+        all.push_back("--record: the jobs are of several API servers, and a replay confuses their "
+                      "responses; start one k8s-sd for the jobs of each server");
+    }
+    for (std::string& note : all) {
         if (!notes_.contains(note)) warn_(note);
         notes.insert(std::move(note));
     }
@@ -261,11 +281,11 @@ void Program::report_notes(const k8s_sd::ScrapeConfigFile& file) {
 }
 
 void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>& removed) {
-    report_notes(file);
-    trouble_.clear();
     for (k8s_sd::ScrapeJob& job : file.jobs) {
         add_servers(job.discovery.configs);
     }
+    report_notes(file);
+    trouble_.clear();
     file_ = std::move(file);
     apply();
     log_changes(removed);

@@ -128,10 +128,11 @@ class RecordingConnector::Stream final : public ByteStream {
             return sending;
         }
         void add_request(std::string_view request) {
+            response.reset();
+            if (!writer->takes(place)) return;
             const std::shared_ptr<Anonymiser> names = writer->names();
             std::string text = harmless_request(request);
             if (names) text = names->request(request_for_json(text));
-            response.reset();
             add(RecordedPart::Kind::request, text);
             response.emplace(names, request);
         }
@@ -141,15 +142,13 @@ class RecordingConnector::Stream final : public ByteStream {
                    writer->now() - began >= min_life;
         }
         void read(std::string_view bytes) {
-            if (!response || writer->has_ended()) return;
-            if (place.is_first_list && writer->now() - began >= min_life) {
-                place.is_first_list = false;
-            }
+            // Otherwise text would add names to a file that does not get it.
+            if (!response || !writer->takes(place)) return;
             if (response->keeps_bytes()) return add_bytes(bytes);
             add_bytes(response->feed(bytes));
         }
         void end(error_code ec) {
-            if (response) add_bytes(response->end());
+            if (response && writer->takes(place)) add_bytes(response->end());
             add(RecordedPart::Kind::end, ec == asio::error::eof ? "" : ec.message());
         }
         void add_bytes(std::string_view bytes) {

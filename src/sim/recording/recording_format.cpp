@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,31 +22,8 @@ namespace {
 using std::chrono::microseconds;
 
 constexpr std::size_t max_line = 100;
-/// Of the text of a recording: a small hostile file can have any decompressed size.
-constexpr std::size_t max_text = std::size_t{2} << 30;
-
-/// The decompressed bytes up to the first error.
-std::string decompressed(std::string_view file) {
-    ::z_stream stream{};
-    // 16: gzip.
-    if (::inflateInit2(&stream, 15 + 16) != Z_OK) throw std::runtime_error("zlib cannot be used");
-    std::string text;
-    std::string copy(file);  // zlib's input is not const
-    stream.next_in = reinterpret_cast<::Bytef*>(copy.data());
-    stream.avail_in = static_cast<::uInt>(copy.size());
-    std::array<char, 16384> buffer{};
-    int result = Z_OK;
-    while (result == Z_OK) {
-        stream.next_out = reinterpret_cast<::Bytef*>(buffer.data());
-        stream.avail_out = static_cast<::uInt>(buffer.size());
-        result = ::inflate(&stream, Z_SYNC_FLUSH);
-        const std::size_t size = buffer.size() - stream.avail_out;
-        text.append(buffer.data(), size);
-        if ((size == 0 && stream.avail_in == 0) || text.size() > max_text) break;
-    }
-    ::inflateEnd(&stream);
-    return text;
-}
+/// zlib's sizes have 32 bits, those of files more.
+constexpr std::size_t max_input = std::size_t{1} << 16;
 
 /// The next word of a line.
 std::string_view take_word(std::string_view& line) {
@@ -229,14 +207,45 @@ CollectionRequest collection_request(std::string_view request) {
     result.has_version = has_name("resourceVersion") && !has("resourceVersion=0");
     if (has("watch=1") || has("watch=true")) {
         result.purpose = has("sendInitialEvents=true") ? Purpose::streamed_list : Purpose::watch;
-    } else if (!is_for_documents(request) && !has("limit=1") && !has_name("continue")) {
+    } else if (has_name("continue")) {
+        result.purpose = Purpose::page;
+    } else if (!is_for_documents(request) && !has("limit=1")) {
         result.purpose = Purpose::list;
     }
     return result;
 }
 
+std::string recorded_text(std::string_view file, std::uint64_t max_text) {
+    ::z_stream stream{};
+    // 16: gzip.
+    if (::inflateInit2(&stream, 15 + 16) != Z_OK) throw std::runtime_error("zlib cannot be used");
+    const std::unique_ptr<::z_stream, int (*)(::z_stream*)> owner(&stream, &::inflateEnd);
+    std::string text;
+    std::array<char, 16384> buffer{};
+    int result = Z_OK;
+    while (result == Z_OK) {
+        if (stream.avail_in == 0) {
+            const std::string_view input = file.substr(0, max_input);
+            file.remove_prefix(input.size());
+            // zlib does not change its input.
+            stream.next_in = reinterpret_cast<::Bytef*>(const_cast<char*>(input.data()));
+            stream.avail_in = static_cast<::uInt>(input.size());
+        }
+        stream.next_out = reinterpret_cast<::Bytef*>(buffer.data());
+        stream.avail_out = static_cast<::uInt>(buffer.size());
+        result = ::inflate(&stream, Z_SYNC_FLUSH);
+        const std::size_t size = buffer.size() - stream.avail_out;
+        if (text.size() + size > max_text) {
+            throw std::runtime_error("has more than " + std::to_string(max_text) +
+                                     " bytes of text, which no recording has");
+        }
+        text.append(buffer.data(), size);
+    }
+    return text;
+}
+
 Recording parse_recording(std::string_view file) {
-    const std::string all = decompressed(file);
+    const std::string all = recorded_text(file);
     if (!all.starts_with(recording_head)) {
         const bool is_cut = recording_head.starts_with(all) && file.size() < 64;
         if (is_cut) return {};

@@ -15,6 +15,13 @@ inline constexpr std::string_view recording_head = "k8s_sd recording 1\n";
 inline constexpr std::string_view recording_complete = "end complete\n";
 inline constexpr std::string_view recording_full = "end full\n";
 
+/// Bytes of the text of a file, as a small hostile file can have any decompressed size. A writer
+/// ends the file before.
+inline constexpr std::uint64_t max_recorded_text = std::uint64_t{2} << 30;
+/// The decompressed bytes of a file up to the first error. \throws std::runtime_error if they are
+/// more
+std::string recorded_text(std::string_view file, std::uint64_t max_text = max_recorded_text);
+
 /// The line with kind, stream, microseconds and size of a part. The text and a line end follow it.
 std::string line_of(RecordedPart::Kind, std::uint64_t stream, Duration time, std::size_t size);
 
@@ -40,7 +47,8 @@ struct CollectionRequest {
         list,           ///< the beginning of a LIST
         streamed_list,  ///< the initial events of a watch
         watch,          ///< from a version
-        other,          ///< a further page, a probe, or no collection
+        page,           ///< a further page of a list
+        other,          ///< a probe, or no collection
     };
     std::string prefix{};      ///< of the server's URL
     std::string collection{};  ///< path and selectors: equal in all its requests

@@ -1,7 +1,9 @@
 #include "sim/recording/recording_writer.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -14,22 +16,41 @@ namespace k8s_sd::inline v0::sim {
 
 namespace {
 
+/// An existing file keeps its mode when it is opened. Devices and pipes need no other one.
+bool make_private(int descriptor) {
+    struct ::stat status {};
+    if (::fstat(descriptor, &status) != 0) return false;
+    if (!S_ISREG(status.st_mode)) return true;
+    return ::fchmod(descriptor, 0600) == 0 && ::ftruncate(descriptor, 0) == 0;
+}
+
 /// Recordings contain environment variables of pods: only the user may read them. Children of the
 /// process do not inherit the descriptor.
 std::FILE* open_private(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    std::FILE* file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
-    if (descriptor >= 0 && !file) ::close(descriptor);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor < 0) return nullptr;
+    std::FILE* file = make_private(descriptor) ? ::fdopen(descriptor, "wb") : nullptr;
+    if (!file) {
+        const int error = errno;
+        ::close(descriptor);
+        errno = error;
+    }
     return file;
 }
 
+/// \returns whether there was such a file \throws std::runtime_error if it has to keep its name
+bool move(const std::string& from, const std::string& to) {
+    if (std::rename(from.c_str(), to.c_str()) == 0) return true;
+    if (errno == ENOENT) return false;
+    throw std::runtime_error(from + " stays as it is, since it cannot become " + to + ": " +
+                             std::generic_category().message(errno));
+}
+
 /// Keeps so many former recordings: FILE.1 is the last one, with its names.
+/// \throws std::runtime_error before a recording would be overwritten
 void rotate(const std::string& path, unsigned former_files) {
     const auto numbered = [&](unsigned number) {
         return path + (number == 0 ? "" : "." + std::to_string(number));
-    };
-    const auto move = [](const std::string& from, const std::string& to) {
-        return std::rename(from.c_str(), to.c_str()) == 0;
     };
     for (unsigned number = former_files; number > 0; --number) {
         const std::string from = numbered(number - 1);
@@ -47,28 +68,40 @@ OwnedFile open_or_throw(const std::string& path) {
     return file;
 }
 
-/// Writes each replacement with its original text into a file of the user.
-std::shared_ptr<Anonymiser> make_anonymiser(const std::string& path) {
-    std::shared_ptr<std::FILE> file = open_or_throw(path);
-    return std::make_shared<Anonymiser>(
-        [file = std::move(file)](std::string_view replacement, std::string_view original) {
-            const std::string line = std::string(replacement) + ' ' + std::string(original) + '\n';
-            std::fwrite(line.data(), 1, line.size(), file.get());
-            std::fflush(file.get());
-        });
-}
-
 /// Of zlib. Lists repeat themselves: level 3 finds longer matches than level 1, which takes less
 /// time.
 constexpr int usual_level = 3;
 
 }  // namespace
 
+class RecordingWriter::NamesFile {
+ public:
+    explicit NamesFile(const std::string& path) : file_(open_or_throw(path)) {}
+
+    /// Adds a replacement with its original text. Called under the mutex of the anonymiser.
+    void add(std::string_view replacement, std::string_view original) {
+        const std::string line = std::string(replacement) + ' ' + std::string(original) + '\n';
+        size_ += line.size();
+        if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
+            std::fflush(file_.get()) != 0) {
+            has_failed_ = true;
+        }
+    }
+    std::uint64_t size() const noexcept { return size_; }
+    bool has_failed() const noexcept { return has_failed_; }
+
+ private:
+    const OwnedFile file_;
+    std::atomic<std::uint64_t> size_ = 0;
+    std::atomic<bool> has_failed_ = false;
+};
+
 RecordingWriter::RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path,
-                                 RecordingOptions options)
+                                 RecordingOptions options, std::uint64_t max_text)
     : clock_(std::move(clock)),
       path_(path),
       options_(std::move(options)),
+      max_text_(max_text),
       file_(nullptr, &std::fclose),
       level_(usual_level),
       next_file_at_(clock_->now()) {
@@ -103,16 +136,52 @@ RecordingWriter::Request RecordingWriter::begin(std::uint64_t stream, const std:
         const std::lock_guard lock(mutex_);
         go_on(news);
         result.place = {.file = file_number_, .stream = stream};
-        const bool counts = request.lists() || request.purpose == CollectionRequest::Purpose::watch;
-        if (options_.former_files > 0 && counts && !ended_ && !is_full_) {
-            Collection& known = collections_[server + request.prefix + ' ' + request.collection];
-            const bool is_listed = known.is_listed;
-            if (request.lists()) known.is_listed = true;
-            result.place.is_first_list = request.lists() && !is_listed;
-            // Once for each collection and file, even if the client does not list then.
-            result.expects_list = !request.lists() && !is_listed && file_number_ > 0 &&
-                                  !std::exchange(known.is_asked_to_list, true);
+        if (options_.former_files > 0 && !ended_ && !is_full_) {
+            result.expects_list = follow_lists(server, request);
         }
+    }
+    report(news);
+    return result;
+}
+
+bool RecordingWriter::follow_lists(const std::string& server, const CollectionRequest& request) {
+    using Purpose = CollectionRequest::Purpose;
+    if (request.purpose == Purpose::other) return false;
+    Collection& known = collections_[server + request.prefix + ' ' + request.collection];
+    if (request.purpose == Purpose::page) {
+        // The former file has the first pages.
+        if (!known.is_listed) known.is_listing = true;
+        return false;
+    }
+    // A request other than for a page comes after the list: it is complete, or has failed.
+    known.is_listing = request.lists() && !known.is_listed;
+    if (request.lists()) {
+        known.is_listed = true;
+        known.is_streamed = request.purpose == Purpose::streamed_list;
+        known.list_began_at = clock_->now();
+        return false;
+    }
+    // Once for each collection and file, even if the client does not list then.
+    return !known.is_listed && file_number_ > 0 && !std::exchange(known.is_asked_to_list, true);
+}
+
+bool RecordingWriter::is_listing() const {
+    // The watch goes on after a streamed list, without another request.
+    constexpr Duration max_streamed_list = std::chrono::minutes(1);
+    return std::any_of(collections_.begin(), collections_.end(), [&](const auto& entry) {
+        const Collection& known = entry.second;
+        return known.is_listing &&
+               (!known.is_streamed || clock_->now() - known.list_began_at < max_streamed_list);
+    });
+}
+
+bool RecordingWriter::takes(const Place& place) {
+    Report news;
+    bool result = false;
+    {
+        const std::lock_guard lock(mutex_);
+        go_on(news);
+        result = !ended_ && !is_full_ && place.file == file_number_;
     }
     report(news);
     return result;
@@ -129,9 +198,12 @@ void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::stri
             const std::string line =
                 line_of(kind, place.stream, clock_->now() - start_, text.size());
             set_level(is_compressed ? Z_NO_COMPRESSION : usual_level);
-            // The limit is one of compressed bytes; an incompressible part must fit, too.
-            if (written_ + line.size() + text.size() + 1000 > options_.max_bytes) {
-                on_full(kind == RecordedPart::Kind::bytes && place.is_first_list, news);
+            const std::string limit = limit_before(line.size() + text.size());
+            if (names_file_ && names_file_->has_failed()) {
+                ended_ = true;
+                news.ended = path_ + ".names cannot be written";
+            } else if (!limit.empty()) {
+                on_full(limit, news);
             } else if (!write(line, Z_NO_FLUSH) || !write(text, Z_NO_FLUSH) ||
                        !write("\n", Z_SYNC_FLUSH)) {
                 ended_ = true;
@@ -148,12 +220,32 @@ void RecordingWriter::end() {
     ended_ = true;
 }
 
+std::string RecordingWriter::limit_before(std::size_t part) const {
+    // For what zlib adds, and for the last line.
+    constexpr std::size_t spare = 1000;
+    const std::uint64_t names = names_file_ ? names_file_->size() : 0;
+    if (written_ + names + part + spare > options_.max_bytes) {
+        return "its limit of " + std::to_string(options_.max_bytes) + " bytes";
+    }
+    if (text_ + part + spare > max_text_) {
+        return "its limit of " + std::to_string(max_text_) + " bytes of text";
+    }
+    return {};
+}
+
 void RecordingWriter::begin_file() {
     rotate(path_, options_.former_files);
     file_ = open_or_throw(path_);
-    names_ = options_.anonymise ? make_anonymiser(path_ + ".names") : nullptr;
+    if (options_.anonymise) {
+        names_file_ = std::make_shared<NamesFile>(path_ + ".names");
+        names_ = std::make_shared<Anonymiser>(
+            [file = names_file_](std::string_view replacement, std::string_view original) {
+                file->add(replacement, original);
+            });
+    }
     start_ = clock_->now();
     written_ = 0;
+    text_ = 0;
     collections_.clear();
     write(recording_head, Z_SYNC_FLUSH);
 }
@@ -176,11 +268,10 @@ void RecordingWriter::go_on(Report& news) {
                 path_ + ".1";
 }
 
-void RecordingWriter::on_full(bool cuts_first_list, Report& news) {
+void RecordingWriter::on_full(const std::string& limit, Report& news) {
     finish(recording_full);
     is_full_ = true;
-    const std::string limit = "its limit of " + std::to_string(options_.max_bytes) + " bytes";
-    cut_lists_ = cuts_first_list ? cut_lists_ + 1 : 0;
+    cut_lists_ = is_listing() ? cut_lists_ + 1 : 0;
     if (options_.former_files == 0) {
         ended_ = true;
         news.ended = "it has reached " + limit;
@@ -205,6 +296,7 @@ void RecordingWriter::report(const Report& news) const {
 void RecordingWriter::finish(std::string_view line) { write(line, Z_FINISH); }
 
 bool RecordingWriter::write(std::string_view text, int flush) {
+    text_ += text.size();
     // zlib does not change its input.
     stream_.next_in = reinterpret_cast<::Bytef*>(const_cast<char*>(text.data()));
     stream_.avail_in = static_cast<::uInt>(text.size());

@@ -26,13 +26,13 @@ class RecordingWriter {
  public:
     /// The exchange of a part, and its file.
     struct Place {
-        std::uint64_t file = 0;      ///< number of the file
-        std::uint64_t stream = 0;    ///< number of the connection
-        bool is_first_list = false;  ///< of its collection in this file
+        std::uint64_t file = 0;    ///< number of the file
+        std::uint64_t stream = 0;  ///< number of the connection
     };
 
-    RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path,
-                    RecordingOptions options);
+    /// \param max_text  of a file, decompressed: no more can be replayed
+    RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path, RecordingOptions options,
+                    std::uint64_t max_text = max_recorded_text);
     ~RecordingWriter();
     RecordingWriter(const RecordingWriter&) = delete;
     RecordingWriter& operator=(const RecordingWriter&) = delete;
@@ -53,23 +53,33 @@ class RecordingWriter {
     };
     /// Begins an exchange with a server, or a new file with it if the present one is full.
     Request begin(std::uint64_t stream, const std::string& server, const CollectionRequest&);
+    /// Whether a part for this place is recorded now. If not, none of its exchange will be.
+    bool takes(const Place&);
     /// Adds a part. One for an earlier file is dropped.
     /// \param is_compressed  by the server: deflate would only cost time
     void add(RecordedPart::Kind, const Place&, std::string_view text, bool is_compressed = false);
     void end();
 
  private:
+    class NamesFile;
+
     /// Reports to the host, without the mutex.
     struct Report {
         std::string ended{};  ///< why the recording has ended
         std::string full{};   ///< how it goes on
     };
 
+    /// The limit that a further part would exceed; empty: none.
+    std::string limit_before(std::size_t part) const;
     void begin_file();
     /// Begins the next file, if the present one is full and it is time.
     void go_on(Report&);
-    /// \param cuts_first_list  a collection has no complete list in this file
-    void on_full(bool cuts_first_list, Report&);
+    /// \param limit  in words
+    void on_full(const std::string& limit, Report&);
+    /// Notes a request for a collection. \returns whether it has to be a list
+    bool follow_lists(const std::string& server, const CollectionRequest&);
+    /// Whether the first list of a collection in this file goes on.
+    bool is_listing() const;
     void report(const Report&) const;
     void finish(std::string_view line);
     bool write(std::string_view text, int flush);
@@ -78,22 +88,28 @@ class RecordingWriter {
     const std::shared_ptr<Clock> clock_;
     const std::string path_;
     const RecordingOptions options_;
+    const std::uint64_t max_text_;
     mutable std::mutex mutex_;
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
     std::shared_ptr<Anonymiser> names_;
+    std::shared_ptr<NamesFile> names_file_;  ///< with their originals; null: names stay
     ::z_stream stream_{};
     int level_ = 0;
     std::array<::Bytef, 16384> buffer_{};
-    TimePoint start_{};  ///< of the file
-    std::uint64_t written_ = 0;
+    TimePoint start_{};          ///< of the file
+    std::uint64_t written_ = 0;  ///< bytes of the file
+    std::uint64_t text_ = 0;     ///< their decompressed size
     std::uint64_t streams_ = 0;
     bool is_full_ = false;
     TimePoint next_file_at_{};  ///< not before
-    int cut_lists_ = 0;         ///< files in a row without room for a list
+    int cut_lists_ = 0;         ///< files in a row that ended within a list
     /// A collection in the present file.
     struct Collection {
         bool is_listed = false;  ///< a list has begun
         bool is_asked_to_list = false;
+        bool is_listing = false;   ///< the first list, or its rest, has had no next request
+        bool is_streamed = false;  ///< the first list
+        TimePoint list_began_at{};
     };
     std::map<std::string, Collection> collections_;  ///< by server, path and selectors
     std::atomic<std::uint64_t> file_number_ = 0;

@@ -1,7 +1,9 @@
 """k8s-sd with several clusters: names, contexts, health and metrics of each."""
 
 import json
+import os
 import re
+import tempfile
 import time
 import unittest
 import urllib.request
@@ -131,11 +133,30 @@ class Clusters(unittest.TestCase):
                 (("--monitors", "--all-contexts"), "--monitors: reads the monitors of one"),
                 (("--role", "pod", "--context", "a", "--context", "b", "--collector-selector",
                   "app=c"), "--collector-selector: selects the pods of one cluster"),
+                (("--role", "pod", "--context", "a", "--context", "b", "--record", "/dev/null"),
+                 "--record: records one cluster; name one context, or start a second k8s-sd"),
                 (("--role", "pod", "--cluster", "a", "--all-contexts"), "--cluster: names one")):
             with self.subTest(arguments=arguments):
                 result = run("k8s-sd", *arguments)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(text, result.stderr)
+
+    def test_a_recording_of_jobs_of_several_servers_is_warned_of(self):
+        warning = "--record: the jobs are of several API servers"
+        for server, warns in (("http://127.0.0.1:1", False), ("http://127.0.0.1:2", True)):
+            with self.subTest(server=server), tempfile.TemporaryDirectory() as folder, \
+                    file_with(FILE.replace("URL", f"'{server}'"), "scrape.yml") as path, \
+                    running("k8s-sd", "--config", path, "--listen", "127.0.0.1:0", "--record",
+                            os.path.join(folder, "recording.gz")) as program:
+                program.line_with(r"^listens at ")
+                self.assertEqual(self.is_logged_before_jobs(program, warning), warns)
+
+    def is_logged_before_jobs(self, program, text):
+        lines = []
+        while not lines or "applied: " not in lines[-1]:
+            lines.append(program.log_line())
+            self.assertTrue(lines[-1], lines)
+        return any(text in line for line in lines)
 
     def test_a_mistake_in_a_name_names_the_key(self):
         text = FILE.replace("URL", "'http://a'").replace("__meta_cluster", "instance")
