@@ -9,11 +9,10 @@ import signal
 import socket
 import subprocess
 import tempfile
-import threading
 import unittest
-import urllib.parse
 
 import harness
+from config_maps import ConfigMaps, server_of_config_map
 from harness import (TIMEOUT, JsonHandler, file_with, run, running, server_with,
                      simulated_cluster)
 
@@ -59,38 +58,6 @@ DROPPED = (("pod/shop/orders-db-0", "pods", "10.",
             "rule 0: drop if __meta_kubernetes_service_name matches orders-.*"),
            ("ingress/payments/checkout", "ingresses", "pay.example.com",
             "rule 0: drop if __meta_kubernetes_ingress_host matches pay.*"))
-
-
-class ConfigMaps(JsonHandler):
-    """An API server with the ConfigMap monitoring/sd, and another one below /bad, with a mistake in
-    it."""
-    data = {}
-    asked_for_nodes = threading.Event()
-
-    def do_GET(self):
-        url = urllib.parse.urlsplit(self.path)
-        if url.path.endswith("/nodes"):
-            self.asked_for_nodes.set()
-        query = urllib.parse.parse_qs(url.query)
-        if "watch" in query or not url.path.endswith("/configmaps"):
-            return self.reply(404 if "watch" not in query else 403, {
-                "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,
-                "reason": "Forbidden", "message": "this server only lists ConfigMaps"})
-        found = url.path.removeprefix("/bad") == "/api/v1/namespaces/monitoring/configmaps" and (
-            query["fieldSelector"] == ["metadata.name=sd"])
-        is_bad = url.path.startswith("/bad/")
-        item = {"metadata": {"namespace": "monitoring", "name": "sd", "uid": "1",
-                             "resourceVersion": "1"},
-                "data": {"sd.yml": "scrape_configs: {"} if is_bad else self.data}
-        return self.reply(200, {"kind": "ConfigMapList", "apiVersion": "v1",
-                                "metadata": {"resourceVersion": "1"},
-                                "items": [item] if found else []})
-
-
-def server_of_config_map(data):
-    ConfigMaps.data = data
-    ConfigMaps.asked_for_nodes.clear()
-    return server_with(ConfigMaps)
 
 
 class YoungK8sSd(JsonHandler):
