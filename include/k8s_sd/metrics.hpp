@@ -169,8 +169,9 @@ struct Metrics {
     Counter cache_collection_switches{0};  ///< switches to a collection watch and back
 
     // Of Memberships.
-    Counter fleet_views{0};  ///< adopted views: each may move targets
-    Gauge fleet_members{0};  ///< members of the current view
+    Gauge fleet_memberships{0};  ///< fleets that the program is configured to be a member of
+    Counter fleet_views{0};      ///< adopted views: each may move targets
+    Gauge fleet_members{0};      ///< members of the current view
     Gauge fleet_alarms{0};  ///< 1 while the view is held because the observed change is implausible
     /// FleetView::epoch() of the current view, reduced to its low 48 bits, exact in a double.
     /// Members with persistently different values do not have the same view.
@@ -349,6 +350,8 @@ inline constexpr MetricField<Metrics> context_metrics[] = {
      "Objects that were read again after their watch was stopped."},
     {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,
      "Switches of a namespace to a watch of its collection, and back."},
+    {"k8s_sd_fleet_memberships", &Metrics::fleet_memberships,
+     "Fleets that the program is configured to be a member of."},
     {"k8s_sd_fleet_views_total", &Metrics::fleet_views,
      "Views of the members of a fleet, each of which may move targets."},
     {"k8s_sd_fleet_members", &Metrics::fleet_members, "Members of the fleet in the present view."},

@@ -27,6 +27,8 @@ TEST_CASE("Membership: static members are there at once") {
     CHECK(agent.view() == "none");
     CHECK(agent.membership.share().is_shared());
     CHECK_FALSE(agent.membership.share().owns(1));
+    CHECK(s.metrics->fleet_memberships == 1);
+    CHECK(s.metrics->fleet_members == 0);
     s.settle();
     CHECK(agent.take() == Views{"agent-0 agent-1 agent-2"});
     CHECK(agent.hold() == "none");

@@ -216,7 +216,10 @@ FAULTS = {
                                         f"{6 * 24 * 3600}x120")], 60),
     "K8sSdTargetsUnassigned": ([series("opentelemetry_allocator_targets_unassigned", "3x120")], 10),
     "K8sSdFleetMemberWithoutView": ([series("k8s_sd_fleet_members", "3x120", instance="b:8080"),
-                                     series("k8s_sd_fleet_members", "0x120")], 10),
+                                     series("k8s_sd_fleet_memberships", "1x120",
+                                            instance="b:8080"),
+                                     series("k8s_sd_fleet_members", "0x120"),
+                                     series("k8s_sd_fleet_memberships", "1x120")], 10),
     "K8sSdFleetViewHeld": ([series("k8s_sd_fleet_alarms", "0x5 1x1 0x120")], 6),
     "K8sSdFleetViewsDiffer": ([series("k8s_sd_fleet_epoch", "77x120", instance="b:8080"),
                                series("k8s_sd_fleet_epoch", "78x120")], 15),
@@ -268,7 +271,11 @@ QUIET = [
     series("k8s_sd_bridge_file_errors_total", "0" + WEEK),
     series("k8s_sd_bridge_certificate_end_timestamp_seconds", f"{60 * 24 * 3600}" + WEEK),
     series("opentelemetry_allocator_targets_unassigned", "0x1000 40x3 0" + WEEK),
-    *(series("k8s_sd_fleet_members", "3x5000 2x2 3" + WEEK, instance=name) for name in "abc"),
+    *(series("k8s_sd_fleet_members", "0x7 3x5000 2x2 3" + WEEK, instance=name) for name in "abc"),
+    *(series("k8s_sd_fleet_memberships", "1" + WEEK, instance=name) for name in "abc"),
+    # A program without a fleet.
+    series("k8s_sd_fleet_members", "0" + WEEK),
+    series("k8s_sd_fleet_memberships", "0" + WEEK),
     *(series("k8s_sd_fleet_epoch", f"5x{5000 + late} 6x2 7" + WEEK, instance=name)
       for late, name in enumerate("abc")),
     *(series("k8s_sd_fleet_alarms", "0" + WEEK, instance=name) for name in "abc"),
@@ -307,6 +314,20 @@ class Alerts(unittest.TestCase):
 
     def test_each_fault_raises_its_alert_and_no_other_one(self):
         self.check("1m", *(fault_case(alert, *fault) for alert, fault in FAULTS.items()))
+
+    def test_each_member_of_a_fleet_without_any_view_is_reported(self):
+        fleet = [series(f"k8s_sd_fleet_{name}", values, instance=instance)
+                 for instance in ("a:8080", "b:8080")
+                 for name, values in (("members", "0x120"), ("memberships", "1x120"))]
+        alone = [series(f"k8s_sd_fleet_{name}", "0x120", instance="c:8080")
+                 for name in ("members", "memberships")]
+        firing = 'count by (instance) (ALERTS{alertstate="firing"})'
+        self.check("1m", {"interval": "1m", "input_series": [*fleet, *alone, RUNS],
+                          "promql_expr_test": [
+                              fired(8, []), fired(12, ["K8sSdFleetMemberWithoutView"]),
+                              {"expr": firing, "eval_time": "12m", "exp_samples": [
+                                  {"labels": f'{{instance="{instance}"}}', "value": 1}
+                                  for instance in ("a:8080", "b:8080")]}]})
 
     def test_clusters_that_fail_together_are_not_called_failing(self):
         both = [cluster("k8s_sd_server_failing", name, "1x120") for name in ("blue", "green")]

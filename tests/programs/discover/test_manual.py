@@ -14,7 +14,7 @@ from harness import TIMEOUT, run
 
 SCRIPT = pathlib.Path(__file__).parents[3] / "scripts/manual"
 COMMANDS = (("discover",), ("k8s-sd",), ("k8s-sd", "follow"), ("kubectl-sd", "why"),
-            ("kubectl-sd", "targets"))
+            ("kubectl-sd", "targets"), ("kubectl-sd", "check"), ("kubectl-sd", "rbac"))
 
 
 @unittest.skipUnless(os.path.exists(harness.command("kubectl-sd", ())[0]),
@@ -33,23 +33,33 @@ class Manual(unittest.TestCase):
 
     def options(self, command):
         text = run(*command, "--help").stdout
-        return set(re.findall(r"^  (--[a-z0-9-]+)", text, re.MULTILINE)) - {"--help"}
+        found = set(re.findall(r"^  (--[a-z0-9-]+)", text, re.MULTILINE)) - {"--help"}
+        # `kubectl sd check` is `discover --check`.
+        return found - {"--check", "--print-rbac"} if command[0] == "kubectl-sd" else found
+
+    def zsh_of(self, command):
+        """The part for this command in the completion for zsh."""
+        text = self.text(f"zsh/site-functions/_{command[0]}")
+        parts = re.findall(r"^if ([^\n]*); then\n  options=\((.*?)^  \)", text,
+                           re.MULTILINE | re.DOTALL)
+        return next(part for test, part in parts
+                    if re.search(rf"\b{command[1]}\b" if command[1:] else "true", test))
 
     def test_every_option_is_in_each_file(self):
         for command in COMMANDS:
             program = command[0]
             page = self.text(f"man/man1/{program}.1").replace("\\-", "-")
-            bash = self.text(f"bash-completion/completions/{program}")
-            zsh = self.text(f"zsh/site-functions/_{program}")
-            fish = self.text(f"fish/vendor_completions.d/{program}.fish")
+            zsh = self.zsh_of(command)
+            fish = [line for line in self.text(f"fish/vendor_completions.d/{program}.fish")
+                    .splitlines() if " ".join(command[1:]) in line]
             options = self.options(command)
             self.assertGreater(len(options), 8)
             for option in options:
                 with self.subTest(command=command, option=option):
                     self.assertIn(f"\\fB{option}\\fR", page)
-                    self.assertRegex(bash, rf'[ "]{option} ')
                     self.assertIn(f"'*{option}[", zsh)
-                    self.assertRegex(fish, rf"-l {option[2:]} ")
+                    self.assertTrue(any(f" -l {option[2:]} " in line for line in fish))
+            self.assertEqual(set(self.complete(*command, "--")), options | {"--help"})
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_pages_have_no_mistakes(self):
@@ -88,6 +98,7 @@ class Manual(unittest.TestCase):
         self.assertNotIn("--threads", self.complete("k8s-sd", "follow", "--"))
         self.assertIn("--threads", self.complete("k8s-sd", "--"))
         self.assertEqual(self.complete("kubectl-sd", "w"), ["why"])
+        self.assertEqual(self.complete("kubectl-sd", "rbac", "--mon"), ["--monitors"])
         file = str(self.folder / "man")
         self.assertEqual(self.complete("k8s-sd", "--config", file), [file])
 
@@ -96,9 +107,10 @@ class Manual(unittest.TestCase):
         commands = subprocess.run([program], capture_output=True, text=True, timeout=TIMEOUT,
                                   check=True).stdout.split()
         self.assertEqual(commands, ["why", "targets", "check", "rbac", ":0"])
-        options = subprocess.run([program, "why", "--"], capture_output=True, text=True,
-                                 timeout=TIMEOUT, check=True).stdout.split()
-        self.assertLessEqual(self.options(("kubectl-sd", "why")), set(options))
+        for command in ("why", "targets", "check", "rbac"):
+            options = subprocess.run([program, command, "--"], capture_output=True, text=True,
+                                     timeout=TIMEOUT, check=True).stdout.split()
+            self.assertEqual(self.options(("kubectl-sd", command)), set(options) - {":0"})
 
     def test_other_shells_accept_their_files(self):
         for shell, pattern in (("zsh", "zsh/site-functions/*"),

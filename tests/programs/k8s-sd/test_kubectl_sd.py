@@ -9,11 +9,10 @@ import signal
 import socket
 import subprocess
 import tempfile
-import threading
 import unittest
-import urllib.parse
 
 import harness
+from config_maps import ConfigMaps, server_of_config_map
 from harness import (TIMEOUT, JsonHandler, file_with, run, running, server_with,
                      simulated_cluster)
 
@@ -36,38 +35,29 @@ scrape_configs:
   - role: node
 """
 RULE = "rule 0: keep if __meta_kubernetes_pod_annotation_prometheus_io_scrape matches true"
-
-
-class ConfigMaps(JsonHandler):
-    """An API server with the ConfigMap monitoring/sd, and another one below /bad, with a mistake in
-    it."""
-    data = {}
-    asked_for_nodes = threading.Event()
-
-    def do_GET(self):
-        url = urllib.parse.urlsplit(self.path)
-        if url.path.endswith("/nodes"):
-            self.asked_for_nodes.set()
-        query = urllib.parse.parse_qs(url.query)
-        if "watch" in query or not url.path.endswith("/configmaps"):
-            return self.reply(404 if "watch" not in query else 403, {
-                "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403,
-                "reason": "Forbidden", "message": "this server only lists ConfigMaps"})
-        found = url.path.removeprefix("/bad") == "/api/v1/namespaces/monitoring/configmaps" and (
-            query["fieldSelector"] == ["metadata.name=sd"])
-        is_bad = url.path.startswith("/bad/")
-        item = {"metadata": {"namespace": "monitoring", "name": "sd", "uid": "1",
-                             "resourceVersion": "1"},
-                "data": {"sd.yml": "scrape_configs: {"} if is_bad else self.data}
-        return self.reply(200, {"kind": "ConfigMapList", "apiVersion": "v1",
-                                "metadata": {"resourceVersion": "1"},
-                                "items": [item] if found else []})
-
-
-def server_of_config_map(data):
-    ConfigMaps.data = data
-    ConfigMaps.asked_for_nodes.clear()
-    return server_with(ConfigMaps)
+# Further roles, each with a rule that drops one object: "%s" is for a server.
+DROPPING = """
+scrape_configs:
+- job_name: pods
+  kubernetes_sd_configs: [{role: pod%s}]
+  relabel_configs:
+  - {source_labels: [__meta_kubernetes_pod_name], regex: orders-.*, action: drop}
+- job_name: services
+  kubernetes_sd_configs: [{role: service%s}]
+  relabel_configs:
+  - {source_labels: [__meta_kubernetes_service_name], regex: orders-.*, action: drop}
+- job_name: ingresses
+  kubernetes_sd_configs: [{role: ingress%s}]
+  relabel_configs:
+  - {source_labels: [__meta_kubernetes_ingress_host], regex: pay.*, action: drop}
+"""
+# An object, its job, the beginning of its target, and the reason.
+DROPPED = (("pod/shop/orders-db-0", "pods", "10.",
+            "rule 0: drop if __meta_kubernetes_pod_name matches orders-.*"),
+           ("service/shop/orders-db", "services", "orders-db.shop.svc:5432",
+            "rule 0: drop if __meta_kubernetes_service_name matches orders-.*"),
+           ("ingress/payments/checkout", "ingresses", "pay.example.com",
+            "rule 0: drop if __meta_kubernetes_ingress_host matches pay.*"))
 
 
 class YoungK8sSd(JsonHandler):
@@ -251,11 +241,26 @@ scrape_configs:
 
 
 class Plugin(unittest.TestCase):
-    def ask(self, *arguments, status=0):
-        with file_with(JOBS) as config:
+    def ask(self, *arguments, status=0, jobs=JOBS):
+        with file_with(jobs) as config:
             result = run("kubectl-sd", *arguments, "--sim", "--config", config)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
+
+    def assert_dropped(self, result, source, job, target, reason):
+        """The rule drops all targets of this object, and the other jobs do not discover it."""
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        rows = [columns(line) for line in result.stdout.splitlines()[1:]]
+        found = [row for row in rows if row[0] == job]
+        self.assertTrue(found, rows)
+        for row in found:
+            self.assertEqual((row[1], row[3], row[4]), (source, "no", reason))
+            self.assertTrue(row[2].startswith(target), row)
+        for row in rows:
+            if row[0] != job:
+                self.assertEqual(row[1:4], ["<none>", "<none>", "no"])
+                self.assertRegex(row[4], f"^looks at {row[0]} in ")
+        self.assertEqual({row[0] for row in rows}, {"pods", "services", "ingresses"})
 
     def test_a_dropped_pod_is_explained_for_each_job(self):
         for words in (("pod/shop/orders-db-0",), ("orders-db-0", "-n", "shop"),
@@ -268,6 +273,21 @@ class Plugin(unittest.TestCase):
                 self.assertEqual(pods[3:], ["no", RULE])
                 self.assertEqual(nodes[:4], ["nodes", "<none>", "<none>", "no"])
                 self.assertRegex(nodes[4], "^looks at nodes")
+
+    def test_dropped_pods_services_and_ingresses_are_explained(self):
+        for source, *wanted in DROPPED:
+            kind, ns, name = source.split("/")
+            for words in ((source,), (kind, name, "-n", ns), (f"{kind}/{name}", "-n", ns)):
+                with self.subTest(words=words):
+                    result = self.ask("why", *words, jobs=DROPPING % ("", "", ""))
+                    self.assert_dropped(result, source, *wanted)
+
+    def test_a_scraped_service_and_ingress_have_their_urls(self):
+        for source, url in (
+                ("service/monitoring/grafana", "http://grafana.monitoring.svc:3000/metrics"),
+                ("ingress/shop/storefront", "http://shop.example.com/metrics")):
+            lines = self.ask("why", source, jobs=DROPPING % ("", "", "")).stdout.splitlines()
+            self.assertIn([source, url, "yes"], [columns(line)[1:4] for line in lines])
 
     def test_a_scraped_object_has_its_url(self):
         lines = self.ask("why", "node/node-a1", "-owide").stdout.splitlines()
@@ -357,6 +377,15 @@ scrape_configs:
                 result = run("kubectl-sd", "targets", "--api-server", url, "--configmap", name)
                 self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
                 self.assertIn(text, result.stderr)
+
+    def test_a_rule_of_a_config_map_drops_the_object(self):
+        with simulated_cluster() as cluster, server_of_config_map(
+                {"sd.yml": DROPPING % ((f", api_server: '{cluster}'",) * 3)}) as url:
+            for source, *wanted in DROPPED:
+                with self.subTest(source=source):
+                    result = run("kubectl-sd", "why", source, "--api-server", url, "--configmap",
+                                 "monitoring/sd")
+                    self.assert_dropped(result, source, *wanted)
 
     def test_rights_and_checks_are_those_of_discover(self):
         plugin = run("kubectl-sd", "rbac", "--role", "node")

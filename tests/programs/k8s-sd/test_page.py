@@ -828,6 +828,34 @@ class PageWithTrouble(WithPage):
             self.assertTrue(page.js("mine.isConnected"))
 
 
+    def test_several_clusters_are_a_table(self):
+        counts = {"objects": 30, "watches": 2, "connections": 1, "requests": 9}
+        blue = {"cluster": "blue", "server": "https://blue", "state": "synced", "targets": 1200,
+                "failures": 0, **counts}
+        green = {"cluster": "green", "server": "https://green", "state": "failing", "targets": 7,
+                 "failures": 4, "message": "connection refused", "remedy": "start it",
+                 "since": 1e12, **counts}
+        cells = ("[...document.querySelectorAll('[data-key=servers] tbody tr')].map(row => "
+                 "[...row.children].map(cell => cell.innerText))")
+        with self.simulated() as (between, page):
+            def say(*servers):
+                between.say("/api/ui/health", {"now": 1e12 + 1000, "jobs": [],
+                                               "servers": list(servers)})
+            say(blue, green)
+            page.press("7")
+            page.wait("byId('main').innerText.includes('What to do: start it')")
+            first, second = page.js(cells)
+            self.assertEqual(first[0].split(), ["blue", "https://blue"])
+            self.assertEqual(second[0].split(), ["green", "https://green"])
+            self.assertIn("connection refused", second[1])
+            self.assertNotIn("What to do", first[1])
+            self.assertEqual([first[-1], second[2], second[-1]], ["0", "7", "4"])
+            self.assertEqual(page.js("document.querySelectorAll('[data-key=servers] td.bad').length"),
+                             1)
+            say(blue)  # one cluster has the table of its watches
+            page.js("show(true)")
+            page.wait("document.querySelector('[data-key=servers]') === null")
+
     def test_monitors_say_what_is_wrong_and_what_to_do(self):
         kind = {"kind": "ServiceMonitor", "watch": "synced", "message": "", "objects": 3,
                 "accepted": 2, "refused": 1, "unselected": 0, "waiting": 0}

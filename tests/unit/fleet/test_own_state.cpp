@@ -83,7 +83,9 @@ TEST_CASE("FleetGauges: two memberships add up, and one that ends takes its part
         second.on_view(FleetView({"a", "b"}));
         CHECK(metrics->fleet_alarms == 2);
         CHECK(metrics->fleet_members == 2);
+        CHECK(metrics->fleet_memberships == 2);
     }
+    CHECK(metrics->fleet_memberships == 1);
     CHECK(metrics->fleet_alarms == 1);
     CHECK(metrics->fleet_members == 0);
     CHECK(metrics->fleet_views == 1);

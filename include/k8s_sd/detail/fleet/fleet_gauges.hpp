@@ -14,8 +14,11 @@ namespace k8s_sd::inline v0::detail {
 /// differences, and removes itself in the end. Guarded by the mutex of its owner.
 class FleetGauges {
  public:
-    explicit FleetGauges(std::shared_ptr<Metrics> metrics) : metrics_(std::move(metrics)) {}
+    explicit FleetGauges(std::shared_ptr<Metrics> metrics) : metrics_(std::move(metrics)) {
+        metrics_->fleet_memberships.fetch_add(1, std::memory_order_relaxed);
+    }
     ~FleetGauges() {
+        metrics_->fleet_memberships.fetch_sub(1, std::memory_order_relaxed);
         set(metrics_->fleet_alarms, alarms_, 0);
         set(metrics_->fleet_members, members_, 0);
     }
