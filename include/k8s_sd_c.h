@@ -22,7 +22,9 @@
  * \par Errors
  * A function that can fail returns a k8s_sd_code, which is negative for an error, and fills `error`
  * unless that is NULL. `*error` must be NULL before the call. No function throws, and
- * none raises, blocks or handles a signal: the threads of the library block all.
+ * none raises, blocks or handles a signal: the threads of the library block all. When memory is
+ * exhausted, such a function returns K8S_SD_OUT_OF_MEMORY; in some places, such as k8s_sd_close(),
+ * the process ends instead.
  *
  * \par Processes
  * A child made by fork() must not drive the context of its parent: functions with this context

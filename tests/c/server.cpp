@@ -3,8 +3,8 @@
 // Ends with its input. With the argument FILE, it uses TLS, and writes the certificate of its
 // authority there.
 //
-// apply JSON | remove RESOURCE NAMESPACE NAME | token TOKEN | compact | end | drop
-// garbage RESOURCE | deny RESOURCE | allow RESOURCE | accept yes|no | requests
+// apply JSON | remove RESOURCE NAMESPACE NAME | resource GROUP KIND PLURAL | token TOKEN | compact
+// end | drop | garbage RESOURCE | deny RESOURCE | allow RESOURCE | accept yes|no | requests
 
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/certificates.hpp"
@@ -37,6 +37,10 @@ std::string run(k8s_sd::sim::ApiServer& server, const std::string& line) {
         words >> a >> b >> c;
         if (b == "-") b.clear();
         return server.remove(a, b, c) ? "yes" : "no";
+    }
+    if (command == "resource") {
+        words >> a >> b >> c;
+        return server.add_resource({.group = a, .kind = b, .plural = c}), "";
     }
     if (command == "token") return server.set_token(rest_of(words)), "";
     if (command == "compact") return server.compact(), "";

@@ -87,6 +87,59 @@ static void refuse_query(k8s_sd_context* context, const k8s_sd_query* query, k8s
     expect_error(&error, code);
 }
 
+/* Sizes of k8s_sd_config and k8s_sd_query; sizes() has those of k8s_sd_options. */
+static void sizes_of_arguments(void) {
+    struct {
+        k8s_sd_config config;
+        char later[64];
+    } config;
+    struct {
+        k8s_sd_query query;
+        char later[64];
+    } query;
+    const size_t wrong_configs[] = {0, sizeof(size_t), sizeof(k8s_sd_config) - 1, (size_t)-1};
+    const size_t wrong_queries[] = {0, sizeof(size_t), sizeof(k8s_sd_query) - 1, (size_t)-1};
+    k8s_sd_context* context = open_context(0);
+    k8s_sd_error* error = NULL;
+    k8s_sd_id id = 0;
+    size_t i;
+    memset(&config, 0, sizeof config);
+    config.config.yaml = "{role: pod, api_server: 'http://127.0.0.1:1'}";
+    for (i = 0; i < sizeof wrong_configs / sizeof *wrong_configs; ++i) {
+        config.config.struct_size = wrong_configs[i];
+        refuse_config(context, &config.config, K8S_SD_INVALID_ARGUMENT, "config: struct_size");
+    }
+    CHECK(k8s_sd_scrape(context, &config.config, NULL, NULL) == K8S_SD_INVALID_ARGUMENT);
+    config.config.struct_size = sizeof config;
+    config.later[63] = 1;
+    refuse_config(context, &config.config, K8S_SD_INVALID_ARGUMENT, "config: has members unknown");
+    config.later[63] = 0;
+    k8s_sd_discover(context, &config.config, &id, &error);
+    expect_ok(error);
+    CHECK(id > 0);
+
+    memset(&query, 0, sizeof query);
+    query.query.server = "api_server: http://127.0.0.1:1";
+    query.query.kind = "Secret";
+    query.query.name_space = "shop";
+    query.query.name = "db";
+    for (i = 0; i < sizeof wrong_queries / sizeof *wrong_queries; ++i) {
+        query.query.struct_size = wrong_queries[i];
+        refuse_query(context, &query.query, K8S_SD_INVALID_ARGUMENT, "query: struct_size");
+    }
+    CHECK(k8s_sd_watch(context, &query.query, NULL, NULL) == K8S_SD_INVALID_ARGUMENT);
+    query.query.struct_size = sizeof query;
+    query.later[63] = 1;
+    refuse_query(context, &query.query, K8S_SD_INVALID_ARGUMENT, "query: has members unknown");
+    query.later[63] = 0;
+    query.query.reserved = 1;
+    refuse_query(context, &query.query, K8S_SD_INVALID_ARGUMENT, "reserved");
+    query.query.reserved = 0;
+    k8s_sd_follow(context, &query.query, NULL, &error);
+    expect_ok(error);
+    k8s_sd_free(context);
+}
+
 static void configurations(void) {
     k8s_sd_context* context = open_context(0);
     k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
@@ -226,6 +279,8 @@ static void versions(void) {
 int main(int argc, char** argv) {
     static const struct test tests[] = {{"arguments: NULL", null_everywhere},
                                         {"arguments: sizes of structs, flags", sizes},
+                                        {"arguments: sizes of configurations and queries",
+                                         sizes_of_arguments},
                                         {"arguments: configurations", configurations},
                                         {"arguments: accessors", wrong_accessors},
                                         {"close: later calls are refused", closed},

@@ -286,9 +286,46 @@ static void queue_bound(void) {
     coalesces(K8S_SD_NO_THREAD);
 }
 
+/* The number of targets of the first event of a pod that has succeeded. */
+static size_t targets_of_succeeded(uint64_t flags, const struct server* server, int32_t dialect) {
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_config config = K8S_SD_INIT(k8s_sd_config);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    char yaml[128];
+    size_t i, targets = 0;
+    snprintf(yaml, sizeof yaml, "role: pod\napi_server: %s", server->url);
+    config.yaml = yaml;
+    config.dialect = dialect;
+    k8s_sd_discover(context, &config, NULL, &error);
+    expect_ok(error);
+    event = next_event(context);
+    CHECK(k8s_sd_event_type_of(event) == K8S_SD_GROUPS && k8s_sd_event_full(event) == 1);
+    for (i = 0; i < k8s_sd_event_size(event); ++i) targets += k8s_sd_change_targets(event, i);
+    k8s_sd_event_free(event);
+    k8s_sd_free(context);
+    return targets;
+}
+
+static void dialects(void) {
+    struct server server = start_server();
+    size_t i;
+    tell(&server,
+         "apply {\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"namespace\": \"shop\", "
+         "\"name\": \"job\"}, \"spec\": {\"containers\": [{\"name\": \"job\", \"ports\": "
+         "[{\"containerPort\": 80}]}]}, \"status\": {\"phase\": \"Succeeded\", \"podIP\": "
+         "\"10.0.0.1\"}}");
+    for (i = 0; i < sizeof drives / sizeof *drives; ++i) {
+        CHECK(targets_of_succeeded(drives[i], &server, K8S_SD_PROMETHEUS) == 1);
+        CHECK(targets_of_succeeded(drives[i], &server, K8S_SD_VICTORIAMETRICS) == 0);
+    }
+    stop_server(&server);
+}
+
 int main(int argc, char** argv) {
     static const struct test tests[] = {
         {"discovery: the complete state, then true changes", discovery},
+        {"discovery: the targets of each dialect", dialects},
         {"scrape: targets after relabelling, and reloads", scraping},
         {"scrape: a job leaves and comes back", returning},
         {"scrape: a job leaves while its event waits", leaves},

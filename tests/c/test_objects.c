@@ -109,6 +109,139 @@ static void follows(uint64_t flags) {
     stop_server(&server);
 }
 
+static void apply_config_map(struct server* server, const char* color) {
+    tell(server,
+         "apply {\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"namespace\": "
+         "\"shop\", \"name\": \"settings\"}, \"data\": {\"color\": \"%s\"}}",
+         color);
+}
+
+static void follows_config_map(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    k8s_sd_pair pair;
+    char yaml[128];
+    k8s_sd_query query = query_of(&server, yaml, sizeof yaml);
+    apply_config_map(&server, "red");
+    query.kind = "ConfigMap";
+    query.name_space = "shop";
+    query.name = "settings";
+    k8s_sd_follow(context, &query, NULL, &error);
+    expect_ok(error);
+
+    event = next_event(context);
+    CHECK(k8s_sd_event_type_of(event) == K8S_SD_OBJECT && k8s_sd_event_full(event) == 1);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_ADDED);
+    CHECK(is(k8s_sd_change_key(event, 0), "shop/settings"));
+    CHECK(k8s_sd_change_pairs(event, 0, K8S_SD_DATA, &pair, 1) == 1);
+    CHECK(is(pair.name, "color") && is(pair.value, "red"));
+    k8s_sd_event_free(event);
+
+    apply_config_map(&server, "blue");
+    event = next_event(context);
+    CHECK(k8s_sd_event_full(event) == 0 && k8s_sd_change_op(event, 0) == K8S_SD_CHANGED);
+    CHECK(is(k8s_sd_change_value(event, 0, K8S_SD_DATA, "color"), "blue"));
+    k8s_sd_event_free(event);
+
+    tell(&server, "remove configmaps shop settings");
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_REMOVED);
+    CHECK(is(k8s_sd_change_key(event, 0), "shop/settings"));
+    CHECK(k8s_sd_change_pairs(event, 0, K8S_SD_DATA, NULL, 0) == 0);
+    k8s_sd_event_free(event);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
+static void apply_deployment(struct server* server, const char* name, const char* app,
+                             int replicas) {
+    tell(server,
+         "apply {\"apiVersion\": \"apps/v1\", \"kind\": \"Deployment\", \"metadata\": "
+         "{\"namespace\": \"shop\", \"name\": \"%s\", \"labels\": {\"app\": \"%s\"}}, "
+         "\"spec\": {\"replicas\": %d}}",
+         name, app, replicas);
+}
+
+/* A kind of another group than the core one, restricted by labels. */
+static void watches_deployments(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    char yaml[128];
+    k8s_sd_query query = query_of(&server, yaml, sizeof yaml);
+    apply_deployment(&server, "db", "db", 1);
+    apply_deployment(&server, "front", "web", 2);
+    query.group = "apps";
+    query.kind = "Deployment";
+    query.label_selector = "app=web";
+    k8s_sd_watch(context, &query, NULL, &error);
+    expect_ok(error);
+
+    event = next_event(context);
+    CHECK(k8s_sd_event_type_of(event) == K8S_SD_OBJECTS && k8s_sd_event_full(event) == 1);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_ADDED);
+    CHECK(is(k8s_sd_change_key(event, 0), "shop/front"));
+    CHECK(is(k8s_sd_change_field(event, 0, "/spec/replicas"), "2"));
+    k8s_sd_event_free(event);
+
+    apply_deployment(&server, "db", "db", 5); /* no event */
+    apply_deployment(&server, "front", "web", 3);
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_CHANGED);
+    CHECK(is(k8s_sd_change_key(event, 0), "shop/front"));
+    CHECK(is(k8s_sd_change_field(event, 0, "/spec/replicas"), "3"));
+    k8s_sd_event_free(event);
+
+    apply_deployment(&server, "front", "db", 3); /* the selector excludes it now */
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_REMOVED);
+    CHECK(is(k8s_sd_change_key(event, 0), "shop/front"));
+    k8s_sd_event_free(event);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
+/* The server gets the kind while a host waits for it. */
+static void watches_custom_resource(uint64_t flags) {
+    struct server server = start_server();
+    k8s_sd_context* context = open_context(flags);
+    k8s_sd_error* error = NULL;
+    k8s_sd_event* event;
+    char yaml[128];
+    k8s_sd_query query = query_of(&server, yaml, sizeof yaml);
+    query.group = "example.com";
+    query.kind = "Widget";
+    k8s_sd_watch(context, &query, NULL, &error);
+    expect_ok(error);
+    await_status(context, 0, "no \"Widget\"");
+
+    tell(&server, "resource example.com Widget widgets");
+    tell(&server,
+         "apply {\"apiVersion\": \"example.com/v1\", \"kind\": \"Widget\", \"metadata\": "
+         "{\"namespace\": \"shop\", \"name\": \"a\"}, \"spec\": {\"size\": 7}}");
+    event = next_event(context);
+    CHECK(k8s_sd_event_type_of(event) == K8S_SD_OBJECTS && k8s_sd_event_full(event) == 1);
+    while (k8s_sd_event_size(event) == 0) { /* the kind was found before the object was there */
+        k8s_sd_event_free(event);
+        event = next_event(context);
+    }
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_ADDED);
+    CHECK(is(k8s_sd_change_key(event, 0), "shop/a"));
+    CHECK(is(k8s_sd_change_field(event, 0, "/spec/size"), "7"));
+    k8s_sd_event_free(event);
+
+    tell(&server, "remove widgets shop a");
+    event = next_event(context);
+    CHECK(k8s_sd_event_size(event) == 1 && k8s_sd_change_op(event, 0) == K8S_SD_REMOVED);
+    CHECK(is(k8s_sd_change_key(event, 0), "shop/a"));
+    k8s_sd_event_free(event);
+    k8s_sd_free(context);
+    stop_server(&server);
+}
+
 static void objects(void) {
     watches(0);
     watches(K8S_SD_NO_THREAD | K8S_SD_EVENTS_AS_JSON);
@@ -119,10 +252,28 @@ static void secrets(void) {
     follows(K8S_SD_NO_THREAD | K8S_SD_EVENTS_AS_JSON);
 }
 
+static void config_maps(void) {
+    follows_config_map(0);
+    follows_config_map(K8S_SD_NO_THREAD | K8S_SD_EVENTS_AS_JSON);
+}
+
+static void deployments(void) {
+    watches_deployments(0);
+    watches_deployments(K8S_SD_NO_THREAD | K8S_SD_EVENTS_AS_JSON);
+}
+
+static void custom_resources(void) {
+    watches_custom_resource(0);
+    watches_custom_resource(K8S_SD_NO_THREAD | K8S_SD_EVENTS_AS_JSON);
+}
+
 int main(int argc, char** argv) {
     static const struct test tests[] = {
         {"objects: chosen fields, labels, JSON pointers", objects},
+        {"objects: a kind of a group, selected by labels", deployments},
+        {"objects: a custom resource that the server lacks at first", custom_resources},
         {"a Secret: absent, present, changed", secrets},
+        {"a ConfigMap: present, changed, deleted", config_maps},
         {NULL, NULL}};
     return run_tests(argc, argv, tests);
 }

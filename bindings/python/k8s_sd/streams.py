@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, AsyncIterator, Callable, Generic, Iterator, Optional, TypeVar, cast
+from typing import (Any, AsyncIterator, Callable, Generic, Iterator, Optional, Sequence, TypeVar,
+                    cast)
 
 from .context import Context, Yaml
 from .events import Data, Event, GroupDiff, ObjectDiff, Status, TargetDiff
@@ -15,8 +16,8 @@ class Stream(Generic[D]):
     """The diffs of one watch: `for diff in stream`, `async for diff in stream`, or `next()` with a
     timeout. A context manager; the end of a `with` block, or close(), ends the watch."""
 
-    def __init__(self, start: Callable[[Context], int], **options: Any) -> None:
-        self.context = Context(**options)
+    def __init__(self, start: Callable[[Context], int], *, find_server: bool = True) -> None:
+        self.context = Context(find_server=find_server)
         #: The latest status.
         self.status = Status(0, False, "")
         try:
@@ -68,23 +69,35 @@ class Stream(Generic[D]):
 
 
 def discover(config: Optional[Yaml] = None, *, find_server: bool = True,
-             **arguments: Any) -> Stream[GroupDiff]:
+             dialect: str = "prometheus", prometheus_version: Optional[str] = None,
+             min_interval: float = 0, file_name: Optional[str] = None,
+             **keys: Any) -> Stream[GroupDiff]:
     """The targets of a cluster. Arguments: see Context.discover()."""
-    return Stream(lambda context: context.discover(config, **arguments), find_server=find_server)
+    return Stream(lambda context: context.discover(
+        config, dialect=dialect, prometheus_version=prometheus_version, min_interval=min_interval,
+        file_name=file_name, **keys), find_server=find_server)
 
 
-def scrape(config: Yaml, *, find_server: bool = True, **arguments: Any) -> Stream[TargetDiff]:
+def scrape(config: Yaml, *, find_server: bool = True, dialect: str = "prometheus",
+           prometheus_version: Optional[str] = None, min_interval: float = 0,
+           file_name: Optional[str] = None) -> Stream[TargetDiff]:
     """The scrape targets of `scrape_configs`. Arguments: see Context.scrape()."""
-    return Stream(lambda context: context.scrape(config, **arguments), find_server=find_server)
+    return Stream(lambda context: context.scrape(
+        config, dialect=dialect, prometheus_version=prometheus_version, min_interval=min_interval,
+        file_name=file_name), find_server=find_server)
 
 
-def watch(kind: str, *, find_server: bool = True, **arguments: Any) -> Stream[ObjectDiff]:
+def watch(kind: str, *, find_server: bool = True, group: str = "", server: Optional[Yaml] = None,
+          fields: Optional[Sequence[str]] = None, label_selector: str = "",
+          field_selector: str = "", min_interval: float = 0) -> Stream[ObjectDiff]:
     """The objects of any kind. Arguments: see Context.watch()."""
-    return Stream(lambda context: context.watch(kind, **arguments), find_server=find_server)
+    return Stream(lambda context: context.watch(
+        kind, group=group, server=server, fields=fields, label_selector=label_selector,
+        field_selector=field_selector, min_interval=min_interval), find_server=find_server)
 
 
 def follow(kind: str, namespace: str, name: str, *, find_server: bool = True,
-           **arguments: Any) -> Stream[Data]:
+           server: Optional[Yaml] = None) -> Stream[Data]:
     """One Secret or ConfigMap. Arguments: see Context.follow()."""
-    return Stream(lambda context: context.follow(kind, namespace, name, **arguments),
+    return Stream(lambda context: context.follow(kind, namespace, name, server=server),
                   find_server=find_server)

@@ -2,6 +2,7 @@
 K8S_SD_PACKAGE is the folder of the package."""
 
 import asyncio
+import inspect
 import logging
 import os
 import pathlib
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zipfile
 
 sys.path.insert(0, os.environ["K8S_SD_PACKAGE"])
@@ -206,6 +208,34 @@ class Interface(unittest.TestCase):
             k8s_sd.discover(b"role: pod")
         with k8s_sd.Context() as context, self.assertRaises(KeyError):
             context.cancel(7)
+
+    def test_functions_have_the_arguments_of_the_methods(self):
+        for name in ("discover", "scrape", "watch", "follow"):
+            with self.subTest(name):
+                of_method = dict(inspect.signature(getattr(k8s_sd.Context, name)).parameters)
+                of_function = dict(inspect.signature(getattr(k8s_sd, name)).parameters)
+                self.assertIs(of_function.pop("find_server").default, True)
+                del of_method["self"]
+                self.assertEqual(of_function, of_method)
+
+    def test_functions_pass_each_argument_on(self):
+        for name in ("discover", "scrape", "watch", "follow"):
+            function, method = getattr(k8s_sd, name), getattr(k8s_sd.Context, name)
+            kinds = {key: parameter.kind
+                     for key, parameter in inspect.signature(function).parameters.items()}
+            given = {key: f"the {key}" for key, kind in kinds.items()
+                     if kind != inspect.Parameter.VAR_KEYWORD and key != "find_server"}
+            if inspect.Parameter.VAR_KEYWORD in kinds.values():
+                given["role"] = "pod"
+            with self.subTest(name), unittest.mock.patch.object(
+                    k8s_sd.Context, name, autospec=True, return_value=1) as called:
+                with function(**given) as stream:
+                    self.assertEqual(stream.watch, 1)
+                (_, *values), keywords = called.call_args
+                bound = inspect.signature(method).bind(None, *values, **keywords).arguments
+                del bound["self"]
+                keys = bound.pop("keys", {})
+                self.assertEqual({**bound, **keys}, given)
 
     def test_status_events_do_not_extend_a_timeout(self):
         def next_status(timeout):
