@@ -51,6 +51,7 @@ scrape_configs:
   relabel_configs:
   - {source_labels: [__meta_kubernetes_ingress_host], regex: pay.*, action: drop}
 """
+SHORT = {"pod": "po", "service": "svc", "ingress": "ing"}
 # An object, its job, the beginning of its target, and the reason.
 DROPPED = (("pod/shop/orders-db-0", "pods", "10.",
             "rule 0: drop if __meta_kubernetes_pod_name matches orders-.*"),
@@ -277,7 +278,7 @@ class Plugin(unittest.TestCase):
     def test_dropped_pods_services_and_ingresses_are_explained(self):
         for source, *wanted in DROPPED:
             kind, ns, name = source.split("/")
-            for words in ((source,), (kind, name, "-n", ns), (f"{kind}/{name}", "-n", ns)):
+            for words in ((source,), (f"{kind}/{name}",), (SHORT[kind], name, "-n", ns), (name,)):
                 with self.subTest(words=words):
                     result = self.ask("why", *words, jobs=DROPPING % ("", "", ""))
                     self.assert_dropped(result, source, *wanted)

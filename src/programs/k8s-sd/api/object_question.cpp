@@ -33,13 +33,16 @@ std::string_view host_of(std::string_view address) {
 
 /// Names of kinds, including those of kubectl.
 std::string kind_named(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kinds = {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kinds = {
         {{"pod", "pod"},
          {"pods", "pod"},
          {"po", "pod"},
          {"service", "service"},
          {"services", "service"},
          {"svc", "service"},
+         {"ingress", "ingress"},
+         {"ingresses", "ingress"},
+         {"ing", "ingress"},
          {"node", "node"},
          {"nodes", "node"},
          {"no", "node"}}};
@@ -69,8 +72,8 @@ std::string_view trimmed(std::string_view text) {
 ObjectQuestion::ObjectQuestion(std::string_view text) {
     text = trimmed(text);
     if (text.empty()) {
-        throw BadRequest("q: name a pod, a service, a node or an address, such as pod/shop/web-1, "
-                         "web-1 or 10.0.0.1:9100");
+        throw BadRequest("q: name a pod, a service, an ingress, a node or an address, such as "
+                         "pod/shop/web-1, web-1 or 10.0.0.1:9100");
     }
     if (text.size() > max_bytes) throw BadRequest("q: is longer than 1024 bytes");
     if (const auto authority = authority_in(text); !authority.empty()) {
@@ -121,7 +124,7 @@ bool ObjectQuestion::is_at_place(const TargetRow& row) const {
 std::string ObjectQuestion::named(const TargetRow& row, std::string_view label,
                                   std::string_view value) const {
     if (name_.empty() || !is_name(value) || (ns_ && row.ns != *ns_)) return {};
-    for (const std::string_view kind : {"pod", "service"}) {
+    for (const std::string_view kind : {"pod", "service", "ingress"}) {
         if (!kind_.empty() && kind != kind_) continue;
         if (label.size() != meta.size() + kind.size() + 5 || !label.ends_with("_name") ||
             label.substr(meta.size(), kind.size()) != kind || !label.starts_with(meta)) {

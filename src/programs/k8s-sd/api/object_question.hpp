@@ -8,10 +8,10 @@
 
 namespace k8s_sd_program {
 
-/// Finds the targets of an object: "pod/shop/web-1", "shop/web-1", "svc/web", "no/n1", any source
-/// of groups, or the name of a pod, service or node alone. Also finds the targets at an address:
-/// "10.0.0.1", "10.0.0.1:9100", "http://10.0.0.1:9100/metrics". A `*` at the end of a name matches
-/// any characters.
+/// Finds the targets of an object: "pod/shop/web-1", "shop/web-1", "svc/web", "ing/web", "no/n1",
+/// any source of groups, or the name of a pod, service, ingress or node alone. Also finds the
+/// targets at an address: "10.0.0.1", "10.0.0.1:9100", "http://10.0.0.1:9100/metrics". A `*` at the
+/// end of a name matches any characters.
 class ObjectQuestion {
  public:
     /// \throws BadRequest if the text is empty
@@ -28,7 +28,7 @@ class ObjectQuestion {
     bool asks_for_node(const TargetRow&) const;
     std::string named(const TargetRow&, std::string_view label, std::string_view value) const;
 
-    std::string kind_{};               ///< "pod", "service" or "node"; empty: any
+    std::string kind_{};               ///< "pod", "service", "ingress" or "node"; empty: any
     std::optional<std::string> ns_{};  ///< nullopt: any
     std::string name_{};               ///< empty: any
     bool is_begin_ = false;            ///< name_ is a prefix
