@@ -46,6 +46,7 @@ class Serving {
     Serving(std::size_t pods, std::size_t changes, Gate gate, int burst, const Report& report)
         : pods_(pods),
           changes_(changes),
+          context_(),
           server_(context_.get_executor()),
           burst_(context_, burst) {
         for (std::size_t pod = 0; pod < pods; ++pod) change(pod);

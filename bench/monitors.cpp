@@ -127,7 +127,10 @@ class Serving {
  public:
     template <class Report>
     Serving(std::size_t services, int change, const Report& report)
-        : services_(services), server_(context_.get_executor()), change_(context_, change) {
+        : services_(services),
+          context_(),
+          server_(context_.get_executor()),
+          change_(context_, change) {
         sim::add_monitors(server_);
         server_.apply(json::object{{"kind", "Namespace"},
                                    {"apiVersion", "v1"},
