@@ -68,23 +68,26 @@ static void sizes(void) {
     expect_no_context(&longer.options);
 }
 
+/* The error has the code and, in its text, these words. */
+static void expect_refusal(k8s_sd_error* error, k8s_sd_code code, const char* text) {
+    if (!strstr(k8s_sd_error_text(error), text)) fprintf(stderr, "%s\n", k8s_sd_error_text(error));
+    CHECK(strstr(k8s_sd_error_text(error), text));
+    expect_error(&error, code);
+}
+
 static void refuse_config(k8s_sd_context* context, const k8s_sd_config* config, k8s_sd_code code,
                           const char* text) {
     k8s_sd_error* error = NULL;
     k8s_sd_id id = 0;
     CHECK(k8s_sd_discover(context, config, &id, &error) == code && id == 0);
-    if (!strstr(k8s_sd_error_text(error), text)) fprintf(stderr, "%s\n", k8s_sd_error_text(error));
-    CHECK(strstr(k8s_sd_error_text(error), text));
-    expect_error(&error, code);
+    expect_refusal(error, code, text);
 }
 
 static void refuse_query(k8s_sd_context* context, const k8s_sd_query* query, k8s_sd_code code,
                          const char* text) {
     k8s_sd_error* error = NULL;
     CHECK(k8s_sd_follow(context, query, NULL, &error) == code);
-    if (!strstr(k8s_sd_error_text(error), text)) fprintf(stderr, "%s\n", k8s_sd_error_text(error));
-    CHECK(strstr(k8s_sd_error_text(error), text));
-    expect_error(&error, code);
+    expect_refusal(error, code, text);
 }
 
 /* Sizes of k8s_sd_config and k8s_sd_query; sizes() has those of k8s_sd_options. */

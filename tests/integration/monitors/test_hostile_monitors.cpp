@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 // Bounds are those of requests, bytes and calls; a test that takes long is one that is not bounded.
@@ -36,6 +38,16 @@ std::size_t count_of(const std::vector<std::string>& lines, std::string_view par
 }
 
 std::string name_of(std::size_t i) { return "m" + std::to_string(i); }
+
+/// Applies a monitor with one endpoint, which has these rules.
+void apply_rules(Monitors& monitors, std::string_view kind, std::string_view key,
+                 boost::json::array rules) {
+    const boost::json::object endpoint{{"port", "http"}, {key, std::move(rules)}};
+    monitors.apply(
+        kind, "a", "short",
+        boost::json::serialize(boost::json::object{{"selector", boost::json::object()},
+                                                   {"endpoints", boost::json::array{endpoint}}}));
+}
 
 }  // namespace
 
@@ -299,12 +311,7 @@ TEST_CASE("Hostile monitors: compiled rules take room, although their text is sh
         relabelings.push_back(
             boost::json::object{{"action", "labeldrop"}, {"regex", "a" + std::to_string(i)}});
     }
-    monitors.apply(
-        "ServiceMonitor", "a", "short",
-        boost::json::serialize(boost::json::object{
-            {"selector", boost::json::object()},
-            {"endpoints", boost::json::array{boost::json::object{
-                              {"port", "http"}, {"relabelings", std::move(relabelings)}}}}}));
+    apply_rules(monitors, "ServiceMonitor", "relabelings", std::move(relabelings));
     monitors.start();
     CHECK(monitors.names().size() == 1);
     CHECK(monitors.source->status().bytes > many * 1'000);
@@ -320,12 +327,7 @@ TEST_CASE("Hostile monitors: compiled selectors take room, although their text i
     for (std::size_t i = 0; i < many; ++i) selectors.push_back("a");
     boost::json::array rules{
         boost::json::object{{"action", "labeldrop"}, {"regex", "a"}, {"if", std::move(selectors)}}};
-    monitors.apply(
-        "VMServiceScrape", "a", "short",
-        boost::json::serialize(boost::json::object{
-            {"selector", boost::json::object()},
-            {"endpoints", boost::json::array{boost::json::object{
-                              {"port", "http"}, {"relabelConfigs", std::move(rules)}}}}}));
+    apply_rules(monitors, "VMServiceScrape", "relabelConfigs", std::move(rules));
     monitors.start();
     CHECK(monitors.names().size() == 1);
     CHECK(monitors.source->status().bytes > many * 1'000);

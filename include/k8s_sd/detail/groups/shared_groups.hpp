@@ -15,8 +15,8 @@ namespace k8s_sd::inline v0::detail {
 /// in each of these views, so the first one generates it, and the others take it over.
 ///
 /// Each view counts as a user of the groups it has added or taken over, until the object changes or
-/// leaves the view; the last user removes the group from the table. While there is one view, the
-/// table stays empty. Strand-confined.
+/// leaves the view; the last user removes the group from the table. A single view adds none.
+/// Strand-confined.
 class SharedGroups {
  public:
     SharedGroups() = default;
