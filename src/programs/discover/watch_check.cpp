@@ -1,5 +1,7 @@
-#include "monitor_check.hpp"
+#include "watch_check.hpp"
 
+#include "cli/option_values.hpp"
+#include "cli/terminal_text.hpp"
 #include "k8s_sd/monitors/monitor_access.hpp"
 #include "k8s_sd/objects/generic.hpp"
 #include "k8s_sd/objects/watcher.hpp"
@@ -18,44 +20,77 @@ namespace discover {
 namespace asio = boost::asio;
 using k8s_sd::AccessCheckLine;
 
-class MonitorCheck::Impl : public std::enable_shared_from_this<Impl> {
+namespace {
+
+k8s_sd::WatcherConfig watch_of(const k8s_sd::DiscoveryConfig& server,
+                               k8s_sd::ResourceName resource) {
+    k8s_sd::WatcherConfig config;
+    config.api_server = server.api_server;
+    config.kubeconfig_file = server.kubeconfig_file;
+    config.kubeconfig_context = server.kubeconfig_context;
+    // Values are of no interest, and neither is who exists.
+    if (resource.group.empty()) config.field_selector = "metadata.name=k8s-sd-check";
+    config.resource = std::move(resource);
+    config.fields = {"metadata"};
+    return config;
+}
+
+std::string step_of(const k8s_sd::WatcherConfig& watch) {
+    std::string text = "list and watch " + watch.resource.kind + " objects in ";
+    if (watch.namespaces.empty()) return text + "all namespaces";
+    return text + (watch.namespaces.size() == 1 ? "the namespace " : "the namespaces ") +
+           support::printable(support::listed(watch.namespaces, 20), 1000);
+}
+
+}  // namespace
+
+std::vector<k8s_sd::WatcherConfig> watches_of_monitors(const k8s_sd::DiscoveryConfig& server) {
+    std::vector<k8s_sd::WatcherConfig> watches;
+    for (const k8s_sd::MonitorKind kind : k8s_sd::monitor_kinds_of(server.dialect)) {
+        watches.push_back(watch_of(server, {.group = std::string(k8s_sd::api_group_of(kind)),
+                                            .kind = std::string(to_string(kind))}));
+    }
+    for (const k8s_sd::ResourceName& resource :
+         {k8s_sd::ResourceName{
+              .kind = "Namespace", .version = "v1", .plural = "namespaces", .namespaced = false},
+          k8s_sd::ResourceName{
+              .kind = "Secret", .version = "v1", .plural = "secrets", .namespaced = true},
+          k8s_sd::ResourceName{
+              .kind = "ConfigMap", .version = "v1", .plural = "configmaps", .namespaced = true}}) {
+        watches.push_back(watch_of(server, resource));
+    }
+    return watches;
+}
+
+std::vector<k8s_sd::WatcherConfig> watches_of_profiles(const k8s_sd::DiscoveryConfig& hub,
+                                                       const support::ProfileOptions& options) {
+    std::vector<k8s_sd::WatcherConfig> watches{
+        watch_of(hub, {.group = "multicluster.x-k8s.io", .kind = "ClusterProfile"}),
+        watch_of(hub,
+                 {.kind = "Secret", .version = "v1", .plural = "secrets", .namespaced = true})};
+    for (k8s_sd::WatcherConfig& watch : watches) watch.namespaces = options.namespaces;
+    return watches;
+}
+
+class WatchCheck::Impl : public std::enable_shared_from_this<Impl> {
  public:
-    Impl(asio::any_io_executor executor, const k8s_sd::DiscoveryConfig& server,
+    Impl(asio::any_io_executor executor, std::vector<k8s_sd::WatcherConfig> watches,
          k8s_sd::Duration step_timeout, k8s_sd::AccessCheckHandler on_line, Done done)
         : executor_(std::move(executor)),
-          server_(server),
+          watches_(std::move(watches)),
           step_timeout_(step_timeout),
           on_line_(std::move(on_line)),
           done_(std::move(done)),
-          timer_(executor_) {
-        for (const k8s_sd::MonitorKind kind : k8s_sd::monitor_kinds_of(server.dialect)) {
-            resources_.push_back({.group = std::string(k8s_sd::api_group_of(kind)),
-                                  .kind = std::string(to_string(kind))});
-        }
-        resources_.push_back(
-            {.kind = "Namespace", .version = "v1", .plural = "namespaces", .namespaced = false});
-        resources_.push_back(
-            {.kind = "Secret", .version = "v1", .plural = "secrets", .namespaced = true});
-        resources_.push_back(
-            {.kind = "ConfigMap", .version = "v1", .plural = "configmaps", .namespaced = true});
-    }
+          timer_(executor_) {}
 
     void next() {
         watcher_.reset();
         timer_.cancel();
         if (stopped_) return;
-        if (step_ == resources_.size()) return done_(all_fine_);
-        const k8s_sd::ResourceName& resource = resources_[step_];
-        k8s_sd::WatcherConfig config;
-        config.api_server = server_.api_server;
-        config.kubeconfig_file = server_.kubeconfig_file;
-        config.kubeconfig_context = server_.kubeconfig_context;
-        config.resource = resource;
-        config.fields = {"metadata"};
-        // Values are of no interest, and neither is who exists.
-        if (resource.group.empty()) config.field_selector = "metadata.name=k8s-sd-check";
+        if (step_ == watches_.size()) return done_(all_fine_);
         began_ = std::chrono::steady_clock::now();
-        watcher_.emplace(executor_, config, [this](const auto&) { end(true, "allowed", {}); });
+        watcher_.emplace(executor_, watches_[step_],
+                         [this](const auto&) { end(true, "allowed", {}); });
         watcher_->set_status_callback([this](const k8s_sd::DiscovererStatus& status) {
             if (status.error) end(false, status.message, status.error);
         });
@@ -77,7 +112,7 @@ class MonitorCheck::Impl : public std::enable_shared_from_this<Impl> {
         reported_ = step_ + 1;
         all_fine_ = all_fine_ && fine;
         AccessCheckLine line;
-        line.step = "list and watch " + resources_[step_].kind + " objects in all namespaces";
+        line.step = step_of(watches_[step_]);
         line.result = fine ? AccessCheckLine::Result::ok : AccessCheckLine::Result::failed;
         line.text = std::move(text);
         line.ec = ec;
@@ -91,12 +126,11 @@ class MonitorCheck::Impl : public std::enable_shared_from_this<Impl> {
     }
 
     asio::any_io_executor executor_;
-    const k8s_sd::DiscoveryConfig server_;
+    const std::vector<k8s_sd::WatcherConfig> watches_;
     const k8s_sd::Duration step_timeout_;
     const k8s_sd::AccessCheckHandler on_line_;
     const Done done_;
     asio::steady_timer timer_;
-    std::vector<k8s_sd::ResourceName> resources_;
     std::optional<k8s_sd::Watcher<k8s_sd::Generic>> watcher_;
     std::size_t step_ = 0;
     std::size_t reported_ = 0;  ///< steps with a line
@@ -105,14 +139,13 @@ class MonitorCheck::Impl : public std::enable_shared_from_this<Impl> {
     std::chrono::steady_clock::time_point began_{};
 };
 
-MonitorCheck::MonitorCheck(asio::any_io_executor executor, const k8s_sd::DiscoveryConfig& server,
-                           k8s_sd::Duration step_timeout, k8s_sd::AccessCheckHandler on_line,
-                           Done done)
-    : impl_(std::make_shared<Impl>(std::move(executor), server, step_timeout, std::move(on_line),
-                                   std::move(done))) {
+WatchCheck::WatchCheck(asio::any_io_executor executor, std::vector<k8s_sd::WatcherConfig> watches,
+                       k8s_sd::Duration step_timeout, k8s_sd::AccessCheckHandler on_line, Done done)
+    : impl_(std::make_shared<Impl>(std::move(executor), std::move(watches), step_timeout,
+                                   std::move(on_line), std::move(done))) {
     impl_->next();
 }
 
-MonitorCheck::~MonitorCheck() { impl_->stop(); }
+WatchCheck::~WatchCheck() { impl_->stop(); }
 
 }  // namespace discover
