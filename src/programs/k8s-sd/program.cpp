@@ -74,6 +74,12 @@ std::string plural(std::size_t count, const std::string& noun) {
 
 ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
     using enum k8s_sd::LogLevel;
+    if (!options.warm_start.directory.empty() && options.start_without_clusters) {
+        // Targets of a snapshot are to be in the first list.
+        constexpr std::chrono::seconds reading{5};
+        options.start_without_clusters = std::max<std::chrono::nanoseconds>(
+            *options.start_without_clusters, options.warm_start.server_timeout + reading);
+    }
     options.on_complete = [log](const std::string& job, const TargetCounts& counts) {
         log.write(info,
                   "job " + job + ": its list is complete, with " + plural(counts.active, "target") +

@@ -1,6 +1,7 @@
 #include "k8s_sd/sim/fixture.hpp"
 #include "support/host.hpp"
 #include "support/manual_clock.hpp"
+#include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

@@ -1,6 +1,9 @@
 """k8s-sd --cluster-profiles discovers the clusters of a hub, and follows them."""
 
 import json
+import os
+import signal
+import tempfile
 import time
 import unittest
 import urllib.error
@@ -197,6 +200,25 @@ scrape_configs:
         self.assertIn("job nodes is listed without cluster away; ", ready)
         self.assertIn('k8s_sd_bridge_job_missing_clusters{job="nodes"} 1\n', metrics)
         self.assertIn('k8s_sd_bridge_job_complete{job="nodes"} 1\n', metrics)
+
+    def test_a_snapshot_has_the_targets_of_a_cluster_that_is_away(self):
+        with tempfile.TemporaryDirectory() as folder, simulated_cluster() as blue, \
+                file_with(self.FILE.replace("URL", blue), "scrape.yml") as config:
+            options = ("--config", config, "--listen", "127.0.0.1:0", "--snapshot-dir",
+                       os.path.join(folder, "snapshots"), "--start-without-clusters")
+            with simulated_cluster() as green:
+                with open(config, encoding="utf-8") as file:
+                    text = file.read().replace("http://127.0.0.1:1", green)
+                with open(config, "w", encoding="utf-8") as file:
+                    file.write(text)
+                with running("k8s-sd", *options, "never") as program:
+                    wait_clusters(Server(program), "blue", "away")
+                    self.assertEqual(program.signal(signal.SIGTERM), 0)
+            with running("k8s-sd", *options, "0.001", "--snapshot-after", "0") as program:
+                server = Server(program)
+                wait_clusters(server, "blue", "away")
+                self.assertIn('k8s_sd_bridge_job_missing_clusters{job="nodes"} 0\n',
+                              server.ask("/metrics"))
 
 
 if __name__ == "__main__":
