@@ -32,4 +32,18 @@ struct MemorySearch {
 };
 inline MemorySearch memory_search;
 
+/// While on, counts bytes of blocks in this thread.
+struct MemoryUse {
+    bool on = false;
+    long bytes = 0;  ///< allocated since the start, without those freed
+    long peak = 0;
+
+    void add(long size) noexcept {
+        if (!on) return;
+        bytes += size;
+        if (bytes > peak) peak = bytes;
+    }
+};
+inline thread_local MemoryUse memory_use;
+
 }  // namespace k8s_sd::test

@@ -5,11 +5,13 @@
 #include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "jobs/slow_work.hpp"
+#include "k8s_sd/server_health.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace k8s_sd_program {
 
@@ -18,6 +20,8 @@ struct RouteEvents {
     std::function<std::string()> metrics;  ///< of the library, as text
     /// Problems with the configuration, certificates and files, one a line.
     std::function<std::string()> trouble;
+    /// The health and the use of the API servers, with those that cannot be used.
+    std::function<std::vector<k8s_sd::ServerHealth>()> servers;
     /// Jobs of monitors without targets, and why, one a line: no problem of this program.
     std::function<std::string()> idle_monitors;
     std::function<std::string()> monitors;  ///< all monitors of the cluster, as JSON

@@ -41,7 +41,9 @@ class Page(unittest.TestCase):
         for name, help_text in re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE):
             found[name].append(help_text)
         self.assertEqual(set(known) - set(found),
-                         {"k8s_sd_bridge_certificate_end_timestamp_seconds"})  # without TLS
+                         {"k8s_sd_bridge_certificate_end_timestamp_seconds",  # without TLS
+                          "k8s_sd_bridge_cluster_profiles",  # without a hub
+                          "k8s_sd_bridge_cluster_profiles_failing"})
         for name, (kind, help_text) in found.items():
             self.assertEqual((kind, help_text), (known[name][0], known[name][2]), name)
         for name, labels, _ in samples:

@@ -839,7 +839,9 @@ class PageWithTrouble(WithPage):
                  "[...row.children].map(cell => cell.innerText))")
         with self.simulated() as (between, page):
             def say(*servers):
-                between.say("/api/ui/health", {"now": 1e12 + 1000, "jobs": [],
+                job = {"job": "nodes", "synced": False, "configs": [],
+                       "missing_clusters": ["<b>green"]}
+                between.say("/api/ui/health", {"now": 1e12 + 1000, "jobs": [job],
                                                "servers": list(servers)})
             say(blue, green)
             page.press("7")
@@ -850,6 +852,7 @@ class PageWithTrouble(WithPage):
             self.assertIn("connection refused", second[1])
             self.assertNotIn("What to do", first[1])
             self.assertEqual([first[-1], second[2], second[-1]], ["0", "7", "4"])
+            self.assertIn("Listed without <b>green", page.js("byId('main').innerText"))
             self.assertEqual(page.js("document.querySelectorAll('[data-key=servers] td.bad').length"),
                              1)
             say(blue)  # one cluster has the table of its watches

@@ -77,7 +77,8 @@ void JobState::configure(std::vector<ProviderEntry> entries, const TargetFilter&
     take_standing(added, now);
     for (const ProviderEntry& entry : entries_) {
         if (!entry.provider || subscribes_to(*entry.provider)) continue;
-        subscriptions_.push_back(std::make_unique<ProviderSubscription>(*this, entry.provider));
+        subscriptions_.push_back(
+            std::make_unique<ProviderSubscription>(*this, entry.provider, entry.cluster));
     }
     // Other providers keep their filter until they are removed.
     for (const auto& subscription : subscriptions_) {
@@ -154,18 +155,30 @@ void JobState::on_ready(const Provider& provider) {
     release_superseded();
 }
 
+// A cluster that is away does not keep the replaced targets of others.
+bool JobState::is_awaited_for(const ProviderSubscription& superseded) const {
+    const auto is_successor = [&](const ProviderEntry& entry) {
+        return !superseded.cluster().empty() && entry.cluster == superseded.cluster();
+    };
+    const bool has_own = std::any_of(entries_.begin(), entries_.end(), is_successor);
+    return std::any_of(entries_.begin(), entries_.end(), [&](const ProviderEntry& entry) {
+        return entry.awaited && (!has_own || is_successor(entry));
+    });
+}
+
 void JobState::release_superseded() {
     using enum ProviderSubscription::Standing;
-    const auto is_superseded = [](const auto& subscription) {
-        return subscription->standing == superseded;
-    };
-    const auto is_awaited = [](const ProviderEntry& entry) { return entry.awaited; };
-    if (std::none_of(subscriptions_.begin(), subscriptions_.end(), is_superseded)) {
-        for (ProviderEntry& entry : entries_) entry.awaited = false;
-    } else if (std::none_of(entries_.begin(), entries_.end(), is_awaited)) {
-        for (const auto& subscription : subscriptions_) {
-            if (is_superseded(subscription)) subscription->standing = going;
+    bool any_left = false;
+    for (const auto& subscription : subscriptions_) {
+        if (subscription->standing != superseded) continue;
+        if (is_awaited_for(*subscription)) {
+            any_left = true;
+        } else {
+            subscription->standing = going;
         }
+    }
+    if (!any_left) {
+        for (ProviderEntry& entry : entries_) entry.awaited = false;
     }
     std::erase_if(subscriptions_, [](const auto& subscription) { return subscription->idle(); });
 }

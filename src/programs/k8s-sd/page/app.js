@@ -1446,6 +1446,8 @@ function notesCard(notes) {
 function healthCard(job) {
   return el("section", { class: "card", "data-key": `job ${job.job}` },
     el("h3", {}, cut(job.job, 120), " ", healthOf(job.synced ? "synced" : "waiting")),
+    (job.missing_clusters ?? []).length ? el("p", { class: "bad" }, "Listed without ",
+      job.missing_clusters.slice(0, maxLines).map((name) => [inline(name, 80), " "])) : null,
     job.configs.slice(0, maxWatches).map((config) => [
       el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "],
         inline(config.role ?? "", 60),
