@@ -49,7 +49,7 @@ struct Service {
                                         {.metrics = [] { return std::string(); },
                                          .trouble = [] { return std::string(); },
                                          .idle_monitors = [] { return std::string(); },
-                                         .monitors = [] { return std::string(); },
+                                         .monitors = [](const auto&) { return std::string(); },
                                          .reload = [](const auto&, const auto&) {},
                                          .executor = strand,
                                          .page_directory = {},
