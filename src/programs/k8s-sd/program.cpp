@@ -486,7 +486,7 @@ RouteEvents Program::route_events() {
                 },
             .servers = [this] { return servers(); },
             .idle_monitors = [this] { return idle_monitors_.lines(jobs_); },
-            .monitors = [this] { return monitors_.json(); },
+            .monitors = [this](const MonitorPage& page) { return monitors_.json(page); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
             .page_directory = options_.page_directory,

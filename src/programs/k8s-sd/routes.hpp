@@ -6,6 +6,7 @@
 #include "jobs/served_jobs.hpp"
 #include "jobs/slow_work.hpp"
 #include "k8s_sd/server_health.hpp"
+#include "monitors/monitor_page.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
@@ -24,11 +25,11 @@ struct RouteEvents {
     std::function<std::vector<k8s_sd::ServerHealth>()> servers;
     /// Jobs of monitors without targets, and why, one a line: no problem of this program.
     std::function<std::string()> idle_monitors;
-    std::function<std::string()> monitors;  ///< all monitors of the cluster, as JSON
-    support::HttpRoutes::Handler reload;    ///< POST /-/reload
-    boost::asio::any_io_executor executor;  ///< of the server
-    std::string page_directory;             ///< see add_page_routes()
-    std::shared_ptr<SlowWork> slow;         ///< tries the rules of clients
+    std::function<std::string(const MonitorPage&)> monitors;  ///< of the cluster, as JSON
+    support::HttpRoutes::Handler reload;                      ///< POST /-/reload
+    boost::asio::any_io_executor executor;                    ///< of the server
+    std::string page_directory;                               ///< see add_page_routes()
+    std::shared_ptr<SlowWork> slow;                           ///< tries the rules of clients
     bool ready_with_left_out_jobs = false;  ///< in spite of jobs left out because of mistakes
 };
 

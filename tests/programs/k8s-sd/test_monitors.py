@@ -47,6 +47,12 @@ class Serving(unittest.TestCase):
             ledger = states["ServiceMonitor payments/ledger"]
             self.assertIn("ledger-token", ledger["reason"])
             self.assertTrue(ledger["remedy"])
+            by_one, at_once = self.pages(server, 1), self.pages(server, 1000)
+            names = [(m["kind"], m["namespace"], m["name"]) for m in at_once]
+            self.assertGreater(len(names), 2)
+            self.assertEqual([(m["kind"], m["namespace"], m["name"]) for m in by_one], names)
+            for wrong in ("limit=0", "limit=1001", "after=shop%2Fweb", "after=Pod%2Fshop%2Fweb"):
+                self.assertEqual(server.ask(f"/api/ui/monitors?{wrong}")[0], 400)
             jobs = until(lambda: self.configs(server, SHOP, NODES, API))
             self.assertNotIn(LEDGER, jobs)
             self.assertEqual(jobs[API]["basic_auth"]["password"], "<secret>")
@@ -133,6 +139,19 @@ class Serving(unittest.TestCase):
         """The answer once the targets of the job are complete."""
         server.ask(f"/sd/{job.replace('/', '%2F')}")
         return json.loads(server.ask(f"/api/ui/monitor?job={job.replace('/', '%2F')}")[2])
+
+    def pages(self, server, limit):
+        """The monitors of all pages, in order."""
+        found, after = [], ""
+        while True:
+            status, _, body = server.ask(f"/api/ui/monitors?limit={limit}&after={after}")
+            self.assertEqual(status, 200)
+            page = json.loads(body)
+            self.assertLessEqual(len(page["monitors"]), limit)
+            found += page["monitors"]
+            if "next" not in page:
+                return found
+            after = page["next"].replace("/", "%2F")
 
     @staticmethod
     def known(server):

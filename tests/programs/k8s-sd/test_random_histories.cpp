@@ -51,7 +51,7 @@ struct Service {
                                       .trouble = [] { return std::string(); },
                                       .servers = [] { return std::vector<k8s_sd::ServerHealth>(); },
                                       .idle_monitors = [] { return std::string(); },
-                                      .monitors = [] { return std::string(); },
+                                      .monitors = [](const auto&) { return std::string(); },
                                       .reload = [](const auto&, const auto&) {},
                                       .executor = strand,
                                       .page_directory = {},

@@ -57,7 +57,7 @@ TEST_CASE("ServedJob: targets that fail are reported with an example, and not to
     twice.source_labels = {"x"};
     twice.target_label = "x";
     twice.replacement = "$1$1";
-    config.relabel_configs.assign(24, twice);
+    config.relabel_configs = std::vector<k8s_sd::RelabelRule>(24, twice);
     const auto job = std::make_shared<ServedJob>(
         io.get_executor(), config, options, [] { return std::string(); }, metrics);
     k8s_sd::TargetGroupMaker maker;

@@ -1684,9 +1684,20 @@ function kindTable(kinds) {
         el("td", { class: "number" }, number(count))))))));
 }
 
+/** All pages of the monitors, in the first answer. */
+async function allMonitors(signal) {
+  const answer = await ask("api/ui/monitors", {}, signal);
+  for (let after = answer.next; after;) {
+    const page = await ask("api/ui/monitors", { after }, signal);
+    answer.monitors.push(...page.monitors);
+    after = page.next;
+  }
+  return answer;
+}
+
 /** Monitors with trouble first. */
 async function showMonitors(signal) {
-  const [answer, status] = await Promise.all([ask("api/ui/monitors", {}, signal),
+  const [answer, status] = await Promise.all([allMonitors(signal),
     ask("api/ui/status", {}, signal)]);
   if (!answer.enabled) {
     return draw(el("p", { class: "card empty" }, "Monitors are not served: start k8s-sd with ",
