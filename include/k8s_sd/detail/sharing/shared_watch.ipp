@@ -79,9 +79,8 @@ SharedWatch::Matcher SharedWatch::matcher_of(const KindView& view) const {
 
 void SharedWatch::add_matcher(const KindView& view) {
     Matcher matcher = matcher_of(view);
-    if (matcher.selection &&
-        std::find(selections_.begin(), selections_.end(), matcher.selection) == selections_.end())
-        selections_.push_back(matcher.selection);
+    if (matcher.selection)
+        selections_.add(matcher.selection, matcher.selection->has_selectors_of(query_));
     if (std::find(matchers_.begin(), matchers_.end(), matcher) == matchers_.end())
         matchers_.push_back(std::move(matcher));
 }
@@ -94,8 +93,7 @@ bool SharedWatch::has_form_for(const KindView& view) const {
 bool SharedWatch::serves(const KindView& view) const {
     if (!has_form_for(view)) return false;
     const Matcher wanted = matcher_of(view);
-    const bool selects = !wanted.selection || std::find(selections_.begin(), selections_.end(),
-                                                        wanted.selection) != selections_.end();
+    const bool selects = !wanted.selection || selections_.contains(wanted.selection);
     return selects && std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
                return (!matcher.selection || matcher.selection == wanted.selection) &&
                       includes_all(matcher.namespaces, wanted.namespaces);
@@ -136,17 +134,6 @@ bool SharedWatch::wants(std::string_view ns, std::string_view) {
     });
 }
 
-/// Evaluates all selections, except those that the server has applied.
-void SharedWatch::evaluate(const DecodedObject& object) {
-    current_views_.clear();
-    for (const SharedSelectionPtr& selection : selections_) {
-        const bool selected =
-            selection->has_selectors_of(query_) || selection->selectors.matches(object);
-        if (selected && selection->share.contains(object.meta.uid))
-            current_views_.add(selection->number);
-    }
-}
-
 bool SharedWatch::is_wanted(std::string_view ns, const ViewSet& views) const {
     return std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
         if (matcher.selection && !views.has(matcher.selection->number)) return false;
@@ -157,7 +144,8 @@ bool SharedWatch::is_wanted(std::string_view ns, const ViewSet& views) const {
 }
 
 std::optional<std::uint16_t> SharedWatch::tag_of(const DecodedObject& object) {
-    evaluate(object);
+    current_views_.clear();
+    selections_.evaluate(object, current_views_);
     if (!is_wanted(object.meta.namespace_, current_views_)) return std::nullopt;
     const std::uint16_t id = owner_.matching_views_.id_of(current_views_);
     if (id == ObjectTag::apart && owner_.matching_views_.crowded()) owner_.on_too_many_view_sets();

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/sharing/kind_view.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
 #include "k8s_sd/detail/sharing/matching_views.hpp"
+#include "k8s_sd/detail/sharing/selection_index.hpp"
 #include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/url_watcher.hpp"
@@ -159,7 +160,6 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
     bool has_form_for(const KindView&) const;
     Matcher matcher_of(const KindView&) const;
     void add_matcher(const KindView&);
-    void evaluate(const DecodedObject&);
     bool is_wanted(std::string_view ns, const ViewSet&) const;
     bool is_refused(error_code failure);
     void publish();
@@ -169,8 +169,8 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
     const std::shared_ptr<const ObjectForm> form_;
     std::vector<Subscriber> subscribers_;
     std::vector<Matcher> matchers_;
-    std::vector<SharedSelectionPtr> selections_;  ///< of the matchers
-    ViewSet current_views_;                       ///< of the current object
+    SelectionIndex selections_;  ///< of the matchers
+    ViewSet current_views_;      ///< of the current object
     int notifying_ = 0;
     bool known_ = false;  ///< a complete state was known before
     int refusals_ = 0;    ///< refusals in a row
