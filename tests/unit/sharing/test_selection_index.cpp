@@ -25,9 +25,9 @@ SharedSelectionPtr selection(const std::string& label, const std::string& field,
         detail::Selection(Kind::pod, label, field), label, field, std::move(share), number});
 }
 
-ViewSet evaluated(const SelectionIndex& index, const api::Pod& pod) {
+ViewSet evaluated(const SelectionIndex& index, const api::Pod& some_pod) {
     ViewSet views;
-    index.evaluate(DecodedObject{Kind::pod, pod.metadata, &pod}, views);
+    index.evaluate(DecodedObject{Kind::pod, some_pod.metadata, &some_pod}, views);
     return views;
 }
 
@@ -50,14 +50,14 @@ class RandomSelections {
     }
 
     /// JSON may repeat a key, so labels do, too.
-    api::Pod pod() {
-        api::Pod pod;
-        pod.metadata.name = one_of(field_values);
-        pod.metadata.namespace_ = one_of(field_values);
-        pod.spec.node_name = one_of(field_values);
+    api::Pod next_pod() {
+        api::Pod some_pod;
+        some_pod.metadata.name = one_of(field_values);
+        some_pod.metadata.namespace_ = one_of(field_values);
+        some_pod.spec.node_name = one_of(field_values);
         for (std::size_t count = below(5); count > 0; --count)
-            pod.metadata.labels.emplace_back(one_of(keys), one_of(values));
-        return pod;
+            some_pod.metadata.labels.emplace_back(one_of(keys), one_of(values));
+        return some_pod;
     }
 
  private:
@@ -101,14 +101,15 @@ TEST_CASE("SelectionIndex: finds the selections that match when evaluated one by
             std::erase_if(all, [&](const auto&) { return random.below(4) == 0; });
             for (const SharedSelectionPtr& each : all) index.add(each, false);
             for (int pods = 0; pods < 50; ++pods) {
-                const api::Pod pod = random.pod();
+                const api::Pod some_pod = random.next_pod();
                 ViewSet expected;
                 for (const SharedSelectionPtr& each : all) {
-                    if (!each->selectors.matches({Kind::pod, pod.metadata, &pod})) continue;
+                    if (!each->selectors.matches({Kind::pod, some_pod.metadata, &some_pod}))
+                        continue;
                     expected.add(each->number);
                     ++found;
                 }
-                CHECK(evaluated(index, pod) == expected);
+                CHECK(evaluated(index, some_pod) == expected);
             }
         }
     }
@@ -121,15 +122,15 @@ TEST_CASE("SelectionIndex: shares are evaluated, selectors that the server has a
         index.add(selection("a=x", "", half, ObjectShare::part(half, 2)), true);
         index.add(selection("a=x", "", 2 + half, ObjectShare::part(half, 2)), false);
     }
-    api::Pod pod;
-    pod.metadata.uid = "some uid";
-    const std::size_t half = ObjectShare::part(0, 2).contains(pod.metadata.uid) ? 0 : 1;
+    api::Pod some_pod;
+    some_pod.metadata.uid = "some uid";
+    const std::size_t half = ObjectShare::part(0, 2).contains(some_pod.metadata.uid) ? 0 : 1;
     ViewSet expected;
     expected.add(half);
-    CHECK(evaluated(index, pod) == expected);
-    pod.metadata.labels = {{"a", "x"}};
+    CHECK(evaluated(index, some_pod) == expected);
+    some_pod.metadata.labels = {{"a", "x"}};
     expected.add(2 + half);
-    CHECK(evaluated(index, pod) == expected);
+    CHECK(evaluated(index, some_pod) == expected);
 }
 
 TEST_CASE("SelectionIndex: contains a selection once, until it is cleared") {
@@ -142,7 +143,7 @@ TEST_CASE("SelectionIndex: contains a selection once, until it is cleared") {
     CHECK_FALSE(index.contains(selection("a=x", "", 0)));
     index.clear();
     CHECK_FALSE(index.contains(some));
-    api::Pod pod;
-    pod.metadata.labels = {{"a", "x"}};
-    CHECK(evaluated(index, pod).empty());
+    api::Pod some_pod;
+    some_pod.metadata.labels = {{"a", "x"}};
+    CHECK(evaluated(index, some_pod).empty());
 }
