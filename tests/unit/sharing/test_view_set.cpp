@@ -25,6 +25,23 @@ TEST_CASE("ViewSet: contains the numbers added") {
     CHECK(set == ViewSet());
 }
 
+TEST_CASE("ViewSet: visits its numbers in ascending order, and adds those of another set") {
+    const auto numbers_of = [](const ViewSet& set) {
+        std::vector<std::size_t> numbers;
+        set.for_each([&](std::size_t number) { numbers.push_back(number); });
+        return numbers;
+    };
+    ViewSet set, other;
+    CHECK(numbers_of(set).empty());
+    for (const std::size_t number : {200U, 0U, 64U, 63U}) set.add(number);
+    for (const std::size_t number : {63U, 5U}) other.add(number);
+    CHECK(numbers_of(set) == std::vector<std::size_t>{0, 63, 64, 200});
+    set.add(other);
+    other.add(set);
+    CHECK(numbers_of(set) == std::vector<std::size_t>{0, 5, 63, 64, 200});
+    CHECK(other == set);
+}
+
 TEST_CASE("ViewSetTable: equal sets have one number, and the empty set has the number 0") {
     ViewSetTable table;
     CHECK(table.id_of(ViewSet()) == ViewSetTable::none);

@@ -117,6 +117,7 @@ class DependencyGraph {
     const Dependents& note_change(Kind kind, std::string_view ns, std::string_view name) {
         static const Immortal<const Dependents> none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
+        if (known.empty()) return *none;  // saves the hash
         const auto it = known.find(NameView{ns, name});
         if (it == known.end()) return *none;
         (*it)->changed_at_ = ++now_;

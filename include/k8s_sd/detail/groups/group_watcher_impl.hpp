@@ -61,7 +61,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     };
 
     void on_change(const ObjectChange&) override;
-    void on_batch_end() override { update(); }
+    void on_batch_end() override { update(false); }
     void on_status() override;
 
     RoleState& state_of(Role role) { return roles_[static_cast<std::size_t>(role)]; }
@@ -69,9 +69,10 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void activate(Role);
     void deactivate_unused();
     std::vector<Kind> needed_by_active_roles() const;
-    void update();
-    void update(RoleState&);
+    void update(bool in_turn);
+    void update(RoleState&, bool in_turn);
     void update_soon();
+    void update_in_turn();
 
     const std::shared_ptr<SharedWatches> shared_;
     const GroupView view_;
@@ -80,6 +81,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     std::array<OverfullObjects, role_names.size()> overfull_;  ///< by role
     std::array<RoleState, role_names.size()> roles_;
     PostedCall next_update_;
+    bool waits_ = false;  ///< for its turn
     std::atomic<int> expected_ = 0;
 };
 

@@ -69,7 +69,7 @@ void GroupWatcherImpl::activate(Role role) {
     state.groups = std::make_unique<RoleGroups>(
         role, watches_, making_->maker, making_->groups[index], environment(), overfull_[index]);
     watches_.start(state.needed);
-    update();
+    update(false);
 }
 
 // Not while an announced observer may need the same watchers.
@@ -114,16 +114,17 @@ void GroupWatcherImpl::on_change(const ObjectChange& change) {
     }
 }
 
-void GroupWatcherImpl::update() {
+void GroupWatcherImpl::update(bool in_turn) {
     for (RoleState& state : roles_) {
-        if (state.groups) update(state);
+        if (state.groups) update(state, in_turn);
     }
 }
 
-void GroupWatcherImpl::update(RoleState& state) {
+void GroupWatcherImpl::update(RoleState& state, bool in_turn) {
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
+    if (!state.ready && !in_turn && groups.has_other_views()) return update_in_turn();
     const std::vector<GroupChange> changes = groups.update(groups_per_handler);
     if (groups.dirty()) update_soon();
     const bool overfull_changed = groups.take_overfull_change();
@@ -139,7 +140,17 @@ void GroupWatcherImpl::update(RoleState& state) {
 }
 
 void GroupWatcherImpl::update_soon() {
-    next_update_.request(strand(), weak_from_this(), [](GroupWatcherImpl& self) { self.update(); });
+    next_update_.request(strand(), weak_from_this(),
+                         [](GroupWatcherImpl& self) { self.update(false); });
+}
+
+void GroupWatcherImpl::update_in_turn() {
+    if (std::exchange(waits_, true)) return;
+    making_->turns.request(strand(), std::weak_ptr(making_),
+                           if_alive(weak_from_this(), [](GroupWatcherImpl& self) {
+                               self.waits_ = false;
+                               self.update(true);
+                           }));
 }
 
 void GroupWatcherImpl::on_status() {

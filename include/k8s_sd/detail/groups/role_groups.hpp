@@ -71,6 +71,8 @@ class RoleGroups final : private Lookup {
 
     /// Marks the groups that depend on an added, changed or removed object.
     void on_change(const ObjectChange&);
+    /// Whether other views have the same settings and role.
+    bool has_other_views() const noexcept { return shared_.has_several_views(); }
     /// Whether groups are marked.
     bool dirty() const noexcept { return !dirty_.empty(); }
     /// Regenerates at most `limit` marked groups.
@@ -90,6 +92,7 @@ class RoleGroups final : private Lookup {
 
  private:
     struct GroupEntry;
+    struct AskingEntry;
     using Graph = DependencyGraph<GroupEntry>;
 
     /// The lookups of a group in order: first of the group as a whole, then of each part.
@@ -103,22 +106,53 @@ class RoleGroups final : private Lookup {
         std::unique_ptr<PartLookups> of_parts;  // null: no lookups by parts
     };
 
-    /// A main object of the role, and its group.
+    /// A main object of the role, and its group. With a thousand jobs there are a thousand entries
+    /// for an object, so an entry is small: 24 bytes, and a pointer in the table.
     struct GroupEntry {
+        explicit GroupEntry(ObjectPtr main)
+            : object(std::move(main)), hash(short_hash({object->ns(), object->name()})) {}
+
         ObjectPtr object;
-        TargetGroupPtr group;              // null: no targets
-        std::unique_ptr<Asked> asked_for;  // null: nothing
-        bool dirty = false;
-        bool gone = false;
-        bool replaced = false;  // by an object of the same name
-        bool current = false;   // the group reflects the current object
-        bool premise = false;   // premise of the current parts
-        bool overfull = false;  // the current object has too many targets
-        bool shares = false;    // is a user of the object's shared group
+        TargetGroupPtr group;  // null: no targets
+        std::uint32_t hash;
+        bool dirty : 1 = false;
+        bool gone : 1 = false;
+        bool replaced : 1 = false;  // by an object of the same name
+        bool current : 1 = false;   // the group reflects the current object
+        bool premise : 1 = false;   // premise of the current parts
+        bool overfull : 1 = false;  // the current object has too many targets
+        bool shares : 1 = false;    // is a user of the object's shared group
+        bool may_ask : 1 = false;   // it is an AskingEntry
 
         std::string_view ns() const noexcept { return object->ns(); }
         std::string_view name() const noexcept { return object->name(); }
-        Graph::Dependencies& dependencies() const noexcept { return asked_for->objects; }
+        /// Null: nothing.
+        Asked* asked() noexcept {
+            return may_ask ? static_cast<AskingEntry*>(this)->asked.get() : nullptr;
+        }
+        const Asked* asked() const noexcept { return const_cast<GroupEntry*>(this)->asked(); }
+        Graph::Dependencies& dependencies() noexcept { return asked()->objects; }
+    };
+    /// The entry of a role with look-ups.
+    struct AskingEntry : GroupEntry {
+        explicit AskingEntry(ObjectPtr main) : GroupEntry(std::move(main)) { may_ask = true; }
+
+        std::unique_ptr<Asked> asked;
+    };
+    struct DeleteEntry {
+        void operator()(GroupEntry* entry) const {
+            entry->may_ask ? delete static_cast<AskingEntry*>(entry) : delete entry;
+        }
+    };
+    using EntryPtr = std::unique_ptr<GroupEntry, DeleteEntry>;
+    /// Half of seeded_hash(): an entry stores it, so a growing table does not read the objects.
+    static std::uint32_t short_hash(const NameView& key) noexcept {
+        return static_cast<std::uint32_t>(seeded_hash(key.ns, key.name));
+    }
+    struct EntryHash {
+        using is_transparent = void;
+        std::size_t operator()(const NameView& key) const noexcept { return short_hash(key); }
+        std::size_t operator()(const EntryPtr& entry) const noexcept { return entry->hash; }
     };
 
     /// The current generation of a group.
@@ -154,7 +188,8 @@ class RoleGroups final : private Lookup {
     ObjectMaker& maker_;
     SharedGroups& shared_;
     const Environment& environment_;
-    boost::unordered_flat_set<Keyed<std::unique_ptr<GroupEntry>>, KeyHash, KeyEqual> entries_;
+    const bool may_ask_;  ///< the role's generator may look up other objects
+    boost::unordered_flat_set<EntryPtr, EntryHash, KeyEqual> entries_;
     std::size_t group_count_ = 0;
     std::vector<GroupEntry*> dirty_;
     Graph graph_;

@@ -4,6 +4,7 @@
 #include "k8s_sd/metrics.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@ RoleGroups::RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, S
       maker_(maker),
       shared_(shared),
       environment_(env),
+      may_ask_(needed_kinds(role, maker.options.attach).size() > 1),
       overfull_(overfull) {
     shared_.add_view();
     watches_.for_each(main_kind(role_), [this](const ObjectPtr& object) {
@@ -45,15 +47,14 @@ void RoleGroups::track(const ObjectChange& change) {
     auto it = entries_.find(NameView{object.ns(), object.name()});
     if (it == entries_.end()) {
         if (!change.after) return;
-        auto entry = std::make_unique<GroupEntry>();
-        entry->object = change.after;
+        EntryPtr entry(may_ask_ ? new AskingEntry(change.after) : new GroupEntry(change.after));
         it = entries_.insert(std::move(entry)).first;
     } else {
         GroupEntry& entry = **it;
         stop_sharing(entry);
         entry.gone = !change.after;
         if (change.after) {
-            entry.replaced |= !entry.object->same_uid(*change.after);
+            entry.replaced = entry.replaced || !entry.object->same_uid(*change.after);
             entry.object = change.after;
             entry.current = false;
         }
@@ -62,7 +63,8 @@ void RoleGroups::track(const ObjectChange& change) {
 }
 
 void RoleGroups::mark(GroupEntry& entry) {
-    if (!std::exchange(entry.dirty, true)) dirty_.push_back(&entry);
+    if (!entry.dirty) dirty_.push_back(&entry);
+    entry.dirty = true;
 }
 
 // --- generating ----------------------------------------------------------------------------------
@@ -83,7 +85,8 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
     entry.dirty = false;
     // A new object of the same name shares nothing with a deleted one, even before the host is
     // notified of the deletion.
-    GroupChange change{nullptr, entry.group, std::exchange(entry.replaced, false) || entry.gone};
+    GroupChange change{nullptr, entry.group, entry.replaced || entry.gone};
+    entry.replaced = false;
     if (!entry.gone) change.group = generate(entry, change.replaced);
     const bool equal =
         change.group && change.previous && !change.replaced && *change.group == *change.previous;
@@ -98,7 +101,7 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
         if (change.group || change.previous) changes.push_back(std::move(change));
     }
     if (!entry.gone) return share(entry);
-    if (entry.asked_for) graph_.set_dependencies(entry, {});
+    if (entry.asked()) graph_.set_dependencies(entry, {});
     set_overfull(entry, false);
     entries_.erase(entries_.find(NameView{entry.ns(), entry.name()}));
 }
@@ -120,7 +123,8 @@ void RoleGroups::share(GroupEntry& entry) {
 }
 
 void RoleGroups::stop_sharing(GroupEntry& entry) {
-    if (std::exchange(entry.shares, false)) shared_.leave(*entry.object);
+    if (entry.shares) shared_.leave(*entry.object);
+    entry.shares = false;
 }
 
 TargetGroupPtr RoleGroups::generate(GroupEntry& entry, bool replaced) {
@@ -174,9 +178,9 @@ bool RoleGroups::begin_part() {
     const std::size_t part = generation_.begins.size();
     generation_.begins.push_back(static_cast<std::uint32_t>(generation_.asked.size()));
     if (generation_.reuses) {
-        const auto& asked_for = generation_.entry->asked_for;
-        if (!asked_for || !asked_for->of_parts) return true;
-        if (ask_again(*asked_for->of_parts, part)) return true;
+        const Asked* const asked = generation_.entry->asked();
+        if (!asked || !asked->of_parts) return true;
+        if (ask_again(*asked->of_parts, part)) return true;
     }
     ++generation_.parts_made;
     return false;
@@ -200,11 +204,12 @@ void RoleGroups::remember_lookups(GroupEntry& entry) {
     const Graph::Dependencies& asked = generation_.asked;
     const std::vector<std::uint32_t>& begins = generation_.begins;
     const bool parts_ask = !begins.empty() && begins.front() != asked.size();
-    if (!entry.asked_for) {
+    if (!entry.asked()) {
         if (asked.empty()) return;
-        entry.asked_for = std::make_unique<Asked>();
+        assert(entry.may_ask);
+        static_cast<AskingEntry&>(entry).asked = std::make_unique<Asked>();
     }
-    std::unique_ptr<PartLookups>& of_parts = entry.asked_for->of_parts;
+    std::unique_ptr<PartLookups>& of_parts = entry.asked()->of_parts;
     if (!of_parts || !is_same(*of_parts, generation_)) {
         graph_.set_dependencies(entry, asked);
         of_parts.reset();
@@ -227,7 +232,8 @@ bool RoleGroups::is_same(const PartLookups& earlier, const Generation& now) {
 // --- warnings ------------------------------------------------------------------------------------
 
 void RoleGroups::set_overfull(GroupEntry& entry, bool overfull) {
-    if (std::exchange(entry.overfull, overfull) == overfull) return;
+    if (entry.overfull == overfull) return;
+    entry.overfull = overfull;
     overfull_changed_ = true;
     if (!overfull) return overfull_.remove(entry.ns(), entry.name());
     overfull_.add(entry.ns(), entry.name(), environment_.clock->now());

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,9 @@ class KindView {
     using Watches = std::map<std::string, std::shared_ptr<SharedWatch>, std::less<>>;
 
     bool is_for_labels() const noexcept { return wanted_.fields.empty(); }
+    std::optional<std::size_t> selection_number() const noexcept {
+        return selection_ ? std::optional(selection_->number) : std::nullopt;
+    }
     bool sees(const Object& object) const noexcept;
     bool wants_namespace(std::string_view ns) const;
     /// Whether the view needs all of this query's results, and is subscribed to them.

@@ -5,6 +5,7 @@
 #include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,19 @@ class ViewSet {
     bool has(std::size_t number) const noexcept {
         const std::size_t word = number / bits;
         return word < words_.size() && (words_[word] >> (number % bits) & 1U) != 0;
+    }
+    void add(const ViewSet& others) {
+        if (others.words_.size() > words_.size()) words_.resize(others.words_.size());
+        for (std::size_t word = 0; word < others.words_.size(); ++word)
+            words_[word] |= others.words_[word];
+    }
+    /// Calls `visit` with each number, in ascending order.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (std::size_t word = 0; word < words_.size(); ++word) {
+            for (std::uint64_t left = words_[word]; left != 0; left &= left - 1)
+                visit(word * bits + static_cast<std::size_t>(std::countr_zero(left)));
+        }
     }
     bool empty() const noexcept { return words_.empty(); }
     void clear() noexcept { words_.clear(); }
@@ -60,6 +74,7 @@ class ViewSetTable {
     bool has(Id id, std::size_t number) const noexcept {
         return id != none && sets_[id - 1U].has(number);
     }
+    const ViewSet& set_of(Id id) const noexcept { return id == none ? empty_ : sets_[id - 1U]; }
     std::size_t size() const noexcept { return ids_.size(); }
     /// Frees all other numbers.
     /// \param used  indexed by number: whether an object carries it
@@ -88,6 +103,7 @@ class ViewSetTable {
         return id;
     }
 
+    const ViewSet empty_;
     std::vector<ViewSet> sets_;  // by number, from 1
     std::vector<Id> free_;       // freed numbers
     boost::unordered_flat_map<ViewSet, Id, boost::hash<ViewSet>> ids_;
@@ -109,6 +125,8 @@ class MatchingViews {
     /// Stores the set of an object with the number ObjectTag::apart.
     void keep_apart(const ObjectPtr&, const ViewSet&);
     bool has(const Object&, std::size_t number) const noexcept;
+    /// Adds the object's set to `views`.
+    void add_to(ViewSet& views, const Object&) const;
     /// Whether most numbers are in use even after unused ones were freed.
     bool crowded() const noexcept { return crowded_; }
     std::size_t kept_apart() const noexcept { return apart_.size(); }

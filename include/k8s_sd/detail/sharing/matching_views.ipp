@@ -23,6 +23,13 @@ bool MatchingViews::has(const Object& object, std::size_t number) const noexcept
     return it != apart_.end() && it->second.second.has(number);
 }
 
+void MatchingViews::add_to(ViewSet& views, const Object& object) const {
+    const std::uint16_t id = ObjectTag::of(object);
+    if (id != ObjectTag::apart) return views.add(table_.set_of(id));
+    const auto it = apart_.find(&object);
+    if (it != apart_.end()) views.add(it->second.second);
+}
+
 void MatchingViews::free_unused() {
     std::vector<bool> used(ViewSetTable::capacity + 2);
     for_each_([&](const ObjectPtr& object) { used[ObjectTag::of(*object)] = true; });

@@ -30,44 +30,16 @@ SharedWatch::SharedWatch(KindWatches& owner, const WatchQuery& query,
 // --- subscriptions -------------------------------------------------------------------------------
 
 void SharedWatch::subscribe(KindView& view) {
-    const auto same = [&](const Subscriber& subscriber) { return subscriber.view == &view; };
-    if (std::any_of(subscribers_.begin(), subscribers_.end(), same)) return;
-    subscribers_.push_back({&view, false});
+    subscribers_.add(view, view.selection_number());
     add_matcher(view);
 }
 
 void SharedWatch::set_active(KindView& view) {
-    for (Subscriber& subscriber : subscribers_)
-        subscriber.active = subscriber.active || subscriber.view == &view;
+    subscribers_.set_active(view, view.selection_number());
 }
 
 void SharedWatch::unsubscribe(KindView& view) {
-    for (Subscriber& subscriber : subscribers_) {
-        if (subscriber.view == &view) subscriber = {nullptr, false};
-    }
-    if (notifying_ == 0)
-        std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
-}
-
-bool SharedWatch::has_subscribers() const noexcept {
-    return std::any_of(subscribers_.begin(), subscribers_.end(),
-                       [](const Subscriber& subscriber) { return subscriber.view; });
-}
-
-template <class Call>
-void SharedWatch::for_each_view(Call call, bool active_only) {
-    ++notifying_;
-    for (std::size_t i = 0; i < subscribers_.size(); ++i) {
-        if (subscribers_[i].view && (subscribers_[i].active || !active_only))
-            call(*subscribers_[i].view);
-    }
-    if (--notifying_ == 0)
-        std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.view; });
-}
-
-template <class Call>
-void SharedWatch::for_each_active(Call call) {
-    for_each_view(call, true);
+    subscribers_.remove(view, view.selection_number());
 }
 
 // --- stored objects ------------------------------------------------------------------------------
@@ -79,9 +51,8 @@ SharedWatch::Matcher SharedWatch::matcher_of(const KindView& view) const {
 
 void SharedWatch::add_matcher(const KindView& view) {
     Matcher matcher = matcher_of(view);
-    if (matcher.selection &&
-        std::find(selections_.begin(), selections_.end(), matcher.selection) == selections_.end())
-        selections_.push_back(matcher.selection);
+    if (matcher.selection)
+        selections_.add(matcher.selection, matcher.selection->has_selectors_of(query_));
     if (std::find(matchers_.begin(), matchers_.end(), matcher) == matchers_.end())
         matchers_.push_back(std::move(matcher));
 }
@@ -94,8 +65,7 @@ bool SharedWatch::has_form_for(const KindView& view) const {
 bool SharedWatch::serves(const KindView& view) const {
     if (!has_form_for(view)) return false;
     const Matcher wanted = matcher_of(view);
-    const bool selects = !wanted.selection || std::find(selections_.begin(), selections_.end(),
-                                                        wanted.selection) != selections_.end();
+    const bool selects = !wanted.selection || selections_.contains(wanted.selection);
     return selects && std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
                return (!matcher.selection || matcher.selection == wanted.selection) &&
                       includes_all(matcher.namespaces, wanted.namespaces);
@@ -110,9 +80,7 @@ void SharedWatch::for_each_object(const std::function<void(const ObjectPtr&)>& v
 void SharedWatch::forget_unwanted() {
     const std::vector<Matcher> before = std::exchange(matchers_, {});
     selections_.clear();
-    for (const Subscriber& subscriber : subscribers_) {
-        if (subscriber.view) add_matcher(*subscriber.view);
-    }
+    subscribers_.for_each([this](const KindView& view) { add_matcher(view); });
     if (matchers_.size() == before.size()) return;  // this only removes matchers
     std::vector<ObjectPtr> unwanted;
     watcher_.for_each([&](const ObjectPtr& object) {
@@ -136,17 +104,6 @@ bool SharedWatch::wants(std::string_view ns, std::string_view) {
     });
 }
 
-/// Evaluates all selections, except those that the server has applied.
-void SharedWatch::evaluate(const DecodedObject& object) {
-    current_views_.clear();
-    for (const SharedSelectionPtr& selection : selections_) {
-        const bool selected =
-            selection->has_selectors_of(query_) || selection->selectors.matches(object);
-        if (selected && selection->share.contains(object.meta.uid))
-            current_views_.add(selection->number);
-    }
-}
-
 bool SharedWatch::is_wanted(std::string_view ns, const ViewSet& views) const {
     return std::any_of(matchers_.begin(), matchers_.end(), [&](const Matcher& matcher) {
         if (matcher.selection && !views.has(matcher.selection->number)) return false;
@@ -157,7 +114,8 @@ bool SharedWatch::is_wanted(std::string_view ns, const ViewSet& views) const {
 }
 
 std::optional<std::uint16_t> SharedWatch::tag_of(const DecodedObject& object) {
-    evaluate(object);
+    current_views_.clear();
+    selections_.evaluate(object, current_views_);
     if (!is_wanted(object.meta.namespace_, current_views_)) return std::nullopt;
     const std::uint16_t id = owner_.matching_views_.id_of(current_views_);
     if (id == ObjectTag::apart && owner_.matching_views_.crowded()) owner_.on_too_many_view_sets();
@@ -185,12 +143,15 @@ void SharedWatch::start() {
 // --- events --------------------------------------------------------------------------------------
 
 void SharedWatch::on_change(const ObjectChange& change) {
-    for_each_active([&](KindView& view) { view.on_change(change); });
+    ViewSet views;
+    if (change.before) owner_.matching_views_.add_to(views, *change.before);
+    if (change.after) owner_.matching_views_.add_to(views, *change.after);
+    subscribers_.for_each_active_of(views, [&](KindView& view) { view.on_change(change); });
 }
 
 void SharedWatch::on_synced() {
     if (std::exchange(known_, true)) return;
-    for_each_active([](KindView& view) {
+    subscribers_.for_each_active([](KindView& view) {
         --view.unsynced_;
         view.reported_ = true;
     });
@@ -201,16 +162,13 @@ void SharedWatch::on_batch_end() {
     const auto owner = owner_.shared_from_this();
     publish();
     const TimePoint when = published_.last_byte.value_or(TimePoint());
-    for_each_active([&](KindView& view) { view.observer_.on_contact(when); });
-    for_each_active([](KindView& view) { view.on_batch_end(); });
+    subscribers_.for_each_active([&](KindView& view) { view.observer_.on_contact(when); });
+    subscribers_.for_each_active([](KindView& view) { view.on_batch_end(); });
     owner_.switch_views();
 }
 
 bool SharedWatch::exceeds_a_need() const {
-    return std::any_of(subscribers_.begin(), subscribers_.end(),
-                       [this](const Subscriber& subscriber) {
-                           return subscriber.view && !subscriber.view->needs(query_);
-                       });
+    return subscribers_.any_of([this](const KindView& view) { return !view.needs(query_); });
 }
 
 bool SharedWatch::makes_up_for(error_code failure) {
@@ -236,7 +194,7 @@ void SharedWatch::on_status() {
     const auto owner = owner_.shared_from_this();
     publish();
     // Views waiting for this watch report its errors, too.
-    for_each_view([](KindView& view) { view.observer_.on_status(); }, false);
+    subscribers_.for_each([](KindView& view) { view.observer_.on_status(); });
     owner_.switch_views();
 }
 

@@ -7,6 +7,8 @@
 #include "k8s_sd/detail/sharing/kind_view.hpp"
 #include "k8s_sd/detail/sharing/kind_watches.hpp"
 #include "k8s_sd/detail/sharing/matching_views.hpp"
+#include "k8s_sd/detail/sharing/selection_index.hpp"
+#include "k8s_sd/detail/sharing/subscribers.hpp"
 #include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/url_watcher.hpp"
@@ -109,7 +111,7 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
     void subscribe(KindView& view);
     void set_active(KindView& view);
     void unsubscribe(KindView& view);
-    bool has_subscribers() const noexcept;
+    bool has_subscribers() const noexcept { return !subscribers_.empty(); }
     /// Visits all objects, and the ones adopted before the start.
     void for_each_object(const std::function<void(const ObjectPtr&)>&) const;
     /// Drops objects that no remaining view selects.
@@ -132,10 +134,6 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
     const WatchStatus& published() const noexcept { return published_; }
 
  private:
-    struct Subscriber {
-        KindView* view;  ///< null: unsubscribed during a delivery
-        bool active;
-    };
     /// A matcher: the objects of some views, by selection and namespaces.
     struct Matcher {
         SharedSelectionPtr selection;         ///< null: all objects
@@ -152,14 +150,9 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
     void keep_apart(const ObjectPtr&) override;
     bool makes_up_for(error_code failure) override;
 
-    template <class Call>
-    void for_each_view(Call call, bool active_only);
-    template <class Call>
-    void for_each_active(Call call);
     bool has_form_for(const KindView&) const;
     Matcher matcher_of(const KindView&) const;
     void add_matcher(const KindView&);
-    void evaluate(const DecodedObject&);
     bool is_wanted(std::string_view ns, const ViewSet&) const;
     bool is_refused(error_code failure);
     void publish();
@@ -167,13 +160,12 @@ class SharedWatch final : public std::enable_shared_from_this<SharedWatch>,
     KindWatches& owner_;
     const WatchQuery query_;
     const std::shared_ptr<const ObjectForm> form_;
-    std::vector<Subscriber> subscribers_;
+    Subscribers<KindView> subscribers_;
     std::vector<Matcher> matchers_;
-    std::vector<SharedSelectionPtr> selections_;  ///< of the matchers
-    ViewSet current_views_;                       ///< of the current object
-    int notifying_ = 0;
-    bool known_ = false;  ///< a complete state was known before
-    int refusals_ = 0;    ///< refusals in a row
+    SelectionIndex selections_;  ///< of the matchers
+    ViewSet current_views_;      ///< of the current object
+    bool known_ = false;         ///< a complete state was known before
+    int refusals_ = 0;           ///< refusals in a row
     URLWatcher watcher_;
     WatchStatus published_;
 };

@@ -5,6 +5,7 @@
 #include "k8s_sd/selector.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -23,6 +24,8 @@ class Selection {
     bool narrow() const noexcept { return narrow_; }
     /// Requires known_here().
     bool matches(const DecodedObject& object) const;
+    const LabelSelector& labels() const noexcept { return labels_; }
+    const FieldSelector& fields() const noexcept { return fields_; }
 
  private:
     LabelSelector labels_;
@@ -30,5 +33,8 @@ class Selection {
     bool known_here_ = true;
     bool narrow_ = false;
 };
+
+/// The value of a field that FieldSelector names; empty without one, as in the API server.
+std::string_view field_value(const DecodedObject& object, std::string_view path);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -12,8 +12,6 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-using Text = std::optional<std::string_view>;
-
 /// A selectable field of the kind (`SelectableFields` in its registry in Kubernetes), and its
 /// accessor in the decoded model.
 struct KnownField {
@@ -47,15 +45,8 @@ bool is_known(Kind kind, std::string_view path) {
     return find_field(kind, path) != nullptr;
 }
 
-Text field_of(const DecodedObject& object, std::string_view path) {
-    if (path == "metadata.name") return object.meta.name;
-    if (path == "metadata.namespace") return object.meta.namespace_;
-    const KnownField* field = find_field(object.kind, path);
-    return field ? Text(field->read(object.model)) : std::nullopt;
-}
-
 // If JSON repeats a key, the last value wins, as in Kubernetes' decoders.
-Text label_of(const DecodedObject& object, std::string_view key) {
+std::optional<std::string_view> label_of(const DecodedObject& object, std::string_view key) {
     return object.meta.labels.find(key);
 }
 
@@ -75,9 +66,17 @@ Selection::Selection(Kind kind, const std::string& label, const std::string& fie
     }
 }
 
+std::string_view field_value(const DecodedObject& object, std::string_view path) {
+    if (path == "metadata.name") return object.meta.name;
+    if (path == "metadata.namespace") return object.meta.namespace_;
+    const KnownField* field = find_field(object.kind, path);
+    return field ? field->read(object.model) : std::string_view();
+}
+
 bool Selection::matches(const DecodedObject& object) const {
     return labels_.matches([&](std::string_view key) { return label_of(object, key); }) &&
-           fields_.matches([&](std::string_view path) { return field_of(object, path); });
+           fields_.matches(
+               [&](std::string_view path) { return std::optional(field_value(object, path)); });
 }
 
 }  // namespace k8s_sd::inline v0::detail
