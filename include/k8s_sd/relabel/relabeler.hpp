@@ -90,7 +90,9 @@ class RelabelRules {
         take(std::make_move_iterator(rules.begin()), std::make_move_iterator(rules.end()));
     }
 
+    /// The first rule.
     const_iterator begin() const noexcept { return const_iterator(rules_.begin()); }
+    /// Behind the last rule.
     const_iterator end() const noexcept { return const_iterator(rules_.end()); }
     std::size_t size() const noexcept { return rules_.size(); }  ///< number of rules
     bool empty() const noexcept { return rules_.empty(); }       ///< whether there are none
@@ -101,15 +103,17 @@ class RelabelRules {
     /// \pre !empty()
     const RelabelRule& back() const noexcept { return *rules_.back(); }
 
-    void reserve(std::size_t count) { rules_.reserve(count); }
+    void reserve(std::size_t count) { rules_.reserve(count); }  ///< makes room for the rules
+    /// Appends a rule.
     void push_back(RelabelRule rule) {
         share(std::make_shared<const RelabelRule>(std::move(rule)));
     }
     /// Appends a rule of other lists.
     void share(RelabelRulePtr rule) { rules_.push_back(std::move(rule)); }
-    /// Appends the rules of another list.
+    /// Appends the rules of a list, which may be this one.
     void append(const RelabelRules& other) {
-        rules_.insert(rules_.end(), other.rules_.begin(), other.rules_.end());
+        const std::size_t count = other.size();
+        for (std::size_t i = 0; i < count; ++i) share(other.rules_[i]);
     }
     /// Replaces one rule, in this list only. \pre i < size()
     void replace(std::size_t i, RelabelRule rule) {

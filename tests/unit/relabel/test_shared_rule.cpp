@@ -169,6 +169,9 @@ TEST_CASE("RelabelRules: copies of a list share its rules, and change by themsel
     copy.append(rules);
     CHECK(copy == RelabelRules{other, other, shared_example, other});
     CHECK(&copy[2] == &rules[0]);
+    RelabelRules twice = rules;
+    twice.append(twice);
+    CHECK(twice == RelabelRules{shared_example, other, shared_example, other});
     copy.erase_if([&](const RelabelRule& rule) { return rule == other; });
     CHECK(copy == std::vector<RelabelRule>{shared_example});
     CHECK(copy < rules);
