@@ -28,8 +28,10 @@ class Hub:
         self.refused = set()  # resources
         self.ended = False
 
-    def profile(self, name):
-        self.put("clusterprofiles", name, {"spec": {"displayName": name}})
+    def profile(self, name, **properties):
+        properties = [{"name": key, "value": value} for key, value in properties.items()]
+        self.put("clusterprofiles", name,
+                 {"spec": {"displayName": name}, "status": {"properties": properties}})
 
     def secret(self, name, text):
         self.put("secrets", name, {"data": {"Config": base64.b64encode(text.encode()).decode()}},

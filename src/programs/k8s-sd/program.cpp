@@ -221,9 +221,9 @@ void Program::start() {
     guard_.start();
     jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
     if (options_.clusters.profiles) {
-        profiles_.start(support::inventory_of(options_.server, options_.profiles),
-                        options_.clusters.label,
-                        [this](const k8s_sd::InventoryDiff& diff) { on_clusters(diff); });
+        profiles_.start(
+            support::inventory_of(options_.server, options_.profiles), options_.clusters.label,
+            [this](const auto& diff, const auto& problems) { on_clusters(diff, problems); });
     } else {
         monitors_.start(servers_.front(),
                         [this](const k8s_sd::MonitorDiff& diff) { on_monitors(diff); });
@@ -352,26 +352,26 @@ void Program::log_changes(const std::vector<std::string>& removed) {
                {{"event", "config_applied"}, {"jobs", jobs}});
 }
 
-/// Configurations that stay equal keep their watches and targets.
-void Program::on_clusters(const k8s_sd::InventoryDiff& diff) {
-    std::vector<std::string> updated, removed, problems;
-    for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
-        const std::string name = support::printable(name_of(cluster), 200);
-        updated.push_back(name);
-        if (!cluster.problem.empty())
-            problems.push_back("cluster " + name + ": " +
-                               support::printable(cluster.problem, 2000));
-    }
+/// Configurations that stay equal keep their watches and targets. Cluster managers change
+/// properties all the time: without a change of access there is nothing to apply.
+void Program::on_clusters(const k8s_sd::InventoryDiff& diff,
+                          const std::vector<std::string>& problems) {
+    for (const std::string& problem : problems) warn_(problem);
+    std::vector<k8s_sd::DiscoveryConfig> servers = profiles_.servers();
+    if (configured_ && !unusable_.why_unknown && servers == servers_ &&
+        profiles_.unusable() == unusable_.problems)
+        return;
+    std::vector<std::string> updated, removed;
+    for (const k8s_sd::InventoryCluster& cluster : diff.updated)
+        updated.push_back(support::printable(name_of(cluster), 200));
     for (const k8s_sd::InventoryCluster& cluster : diff.removed)
         removed.push_back(support::printable(name_of(cluster), 200));
-    std::vector<k8s_sd::DiscoveryConfig> servers = profiles_.servers();
     log_.write(k8s_sd::LogLevel::info,
                "ClusterProfiles: " + plural(servers.size(), "usable cluster") +
                    part(updated, "new or changed") + part(removed, "removed"),
                {{"event", "clusters_changed"},
                 {"clusters", servers.size() + profiles_.unusable().size()},
                 {"usable", servers.size()}});
-    log_more(problems);
     // First those that go: else their targets would wait for the lists of new ones.
     std::vector<k8s_sd::DiscoveryConfig> remaining = servers_;
     std::erase_if(remaining, [&](const k8s_sd::DiscoveryConfig& server) {
@@ -379,15 +379,19 @@ void Program::on_clusters(const k8s_sd::InventoryDiff& diff) {
             return now.cluster.name == server.cluster.name;
         });
     });
-    if (remaining.size() < servers_.size()) use_servers(std::move(remaining));
-    use_servers(std::move(servers));
+    if (remaining.size() < servers_.size() && remaining != servers)
+        use_servers(std::move(remaining), true);
+    use_servers(std::move(servers), false);
 }
 
 /// Before the first configuration there is nothing to apply.
-void Program::use_servers(std::vector<k8s_sd::DiscoveryConfig> servers) {
+/// \param more_follow  whether no job may become complete without the next ones
+void Program::use_servers(std::vector<k8s_sd::DiscoveryConfig> servers, bool more_follow) {
     servers_ = std::move(servers);
     if (!configured_) return;
     take(read_);
+    if (more_follow)
+        unusable_.why_unknown = [] { return std::string("the clusters of the hub change"); };
     apply();
     log_job_changes();
 }

@@ -71,8 +71,8 @@ class Program {
     /// Makes it the file in use, with the present servers.
     void take(k8s_sd::ScrapeConfigFile);
     void apply();
-    void on_clusters(const k8s_sd::InventoryDiff&);
-    void use_servers(std::vector<k8s_sd::DiscoveryConfig>);
+    void on_clusters(const k8s_sd::InventoryDiff&, const std::vector<std::string>& problems);
+    void use_servers(std::vector<k8s_sd::DiscoveryConfig>, bool more_follow);
     void log_job_changes();
     std::vector<k8s_sd::ServerHealth> servers() const;
     void on_monitors(const k8s_sd::MonitorDiff&);

@@ -222,6 +222,42 @@ TEST_CASE("Several clusters: one that is away does not keep the replaced targets
     CHECK(host.problems() == "");
 }
 
+TEST_CASE("Several clusters: one that is away does not keep the targets of a removed one") {
+    Clusters c;
+    JobHost host(c.context.get_executor());
+    host.run();
+    const auto apply = [&](const std::vector<DiscoveryConfig>& configs) {
+        host.manager->apply_config({{.name = "a", .configs = configs, .supersede_timeout = {}}});
+        c.settle();
+    };
+    const DiscoveryConfig good = Clusters::pods_of("good");
+    const DiscoveryConfig away = Clusters::pods_of("secured");
+    const DiscoveryConfig moved = Clusters::pods_of("stalled", "other");
+    const std::vector<std::string> both{"good", "good", "other", "other"};
+    apply({good, Clusters::pods_of("other")});
+    apply({good, moved});
+    apply({good, moved, away});
+    CHECK(values_of(host, "a", "cluster") == both);
+    CHECK(host.manager->status().front().superseded == 1);
+    SECTION("whose address had changed") {
+        apply({good, away});
+        CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"good", "good"});
+        CHECK(host.manager->status().front().superseded == 0);
+    }
+    SECTION("but those of a replaced one stay, whatever is applied again") {
+        const DiscoveryConfig successor = Clusters::pods_of("stalled", "successor");
+        apply({good, away, successor});
+        CHECK(values_of(host, "a", "cluster") == both);
+        apply({good, away, successor});
+        CHECK(values_of(host, "a", "cluster") == both);
+        apply({good, successor});
+        CHECK(values_of(host, "a", "cluster") == both);
+        apply({good});
+        CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"good", "good"});
+    }
+    CHECK(host.problems() == "");
+}
+
 TEST_CASE("Several clusters: watches of equal kinds have series of their own") {
     Clusters c;
     JobHost host(c.context.get_executor());

@@ -96,7 +96,7 @@ class Alerts(unittest.TestCase):
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([PROGRAM, folder, *sorted(metrics_of_rules())], check=True,
-                           timeout=1500)
+                           timeout=1000)
             cls.scrapes = {path.name: Scrapes(path) for path in pathlib.Path(folder).iterdir()}
 
     def test_every_alert_has_a_fault(self):

@@ -1,5 +1,5 @@
 // Simulated faults, and a week without one, as scrapes of the programs in them. See
-// check_monitoring.py, which evaluates the alert rules for them.
+// check_alerts.py, which evaluates the alert rules for them.
 
 #include "installation.hpp"
 #include "k8s_sd/sim/builders.hpp"
@@ -289,8 +289,8 @@ void simulate_quiet_week(Recorder recorder) {
 /// simulated_faults DIRECTORY METRIC...: writes a file for each fault, and one for the week.
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    const std::set<std::string> metrics(arguments.begin() + 1, arguments.end());
     const std::string folder = arguments.at(0) + "/";
+    const std::set<std::string> metrics(arguments.begin() + 1, arguments.end());
     for (const Fault& fault : faults) simulate(fault, {folder + fault.name, metrics, 30s});
     simulate_quiet_week({folder + "a quiet week", metrics, 1min});
 }

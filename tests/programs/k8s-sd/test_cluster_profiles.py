@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import tempfile
 import time
@@ -46,6 +47,15 @@ def wait_clusters(server, *names):
             return
         time.sleep(0.05)
     raise AssertionError(f"the list is still {status} {text}")
+
+
+def events_until_end(program):
+    """Ends the program, and returns the events in its log."""
+    program.process.send_signal(signal.SIGTERM)
+    events = [json.loads(program.log_line())]
+    while events[-1].get("event") != "end":
+        events.append(json.loads(program.log_line()))
+    return events
 
 
 class Serving(unittest.TestCase):
@@ -137,6 +147,59 @@ class Serving(unittest.TestCase):
         self.assertEqual(events[-1]["missing_clusters"], 2)
         warnings = [event["msg"] for event in events if event["level"] == "warning"]
         self.assertEqual(sum("fleet/bare: has no" in text for text in warnings), 1)
+
+    def test_a_change_without_another_access_is_not_applied(self):
+        number_of_events = re.compile(r'^k8s_sd_events_total{resource="other"} (\d+)$', re.M)
+        with simulated_cluster() as blue, simulated_hub() as (hub, url), \
+                file_with(JOB, "scrape.yml") as config:
+            hub.cluster("blue", blue)
+            hub.profile("bare")
+            with serving(url, config, "--start-without-clusters", "0.1", "--log-format",
+                         "json") as program:
+                server = Server(program)
+                wait_clusters(server, "fleet/blue")
+                for number in range(1, 5):
+                    before = int(number_of_events.search(server.ask("/metrics"))[1])
+                    hub.profile("blue" if number % 2 else "bare", nodes=str(number))
+                    server.wait("/metrics", lambda text, before=before: int(
+                        number_of_events.search(text)[1]) > before)
+                hub.cluster("green", blue)
+                wait_clusters(server, "fleet/blue", "fleet/green")
+                events = events_until_end(program)
+        changed = [(event["clusters"], event["usable"]) for event in events
+                   if event.get("event") == "clusters_changed"]
+        # The Secret may arrive after its ClusterProfile.
+        self.assertIn(changed, ([(2, 1), (3, 2)], [(2, 1), (3, 1), (3, 2)]))
+        warnings = [event["msg"] for event in events if event["level"] == "warning"]
+        self.assertEqual(sum("fleet/bare: has no" in text for text in warnings), 1)
+
+    def test_a_job_waits_for_the_first_cluster_of_the_hub(self):
+        with simulated_cluster() as blue, simulated_hub() as (hub, url), \
+                file_with(JOB, "scrape.yml") as config, \
+                serving(url, config, "--hold", "0.001") as program:
+            server = Server(program)
+
+            def wait_incomplete(reason):
+                end = time.monotonic() + TIMEOUT
+                while reason not in status_of(server, "/readyz")[1]:
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.05)
+                self.assertEqual(status_of(server, "/readyz")[0], 503)
+                status, text = status_of(server, "/sd/nodes")
+                self.assertEqual(status, 503)
+                self.assertIn(reason, text)
+            wait_incomplete("not been discovered completely yet; the hub has no ClusterProfile "
+                            "that is selected")
+            hub.cluster("old", "http://127.0.0.1:1")
+            server.wait_health(lambda found: [one["cluster"] for one in found] == ["fleet/old"])
+            wait_incomplete("127.0.0.1:1")
+            with hub.changed:  # together
+                hub.cluster("new", "http://127.0.0.1:2")
+                hub.remove("clusterprofiles", "old")
+            server.wait_health(lambda found: [one["cluster"] for one in found] == ["fleet/new"])
+            wait_incomplete("127.0.0.1:2")
+            hub.cluster("new", blue)
+            wait_clusters(server, "fleet/new")
 
     def test_without_its_clusters_a_job_has_no_list(self):
         with simulated_hub() as (hub, url), file_with(JOB, "scrape.yml") as config:

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -173,11 +175,14 @@ class JobState {
  private:
     std::optional<TimePoint> supersede_end(const ProviderSubscription&) const;
     void take_standing(bool added, TimePoint now);
+    void end_clusters_of(const std::vector<ProviderEntry>& previous);
     bool uses(const Provider&) const;
     bool subscribes_to(const Provider&) const;
     const ProviderEntry* find_same(const ProviderEntry&) const;
     bool adopt(std::vector<ProviderEntry>&) const;
-    bool is_awaited_for(const ProviderSubscription&) const;
+    /// By the names of its clusters, whether one of their configurations is awaited; with an empty
+    /// name: whether any is. The keys live as long as the configurations.
+    std::unordered_map<std::string_view, bool> awaited_clusters() const;
     void release_superseded();
 
     const std::string name_;

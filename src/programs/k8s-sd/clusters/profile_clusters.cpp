@@ -14,12 +14,11 @@ std::string name_of(const k8s_sd::InventoryCluster& cluster) {
 }
 
 void ProfileClusters::start(const k8s_sd::InventoryConfig& config, const std::string& label,
-                            std::function<void(const k8s_sd::InventoryDiff&)> on_change) {
+                            OnChange on_change) {
     label_ = label;
     inventory_.emplace(strand_, config,
                        [this, on_change = std::move(on_change)](const k8s_sd::InventoryDiff& diff) {
-                           take(diff);
-                           on_change(diff);
+                           on_change(diff, take(diff));
                        });
     inventory_->async_run(boost::asio::detached);
 }
@@ -28,18 +27,28 @@ void ProfileClusters::stop() {
     if (inventory_) inventory_->cancel();
 }
 
-void ProfileClusters::take(const k8s_sd::InventoryDiff& diff) {
+/// \returns the new problems, in words
+std::vector<std::string> ProfileClusters::take(const k8s_sd::InventoryDiff& diff) {
     known_ = true;
-    for (const k8s_sd::InventoryCluster& cluster : diff.updated)
-        clusters_[name_of(cluster)] = cluster;
+    std::vector<std::string> problems;
+    for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
+        const std::string name = name_of(cluster);
+        k8s_sd::InventoryCluster& known = clusters_[name];
+        if (!cluster.problem.empty() && cluster.problem != known.problem) {
+            problems.push_back("cluster " + support::printable(name, 200) + ": " +
+                               support::printable(cluster.problem, 2000));
+        }
+        known = cluster;
+    }
     for (const k8s_sd::InventoryCluster& cluster : diff.removed) clusters_.erase(name_of(cluster));
+    return problems;
 }
 
 std::string ProfileClusters::why_unknown() const {
     std::string text = "the ClusterProfiles of the hub have not been listed yet";
     const k8s_sd::InventoryStatus status = inventory_->status();
     for (const std::string& message : {status.profiles.message, status.secrets.message})
-        if (!message.empty()) text += "; " + message;
+        if (!message.empty()) text += "; " + support::printable(message, 2000);
     return text;
 }
 
@@ -76,9 +85,11 @@ std::string ProfileClusters::trouble() const {
     const k8s_sd::InventoryStatus status = inventory_->status();
     std::string text;
     if (!status.profiles.message.empty())
-        text += "ClusterProfiles of the hub: " + status.profiles.message + "\n";
+        text += "ClusterProfiles of the hub: " + support::printable(status.profiles.message, 2000) +
+                "\n";
     if (!status.secrets.message.empty())
-        text += "Secrets of ClusterProfiles: " + status.secrets.message + "\n";
+        text += "Secrets of ClusterProfiles: " + support::printable(status.secrets.message, 2000) +
+                "\n";
     if (known_ && clusters_.empty()) text += "the hub has no ClusterProfile that is selected\n";
     std::size_t problems = 0;
     for (const auto& [name, cluster] : clusters_) {

@@ -21,11 +21,14 @@ class ProfileClusters {
  public:
     explicit ProfileClusters(boost::asio::any_io_executor strand) : strand_(std::move(strand)) {}
 
+    /// Receives a change of the clusters, and those of them with a new problem.
+    using OnChange =
+        std::function<void(const k8s_sd::InventoryDiff&, const std::vector<std::string>& problems)>;
+
     /// \param label      of the names of clusters; empty: the default
-    /// \param on_change  called with each change of the clusters, as if by post
+    /// \param on_change  called as if by post
     /// \throws k8s_sd::ConfigError
-    void start(const k8s_sd::InventoryConfig&, const std::string& label,
-               std::function<void(const k8s_sd::InventoryDiff&)> on_change);
+    void start(const k8s_sd::InventoryConfig&, const std::string& label, OnChange on_change);
     void stop();
 
     /// Whether the clusters are known, if they are wanted at all.
@@ -44,7 +47,7 @@ class ProfileClusters {
     std::string metrics() const;
 
  private:
-    void take(const k8s_sd::InventoryDiff&);
+    std::vector<std::string> take(const k8s_sd::InventoryDiff&);
 
     const boost::asio::any_io_executor strand_;
     std::string label_;

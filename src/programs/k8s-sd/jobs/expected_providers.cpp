@@ -10,7 +10,8 @@ ExpectedProviders::Cluster& cluster_named(const std::string& name,
                                           std::vector<ExpectedProviders::Cluster>& clusters) {
     const auto known = std::find_if(clusters.begin(), clusters.end(),
                                     [&](const auto& cluster) { return cluster.name == name; });
-    return known == clusters.end() ? clusters.emplace_back(name) : *known;
+    return known == clusters.end() ? clusters.emplace_back(ExpectedProviders::Cluster{.name = name})
+                                   : *known;
 }
 
 }  // namespace

@@ -240,13 +240,15 @@ std::vector<std::string> ServedJob::missing_clusters() const {
     return missing_clusters_;
 }
 
-std::string ServedJob::why_incomplete() const {
+std::string ServedJob::why_incomplete() const { return why_incomplete_() + problem(); }
+
+std::string ServedJob::problem() const {
     std::function<std::string()> problem;
     {
         const std::lock_guard lock(counts_mutex_);
         problem = problem_;
     }
-    return why_incomplete_() + (problem ? problem() : "");
+    return problem ? problem() : "";
 }
 
 TargetCounts ServedJob::counts() const {

@@ -83,8 +83,10 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     bool complete() const noexcept { return complete_; }
     /// The clusters whose targets the lists lack.
     std::vector<std::string> missing_clusters() const;
-    /// Why it is incomplete, or lacks clusters, in words.
+    /// Why it is incomplete, in words.
     std::string why_incomplete() const;
+    /// The part of it that expect() has named.
+    std::string problem() const;
     /// As of the last diff; those left out by the job's filter as of now.
     TargetCounts counts() const;
     std::size_t held() const noexcept { return held_count_; }

@@ -27,13 +27,29 @@ std::string in_words(const k8s_sd::ConfigFailure& failure) {
            "] cannot be used: " + failure.message;
 }
 
+/// Problems of any number of clusters, for a text of one job.
+class Problems {
+ public:
+    void add(const std::string& problem) {
+        if (problem.empty() || ++count_ > most) return;
+        text_ += "; " + support::printable(problem, 2000);
+    }
+    std::string text() const {
+        return text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "");
+    }
+
+ private:
+    static constexpr std::size_t most = 20;
+
+    std::string text_{};
+    std::size_t count_ = 0;
+};
+
 /// The error messages of its configurations.
 std::string messages(const k8s_sd::JobStatus& job) {
-    std::string text;
-    for (const k8s_sd::JobConfigStatus& config : job.configs) {
-        if (!config.status.message.empty()) text += "; " + config.status.message;
-    }
-    return text;
+    Problems problems;
+    for (const k8s_sd::JobConfigStatus& config : job.configs) problems.add(config.status.message);
+    return problems.text();
 }
 
 /// Whether it can become complete, if need be without some of its clusters.
@@ -93,12 +109,15 @@ FailedConfigs failed_of(const FailuresByJob& failures, std::string_view job) {
     return known == failures.end() ? FailedConfigs() : known->second;
 }
 
-std::string in_words(const std::map<std::string, std::string>& problems) {
-    std::string text;
-    for (const auto& [cluster, problem] : problems) {
-        if (!problem.empty()) text += "; cluster " + cluster + ": " + problem;
+/// Why their jobs may wait for clusters: one text for all jobs.
+std::function<std::string()> problem_of(const UnusableClusters& clusters) {
+    if (clusters.why_unknown) return [why = clusters.why_unknown] { return "; " + why(); };
+    Problems problems;
+    for (const auto& [name, problem] : clusters.problems) {
+        if (!problem.empty())
+            problems.add("cluster " + support::printable(name, 200) + ": " + problem);
     }
-    return text;
+    return [text = std::make_shared<const std::string>(problems.text())] { return *text; };
 }
 
 bool has_unconfirmed(const k8s_sd::JobStatus& job) {
@@ -143,6 +162,7 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
     }
     left_out_ = LeftOut(file.failures);
     changes_ = {};
+    clusters_problem_ = problem_of(clusters);
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
         apply(job, failed_of(failed, job.scrape.job_name), clusters).from.reset();
     }
@@ -243,10 +263,15 @@ void ServedJobs::expect(Entry& entry, const UnusableClusters& clusters) {
     if (clusters.jobs.contains(entry.config->scrape.job_name)) {
         for (const auto& [name, why] : clusters.problems)
             expected.clusters.push_back({.name = name, .usable = false});
-        problem = [text = in_words(clusters.problems)] { return text; };
+        problem = clusters_problem_;
         if (clusters.why_unknown) {
             expected.usable = false;
-            problem = [why = clusters.why_unknown] { return "; " + why(); };
+        } else if (expected.clusters.empty() && expected.needed.empty()) {
+            // An empty list would remove the targets that readers have of an earlier program.
+            expected.usable = false;
+            problem = [] {
+                return std::string("; the hub has no ClusterProfile that is selected");
+            };
         }
     }
     // Clusters become known and usable without a correction of the configuration.
@@ -323,7 +348,7 @@ std::map<std::string, std::string> ServedJobs::incomplete() const {
         if (entry == jobs_.end()) continue;
         const ServedJob& job = *entry->second.job;
         if (!job.complete()) {
-            jobs.emplace(status.name, job.why_incomplete());
+            jobs.emplace(status.name, in_words(status) + job.problem());
         } else if (const auto missing = job.missing_clusters(); !missing.empty()) {
             jobs.emplace(status.name, in_words_without(missing, status));
         }
@@ -337,7 +362,7 @@ std::string ServedJobs::incomplete(bool usable) const {
         const auto entry = jobs_.find(status.name);
         if (entry == jobs_.end() || entry->second.usable != usable) continue;
         const ServedJob& job = *entry->second.job;
-        if (!job.complete()) text += job.why_incomplete() + "\n";
+        if (!job.complete()) text += in_words(status) + job.problem() + "\n";
     }
     return text;
 }

@@ -37,7 +37,7 @@ struct JobChanges {
 struct UnusableClusters {
     std::set<std::string, std::less<>> jobs{};      ///< with configurations for all clusters
     std::map<std::string, std::string> problems{};  ///< by the name of the cluster
-    /// Why no cluster is known yet, in words; called in any thread; empty: they are known.
+    /// Why not all clusters are known yet, in words; called in any thread; empty: they are known.
     std::function<std::string()> why_unknown{};
 };
 
@@ -136,6 +136,7 @@ class ServedJobs {
     ServeMetrics& metrics_;
     ChangeHistory history_;
     LeftOut left_out_;
+    std::function<std::string()> clusters_problem_;  ///< of jobs that may lack clusters of the hub
     std::function<std::optional<std::string>(std::string_view)> why_no_monitor_;
     JobChanges changes_;
     std::map<std::string, Entry, std::less<>> jobs_;
