@@ -230,7 +230,7 @@ TEST_CASE("ServedJobs: without a ClusterProfile a job is not complete") {
     all.apply(Jobs::job("a", {"x:1"}), {});
     CHECK(all.list("a").find("x:1") != std::string::npos);
     all.apply(Jobs::job("a", {}), {});
-    CHECK(all.list("a") == "[]");
+    CHECK(all.list("a") == "[]\n");
     CHECK(all.jobs.not_ready().empty());
 }
 
