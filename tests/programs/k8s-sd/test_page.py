@@ -875,7 +875,9 @@ class PageWithTrouble(WithPage):
             between.say("/api/ui/monitors", {
                 "enabled": True, "synced": True, "jobs": 2, "kinds": [kind],
                 "owner": {"known": True, "reason": "", "remedy": ""},
-                "monitors": [fine, empty, refused]})
+                "monitors": [fine, empty], "next": "ServiceMonitor/shop/empty"})
+            between.say("/api/ui/monitors?after=ServiceMonitor%2Fshop%2Fempty",
+                        {"monitors": [refused]})
             between.say("/api/ui/status", {"version": "1", "jobs": [
                 job, {**job, "name": "serviceMonitor/shop/empty/0", "active": 0}],
                 "limits": {"page_rows": 1000, "query_bytes": 1000}})

@@ -116,6 +116,34 @@ TEST_CASE("MonitorTable: a monitor whose Secret makes the value of its class unu
     CHECK(t.table.jobs().size() == 3);
 }
 
+TEST_CASE("MonitorTable: a monitor that changes all the time does not delay Secrets of others") {
+    const auto monitor = [](const std::string& name, std::string_view spec) {
+        auto object = std::make_shared<Generic>();
+        object->metadata.namespace_ = "a";
+        object->metadata.name = name;
+        object->content["spec"] = boost::json::parse(spec);
+        return object;
+    };
+    MonitorTable table({});
+    table.set_owner(owner_of_services());
+    ObjectDiff<Generic> diff;
+    diff.full = true;
+    diff.added.push_back(monitor("busy", R"({"selector": {}, "endpoints": [{"port": "b"}]})"));
+    diff.added.push_back(monitor("web", R"({"selector": {}, "endpoints": [
+        {"port": "a", "authorization": {"credentials": {"name": "S", "key": "k"}}}]})"));
+    table.apply(MonitorKind::service_monitor, diff);
+    for (int i = 0; i < 5; ++i) {
+        table.work(32);
+        ObjectDiff<Generic> change;
+        const std::string port = "b" + std::to_string(i);
+        change.changed.push_back(
+            {nullptr,
+             monitor("busy", R"({"selector": {}, "endpoints": [{"port": ")" + port + R"("}]})")});
+        table.apply(MonitorKind::service_monitor, change);
+    }
+    CHECK(table.take_watch_changes().begin == std::vector{secret_s});
+}
+
 TEST_CASE("MonitorTable: the pages of its objects have each of them once") {
     MonitorTable table({});
     for (const MonitorKind kind : {MonitorKind::service_monitor, MonitorKind::probe}) {

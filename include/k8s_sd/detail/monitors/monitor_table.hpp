@@ -204,6 +204,8 @@ class MonitorTable {
     MonitorRoom needed_{.jobs = 0, .bytes = 0};  ///< for the jobs of all valid monitors
     MonitorRoom used_{.jobs = 0, .bytes = 0};    ///< by the present jobs
     bool room_changed_ = false;
+    /// admit() or share_out() has waited for changes.
+    bool put_off_ = false;
     std::set<Key> waiting_;                                        ///< for a Secret or ConfigMap
     std::map<std::string, MonitorJobPtr, std::less<>> current_;    ///< by the job's name
     std::map<std::string, MonitorJobPtr, std::less<>> delivered_;  ///< the same

@@ -361,18 +361,20 @@ void MonitorTable::mark_all() {
 // --- work ----------------------------------------------------------------------------------------
 
 void MonitorTable::work(std::size_t max) {
-    if (marked_.empty()) {
-        // Both iterate over all monitors, so once after the last of many changes.
-        if (std::exchange(references_changed_, false)) return admit();
-        if (std::exchange(room_changed_, false)) share_out();
-        return;
-    }
+    const bool is_due = marked_.empty() || put_off_;
     for (; max > 0 && !marked_.empty(); --max) {
         // The owner comes first.
         const Key key = marked_.extract(marked_.begin()).value();
         const auto entry = entries_.find(key);
         if (entry != entries_.end()) update(key, entry->second);
     }
+    // Both iterate over all monitors, so once after the last of many changes, and after a host has
+    // received these. New changes put them off once only.
+    const bool is_next = is_due && marked_.empty();
+    put_off_ = !is_next && (references_changed_ || room_changed_);
+    if (!is_next) return;
+    if (std::exchange(references_changed_, false)) return admit();
+    if (std::exchange(room_changed_, false)) share_out();
 }
 
 void MonitorTable::update(const Key& key, Entry& entry) {
