@@ -61,7 +61,8 @@ class Between:
 
     def __init__(self, port):
         self.port = port
-        self.instead = {}  # prefix of a path: (status, type, body), or a delay in seconds
+        # Prefix of a path: (status, type, body), or a delay in seconds. The longest prefix wins.
+        self.instead = {}
         between = self
 
         class Handler(JsonHandler):
@@ -84,8 +85,8 @@ class Between:
             handler.send_error(404)
             return
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
-        other = next((other for start, other in self.instead.items() if path.startswith(start)),
-                     None)
+        prefixes = [start for start in self.instead if path.startswith(start)]
+        other = self.instead[max(prefixes, key=len)] if prefixes else None
         # The page abandons some responses.
         with contextlib.suppress(OSError, http.client.HTTPException):
             if isinstance(other, tuple):
@@ -877,7 +878,7 @@ class PageWithTrouble(WithPage):
                 "owner": {"known": True, "reason": "", "remedy": ""},
                 "monitors": [fine, empty], "next": "ServiceMonitor/shop/empty"})
             between.say("/api/ui/monitors?after=ServiceMonitor%2Fshop%2Fempty",
-                        {"monitors": [refused]})
+                        {"monitors": [refused], "next": "ServiceMonitor/shop/empty"})
             between.say("/api/ui/status", {"version": "1", "jobs": [
                 job, {**job, "name": "serviceMonitor/shop/empty/0", "active": 0}],
                 "limits": {"page_rows": 1000, "query_bytes": 1000}})

@@ -1684,13 +1684,13 @@ function kindTable(kinds) {
         el("td", { class: "number" }, number(count))))))));
 }
 
-/** All pages of the monitors, in the first answer. */
+/** All pages of the monitors, in the first answer. A cursor that repeats ends the list. */
 async function allMonitors(signal) {
   const answer = await ask("api/ui/monitors", {}, signal);
   for (let after = answer.next; after;) {
     const page = await ask("api/ui/monitors", { after }, signal);
     answer.monitors.push(...page.monitors);
-    after = page.next;
+    after = page.next === after ? null : page.next;
   }
   return answer;
 }
