@@ -82,7 +82,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
 
     Kind kind_ : 14;
     Form form_ : 2;
-    std::uint16_t tag_ = 0;
+    [[maybe_unused]] std::uint16_t tag_ = 0;  // for detail::Access
     std::uint64_t uid_hash_;
     std::string_view ns_;
     std::string_view name_;

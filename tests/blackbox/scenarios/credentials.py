@@ -151,7 +151,7 @@ def a_program_that_hangs(w):
     w.check(2 <= len(login.runs()) <= 5, f"{len(login.runs())} runs in three minutes")
     w.log_lines(6)
     login.write()
-    w.settles(w.after_outage(100))
+    w.settles(w.after_outage(150))
     for number in login.runs():
         w.check(not is_running(number), "a process was left behind")
 

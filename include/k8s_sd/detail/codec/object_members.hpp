@@ -153,8 +153,8 @@ inline void mark_identity(Members& members) {
     constexpr std::string_view texts[] = {"name", "namespace", "uid", "resourceVersion"};
     for (Member& member : members) {
         if (member.key != "metadata") continue;
-        for (auto& [name, node] : member.node.members)
-            node.identity = std::find(std::begin(texts), std::end(texts), name) != std::end(texts);
+        for (Projection& node : member.node.members)
+            node.identity = std::ranges::find(texts, node.name) != std::end(texts);
     }
 }
 

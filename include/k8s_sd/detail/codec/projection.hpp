@@ -39,13 +39,14 @@ struct Projection {
     void (*add_pair)(void* around, std::string_view key, std::string_view value) = nullptr;
     /// raw: the text of an object
     RawProblem (*take_raw)(void* around, std::string_view json, std::size_t max_bytes) = nullptr;
-    std::size_t element_bytes = 0;  ///< array, map: memory of an element besides its texts
-    bool base64 = false;            ///< map: the values are bytes, in base64 in JSON
-    bool wrapped = false;           ///< map: the values are messages with a text in protobuf
-    bool wide = false;              ///< number: of 64 bits
-    bool identity = false;          ///< text: identifies the object, read beyond the limit, too
-    std::string_view only{};        ///< map: the only wanted key; empty: all are wanted
-    std::vector<std::pair<std::string_view, Projection>> members{};  // of an object
+    std::size_t element_bytes = 0;      ///< array, map: memory of an element besides its texts
+    bool base64 = false;                ///< map: the values are bytes, in base64 in JSON
+    bool wrapped = false;               ///< map: the values are messages with a text in protobuf
+    bool wide = false;                  ///< number: of 64 bits
+    bool identity = false;              ///< text: identifies the object, read beyond the limit, too
+    std::string_view only{};            ///< map: the only wanted key; empty: all are wanted
+    std::string_view name{};            // of a member in its object
+    std::vector<Projection> members{};  // of an object
     /// An array has exactly one. A raw object has at most one: the members to read if the object
     /// is too large, with the same aggregate as the object.
     std::vector<Projection> element{};
@@ -57,20 +58,21 @@ struct Projection {
     bool wants(std::string_view key) const noexcept { return only.empty() || key == only; }
     const Projection* member(std::string_view key) const noexcept {
         if (key.empty()) return nullptr;  // members without a name exist only in protobuf
-        for (const auto& [name, node] : members) {
+        for (const Projection& node : members) {
             // Most keys differ in one of these: a full comparison is a function call.
-            if (name.size() != key.size() || name.front() != key.front()) continue;
-            if (name == key) return &node;
+            if (node.name.size() != key.size() || node.name.front() != key.front()) continue;
+            if (node.name == key) return &node;
         }
         return nullptr;
     }
     const Projection* member_in(std::uint32_t number) const noexcept {
         if (number >= fields.size() || fields[number] == 0) return nullptr;
-        return &members[fields[number] - 1U].second;
+        return &members[fields[number] - 1U];
     }
     void add_member(std::string_view key, Projection node) {
-        members.emplace_back(key, std::move(node));
-        const std::uint32_t number = members.back().second.field;
+        const std::uint32_t number = node.field;
+        node.name = key;
+        members.push_back(std::move(node));
         if (number == 0) return;
         if (number >= fields.size()) fields.resize(number + 1);
         fields[number] = static_cast<std::uint8_t>(members.size());

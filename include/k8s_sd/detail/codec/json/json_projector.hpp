@@ -281,10 +281,9 @@ class JsonProjector {
         std::string joined;
         for (std::size_t i = 0; i < frames_.size(); ++i) {
             const Projection* next = i + 1 < frames_.size() ? frames_[i + 1].node : pending_;
-            for (const auto& [name, node] : frames_[i].node->members) {
-                if (&node != next) continue;
+            if (next != nullptr && !next->name.empty()) {
                 if (!joined.empty()) joined += '.';
-                joined += name;
+                joined += next->name;
             }
             if (frames_[i].node->type == Type::map)
                 (joined += '.') += key_.substr(0, max_shown_key_size);

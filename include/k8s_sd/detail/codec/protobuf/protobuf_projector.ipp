@@ -148,10 +148,9 @@ void ProtobufProjector::note_problem(const Frame& frame, const Projection* membe
 // "status.podIP": the names of the members down to the value.
 std::string ProtobufProjector::path(const Frame& frame, const Projection* member) {
     std::string joined = frame.around != nullptr ? path(*frame.around, frame.via) : std::string();
-    for (const auto& [name, node] : frame.node.members) {
-        if (&node != member || name.empty()) continue;
+    if (member != nullptr && !member->name.empty()) {
         if (!joined.empty()) joined += '.';
-        joined += name;
+        joined += member->name;
     }
     return joined;
 }
