@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checks of failures.md, labels.md and the reference detect deliberate mistakes.
+"""The checks of documents, failures.md, labels.md and the reference detect deliberate mistakes.
 
 usage: test_checks.py PROJECT_DIRECTORY
 """
@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 
+import check_documents
 import check_failures
 import check_labels
 import check_reference
@@ -145,6 +146,17 @@ class LabelsTest(unittest.TestCase):
         self.change("include/k8s_sd/detail/kinds/ingress.hpp", '{"ingress_host", target',
                     '{"ingress_host", here')
         self.assertRaises(ValueError, lambda: list(check_labels.complaints(self.root)))
+
+
+class AnswersTest(unittest.TestCase):
+    def test_each_row_counts_whatever_its_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.md")
+            page.write_text("# Page\n\n## Places\n\n| Subject | File |\n|---|---|\n| a | `a.hpp` |\n"
+                            "| b | `b.hpp` ([page](b.md))|\n| c | `c.hpp`, `d.hpp`\n\n## Next\n",
+                            encoding="utf-8")
+            self.assertEqual(list(check_documents.answers_of(page, "Places")),
+                             [("a", ["a.hpp"]), ("b", ["b.hpp"]), ("c", ["c.hpp", "d.hpp"])])
 
 
 class ReferenceTest(unittest.TestCase):
