@@ -156,6 +156,7 @@ struct JobSnapshot {
         /// All groups with targets, in no particular order.
         std::vector<TargetGroupPtr> groups;
     };
+    /// The former name of ProviderTargets.
     using Provider [[deprecated("is JobSnapshot::ProviderTargets")]] = ProviderTargets;
     /// The providers with a complete list.
     std::vector<ProviderTargets> providers;

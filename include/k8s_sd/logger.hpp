@@ -15,6 +15,7 @@ enum class LogLevel { off, error, warning, info, debug };
 
 /// A log line in its parts, for structured logs. The views are valid until the call returns.
 struct LogRecord {
+    /// The severity, compared with Logger::level.
     LogLevel level = LogLevel::warning;
     std::string_view text{};     ///< the line; without secrets
     std::optional<Kind> kind{};  ///< kind of the objects concerned
@@ -39,6 +40,7 @@ struct K8S_SD_EXPORT Logger {
     bool enabled(LogLevel l) const noexcept { return l != LogLevel::off && l <= level; }
     /// Writes one line if its level is enabled.
     void log(LogLevel l, std::string_view text) const { log(LogRecord{l, text}); }
+    /// The same with the other parts of the line, for `write_record`.
     void log(const LogRecord& record) const;
 };
 

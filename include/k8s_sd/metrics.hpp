@@ -114,7 +114,7 @@ struct Metrics {
         Counter other_errors{0};         ///< any other failure of a request
         Counter silent_watches{0};       ///< WATCHes beyond their idle timeout
         Counter version_regressions{0};  ///< a server's versions went back, as after a restore
-        Counter shrunken_lists{0};       ///< suspicious LISTs, repeated for confirmation
+        Counter suspicious_lists{0};     ///< suspicious LISTs, repeated for confirmation
         Counter json_fallbacks{0};       ///< fallbacks of watchers to plain JSON
         Counter lists_with_managed_fields{0};     ///< LISTs with undesired managedFields
         Counter lists_without_managed_fields{0};  ///< LISTs without them, as requested
@@ -282,7 +282,7 @@ inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
      "Watches that were silent for longer than they may be."},
     {"k8s_sd_version_regressions_total", &Metrics::PerKind::version_regressions,
      "Times that the API server's versions went back, as after a restored backup."},
-    {"k8s_sd_shrunken_lists_total", &Metrics::PerKind::shrunken_lists,
+    {"k8s_sd_suspicious_lists_total", &Metrics::PerKind::suspicious_lists,
      "Lists that lost so many objects that a second one had to confirm them."},
     {"k8s_sd_json_fallbacks_total", &Metrics::PerKind::json_fallbacks,
      "Times that plain JSON was asked for because no other encoding was served."},

@@ -26,7 +26,7 @@ enum class ListReason : std::uint8_t {
     silence,            ///< watches stay silent
     failing_watch,      ///< watches fail, but lists succeed
     polling,            ///< the server lets this client list, but not watch
-    shrunken,           ///< the last list was suspicious: more than half of the objects were gone
+    suspicious,         ///< the last list was suspicious: more than half of the objects were gone
     other_server,       ///< the kubeconfig has changed to another server or CA
 };
 inline constexpr std::size_t list_reason_count = 12;  ///< number of values of ListReason
@@ -36,7 +36,7 @@ constexpr std::string_view to_string(ListReason reason) noexcept {
     constexpr std::string_view names[list_reason_count] = {
         "first",         "expired",   "version_too_large", "version_went_back",
         "rejected",      "malformed", "short_watches",     "silence",
-        "failing_watch", "polling",   "shrunken",          "other_server"};
+        "failing_watch", "polling",   "suspicious",        "other_server"};
     return names[static_cast<std::size_t>(reason)];
 }
 

@@ -35,9 +35,9 @@ struct FleetRules {
 /// The recommended start jitter for a number of members, see WatchOptions::start_jitter: 50 ms for
 /// each of them, at most 30 s. A server cannot answer the first lists of a large fleet at once.
 constexpr Duration fleet_start_jitter(std::size_t members) noexcept {
-    constexpr std::size_t most = 600;
+    constexpr std::size_t max_members = 600;
     if (members <= 1) return Duration::zero();
-    return std::chrono::milliseconds(50) * (members < most ? members : most);
+    return std::chrono::milliseconds(50) * (members < max_members ? members : max_members);
 }
 
 /// The reason a view differs from the visible members of the fleet.
@@ -51,7 +51,7 @@ enum class ViewHold : std::uint8_t {
     hold_down,         ///< see FleetRules::hold_down
     empty,             ///< no member is left; see FleetRules::alarm_hold
     self_missing,      ///< this member is missing; see FleetRules::alarm_hold
-    shrunken,          ///< more than half have vanished; see FleetRules::alarm_hold
+    half_missing,      ///< more than half have vanished; see FleetRules::alarm_hold
 };
 inline constexpr std::size_t view_hold_count = 10;  ///< number of values of ViewHold
 
@@ -59,12 +59,13 @@ inline constexpr std::size_t view_hold_count = 10;  ///< number of values of Vie
 constexpr std::string_view to_string(ViewHold hold) noexcept {
     constexpr std::string_view names[view_hold_count] = {
         "none",      "unknown", "no_active_member", "wait_for_size", "away", "debounce",
-        "hold_down", "empty",   "self_missing",     "shrunken"};
+        "hold_down", "empty",   "self_missing",     "half_missing"};
     return names[static_cast<std::size_t>(hold)];
 }
 /// Whether an operator should look: the view is held although the members are visible.
 constexpr bool is_alarm(ViewHold hold) noexcept {
-    return hold == ViewHold::empty || hold == ViewHold::self_missing || hold == ViewHold::shrunken;
+    return hold == ViewHold::empty || hold == ViewHold::self_missing ||
+           hold == ViewHold::half_missing;
 }
 
 }  // namespace k8s_sd::inline v0

@@ -153,6 +153,7 @@ class K8S_SD_EXPORT ClusterInventory {
     /// All clusters by namespace and name, possibly ahead of the delivered diffs; empty before the
     /// first diff is ready.
     std::vector<InventoryCluster> clusters() const;
+    /// A copy of the current status, possibly ahead of the delivered diffs.
     InventoryStatus status() const;
 
  private:

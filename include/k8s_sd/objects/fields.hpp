@@ -17,13 +17,17 @@ class Fields {
  public:
     /// Keeps no fields.
     Fields() = default;
+    /// Keeps the fields at these paths, in any order; duplicates are allowed.
     Fields(std::initializer_list<std::string> paths) : paths_(paths) { tidy(); }
+    /// The same for a list made at run time.
     explicit Fields(std::vector<std::string> paths) : paths_(std::move(paths)) { tidy(); }
     /// All fields in the struct of a kind, except the annotations of a Secret, since they may hold
     /// copies of its data. To keep them, use {"metadata", "data", "type", "immutable"}.
     static Fields all() { return Fields({""}); }
 
+    /// The paths in ascending order, without those below another path; {""} for all().
     const std::vector<std::string>& paths() const noexcept { return paths_; }
+    /// Whether only names, namespaces and UIDs are kept.
     bool empty() const noexcept { return paths_.empty(); }
     /// Whether the field at `path` is kept, wholly or in part.
     bool reaches(std::string_view path) const noexcept {

@@ -70,6 +70,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     /// The derived class must also call set_key().
     Object(Kind kind, std::string_view uid, Form form = Form::labels) noexcept
         : kind_(kind), form_(form), uid_hash_(detail::fnv1a64(uid)) {}
+    /// Replaces the form given at construction. Call it before other threads have the object.
     void set_form(Form form) noexcept { form_ = form; }
     /// The strings must live as long as the object.
     void set_key(std::string_view ns, std::string_view name) noexcept {

@@ -35,7 +35,9 @@ class StoreWriter;
 template <class T>
 class Snapshot {
  public:
+    /// Shared ownership of an immutable object, see StoreTraits.
     using Ptr = typename StoreTraits<T>::Ptr;
+    /// The key of an object, see StoreTraits.
     using Key = typename StoreTraits<T>::Key;
 
     /// The object; null if there is none. The reference is valid as long as the snapshot, without a
@@ -45,6 +47,7 @@ class Snapshot {
         const Ptr* object = state_->find(Key{key...});
         return object ? *object : nothing();
     }
+    /// The same for a temporary snapshot: counts a reference, so the object outlives the snapshot.
     template <class... Parts>
     Ptr find(const Parts&... key) const&& noexcept {
         return find(key...);
@@ -83,6 +86,7 @@ class Snapshot {
 template <class T>
 class Index {
  public:
+    /// Shared ownership of an immutable object, see StoreTraits.
     using Ptr = typename StoreTraits<T>::Ptr;
 
     /// Any object with this key; null if there is none.
@@ -107,14 +111,16 @@ class Index {
         index_of(*core_->states().get()).for_each(key, visit);
     }
 
-    // The same in a snapshot of this index's store. Finds nothing in a snapshot older than the
-    // index.
+    /// Any object with this key in a snapshot of this index's store; null if there is none. A
+    /// snapshot older than the index has no keys, here and below.
     Ptr find(const Snapshot<T>& snapshot, std::string_view key) const {
         return find_in(*snapshot.state_, key);
     }
+    /// All objects of the snapshot with this key, in no particular order.
     std::vector<Ptr> all(const Snapshot<T>& snapshot, std::string_view key) const {
         return all_in(*snapshot.state_, key);
     }
+    /// Calls `visit(const Ptr&)` for each object of the snapshot with this key.
     template <class Visitor>
     void for_each(const Snapshot<T>& snapshot, std::string_view key, Visitor&& visit) const {
         index_of(*snapshot.state_).for_each(key, visit);
@@ -162,7 +168,9 @@ class Index {
 template <class T>
 class Store {
  public:
+    /// Shared ownership of an immutable object, see StoreTraits.
     using Ptr = typename StoreTraits<T>::Ptr;
+    /// The key of an object, see StoreTraits.
     using Key = typename StoreTraits<T>::Key;
 
     /// An empty store, not synced.

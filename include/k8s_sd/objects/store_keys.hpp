@@ -15,6 +15,7 @@ struct ObjectKey {
     std::string_view ns;    ///< empty for kinds without namespaces
     std::string_view name;  ///< name in the namespace
 
+    /// The key of an object in a namespace.
     constexpr ObjectKey(std::string_view object_namespace, std::string_view object_name) noexcept
         : ns(object_namespace), name(object_name) {}
     /// The key of an object of a kind without namespaces.
@@ -29,6 +30,7 @@ template <class T>
 struct StoreTraits {
     /// Shared ownership with an atomic counter; copying does not throw.
     using Ptr = std::shared_ptr<const T>;
+    /// Namespace and name. Another type needs `==`, and views that stay valid with the object.
     using Key = ObjectKey;
     /// A view of the object; must be the same at each call.
     static Key key(const T& object) noexcept {

@@ -12,9 +12,12 @@ namespace k8s_sd::inline v0 {
 template <class T>
 class StoreWriter {
  public:
+    /// Shared ownership of an immutable object, see StoreTraits.
     using Ptr = typename StoreTraits<T>::Ptr;
+    /// The key of an object, see StoreTraits.
     using Key = typename StoreTraits<T>::Key;
 
+    /// Writes to this store, and keeps its contents alive.
     explicit StoreWriter(const Store<T>& store) noexcept : core_(store.core_) {}
 
     /// A set of changes, visible to readers all at once, or not at all if the batch is destroyed

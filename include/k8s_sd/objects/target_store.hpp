@@ -12,8 +12,11 @@ namespace k8s_sd::inline v0 {
 /// The key of a target group is its source: "pod/<namespace>/<name>" and so on.
 template <>
 struct StoreTraits<TargetGroup> {
+    /// Shared ownership of a group.
     using Ptr = TargetGroupPtr;
+    /// A source.
     using Key = std::string_view;
+    /// The group's source, as a view of the group.
     static Key key(const TargetGroup& group) noexcept { return group.source(); }
 };
 

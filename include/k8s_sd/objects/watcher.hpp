@@ -24,18 +24,18 @@ namespace asio = boost::asio;
 /// The previous and the current state of a changed object.
 template <class T>
 struct ChangedObject {
-    std::shared_ptr<const T> before;
-    std::shared_ptr<const T> after;
+    std::shared_ptr<const T> before;  ///< previous state; never null
+    std::shared_ptr<const T> after;   ///< current state, with the same UID; never null
 };
 
 /// The changes a Watcher delivers. An object deleted and created anew under the same name is both
 /// in `removed` and in `added`.
 template <class T>
 struct ObjectDiff {
-    bool full = false;  ///< the complete state, all of it in `added`
-    std::vector<std::shared_ptr<const T>> added;
-    std::vector<ChangedObject<T>> changed;
-    std::vector<std::shared_ptr<const T>> removed;
+    bool full = false;                              ///< the complete state, all of it in `added`
+    std::vector<std::shared_ptr<const T>> added;    ///< latest states of new objects
+    std::vector<ChangedObject<T>> changed;          ///< objects with a change of the kept fields
+    std::vector<std::shared_ptr<const T>> removed;  ///< last known states
 };
 
 /// Watches the objects of one kind and notifies the host of changes; other libraries call this an
@@ -69,6 +69,7 @@ template <class T>
 class Watcher {
  public:
     using executor_type = asio::any_io_executor;
+    /// The argument of the callback and the result of async_next().
     using Diff = ObjectDiff<T>;
     /// See Callback above. Must not be empty.
     using Callback = std::function<void(const Diff&)>;
@@ -106,8 +107,11 @@ class Watcher {
         watch_.set_contact_callback(
             [writer = StoreWriter<T>(store)](TimePoint when) mutable { writer.contact(when); });
     }
+    /// Moves the running watch, its callbacks and pending operations. Only destruction and
+    /// assignment are allowed for `other` afterwards.
     Watcher(Watcher&& other) noexcept
         : watch_(std::move(other.watch_)), writer_(std::exchange(other.writer_, std::nullopt)) {}
+    /// Cancels this watcher first, and completes pending waits of the store it fills.
     Watcher& operator=(Watcher&& other) noexcept {
         if (this != &other) {
             cancel();

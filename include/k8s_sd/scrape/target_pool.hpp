@@ -104,8 +104,11 @@ class K8S_SD_EXPORT TargetPool {
     ///                   no diff of the job may be applied in between
     /// \throws ConfigError as TargetBuilder
     void reload(ScrapeConfig, Sharding, std::span<const ProviderId> providers);
-    // The same, without a copy; see the constructor.
+    /// As reload(ScrapeConfig, Sharding), without a copy; see the constructor.
+    /// \throws ConfigError as TargetBuilder
     void reload(std::shared_ptr<const ScrapeConfig>, Sharding = {});
+    /// As reload() for these providers, without a copy; see the constructor.
+    /// \throws ConfigError as TargetBuilder
     void reload(std::shared_ptr<const ScrapeConfig>, Sharding, std::span<const ProviderId>);
     /// Sets the share of this member of a fleet; before the first call it owns everything. Starts
     /// the gained targets. Targets now owned by others continue for twice their interval and at

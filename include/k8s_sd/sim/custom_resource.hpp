@@ -13,7 +13,7 @@ struct CustomResource {
     /// Served versions: the discovery documents name the alphabetically first of all versions of
     /// the group as the preferred one.
     std::vector<std::string> versions{"v1"};
-    bool namespaced = true;
+    bool namespaced = true;  ///< `scope` of the definition: "Namespaced", not "Cluster"
 };
 
 }  // namespace k8s_sd::inline v0::sim

@@ -42,6 +42,8 @@ struct FixtureOptions {
 /// For one thread. The host must be destroyed before the fixture.
 class K8S_SD_EXPORT Fixture {
  public:
+    /// Installs the environment in the context; calls FixtureOptions::environment.
+    /// \throws any exception of that function
     explicit Fixture(FixtureOptions = {});
     ~Fixture();
     Fixture(const Fixture&) = delete;

@@ -26,10 +26,10 @@ struct RecordedPart {
         end = 'e',      ///< the server ended the connection; text: empty, or the error
         close = 'x',    ///< the client closed the connection
     };
-    Kind kind{};
+    Kind kind{};               ///< what happened
     std::uint64_t stream = 0;  ///< number of the connection, from 1
     Duration time{};           ///< since the beginning of the recording
-    std::string text{};
+    std::string text{};        ///< see Kind
 };
 
 /// The end of a recording, as its reader found it.
@@ -41,8 +41,8 @@ enum class RecordingEnd {
 
 /// A recording in memory.
 struct Recording {
-    std::vector<RecordedPart> parts{};
-    RecordingEnd end = RecordingEnd::cut;
+    std::vector<RecordedPart> parts{};     ///< in order of time
+    RecordingEnd end = RecordingEnd::cut;  ///< how the recording ended
 
     /// The time of the last part.
     Duration duration() const noexcept { return parts.empty() ? Duration{} : parts.back().time; }

@@ -28,9 +28,9 @@ std::string own_name() {
 k8s_sd::ObjectShare object_share(Text text) {
     const std::size_t slash = text.find('/');
     if (slash == std::string::npos) throw UsageError("must be INDEX/COUNT, e.g. 0/3");
-    constexpr unsigned most = 1'000'000;
-    const auto index = number(text.substr(0, slash), 0u, most, "an index from 0");
-    const auto parts = number(text.substr(slash + 1), 1u, most, "a number of parts");
+    constexpr unsigned max = 1'000'000;
+    const auto index = number(text.substr(0, slash), 0u, max, "an index from 0");
+    const auto parts = number(text.substr(slash + 1), 1u, max, "a number of parts");
     try {
         return k8s_sd::ObjectShare::part(index, parts);
     } catch (const k8s_sd::ConfigError& e) {

@@ -13,10 +13,10 @@ constexpr std::size_t help_column = 29;
 
 /// Cuts off the first line of a text: as many words as fit, but at least one.
 std::string_view take_line(std::string_view& text) {
-    constexpr std::size_t longest = width - help_column;
+    constexpr std::size_t max_columns = width - help_column;
     std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > longest) {
-        const std::size_t space = text.rfind(' ', longest);
+    if (end > max_columns) {
+        const std::size_t space = text.rfind(' ', max_columns);
         end = space != std::string_view::npos ? space : std::min(text.find(' '), end);
     }
     const std::string_view line = text.substr(0, end);

@@ -37,11 +37,12 @@ std::string listed(std::span<const std::string_view> names) {
     return text;
 }
 
-std::string listed(std::span<const std::string> names, std::size_t most) {
+std::string listed(std::span<const std::string> names, std::size_t max_names) {
     std::string text;
-    for (const std::string& name : names.first(std::min(names.size(), most)))
+    for (const std::string& name : names.first(std::min(names.size(), max_names)))
         (text += text.empty() ? "" : ", ") += name;
-    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    if (names.size() > max_names)
+        text += " and " + std::to_string(names.size() - max_names) + " more";
     return text;
 }
 
@@ -56,38 +57,38 @@ std::string either(std::span<const std::string_view> names, std::string_view by_
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string_view> names) {
-    constexpr std::size_t longest = 64;  // bounds the work
+    constexpr std::size_t max_size = 64;  // bounds the work
     const std::string_view word = without_dashes(name);
-    if (word.empty() || word.size() > longest) return {};
+    if (word.empty() || word.size() > max_size) return {};
     std::string_view best;
-    std::size_t least = std::min<std::size_t>(3, word.size() / 2 + 1);
+    std::size_t min_distance = std::min<std::size_t>(3, word.size() / 2 + 1);
     for (const std::string_view candidate : names) {
         const std::string_view other = without_dashes(candidate);
         // A prefix of a name counts as the name.
         const std::size_t distance = other.starts_with(word) ? 0 : edit_distance(word, other);
         const bool shorter = !best.empty() && candidate.size() < best.size();
-        if (distance > least || (distance == least && !shorter)) continue;
-        least = distance;
+        if (distance > min_distance || (distance == min_distance && !shorter)) continue;
+        min_distance = distance;
         best = candidate;
     }
     return best.empty() ? "" : " (did you mean " + std::string(best) + "?)";
 }
 
 std::vector<std::string> nearest(std::string_view name, std::vector<std::string> names,
-                                 std::size_t most) {
-    constexpr std::size_t longest = 300;  // bounds the work
+                                 std::size_t max_names) {
+    constexpr std::size_t max_size = 300;  // bounds the work
     using Ranked = std::pair<std::size_t, std::string>;
     std::vector<Ranked> ranked;
     for (std::string& candidate : names) {
-        const std::size_t distance =
-            edit_distance(name.substr(0, longest), std::string_view(candidate).substr(0, longest));
+        const std::size_t distance = edit_distance(name.substr(0, max_size),
+                                                   std::string_view(candidate).substr(0, max_size));
         ranked.emplace_back(distance, std::move(candidate));
     }
-    most = std::min(most, ranked.size());
-    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(most),
+    max_names = std::min(max_names, ranked.size());
+    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(max_names),
                       ranked.end());
     std::vector<std::string> result;
-    for (std::size_t i = 0; i < most; ++i) result.push_back(std::move(ranked[i].second));
+    for (std::size_t i = 0; i < max_names; ++i) result.push_back(std::move(ranked[i].second));
     return result;
 }
 

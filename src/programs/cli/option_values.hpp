@@ -16,7 +16,7 @@ namespace support {
 /// "a, b, c"
 std::string listed(std::span<const std::string_view> names);
 /// "a, b and 7 more"
-std::string listed(std::span<const std::string> names, std::size_t most);
+std::string listed(std::span<const std::string> names, std::size_t max_names);
 /// "a, b (default) or c"
 std::string either(std::span<const std::string_view> names, std::string_view by_default);
 
@@ -25,7 +25,7 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
 
 /// The most similar names, the best first.
 std::vector<std::string> nearest(std::string_view name, std::vector<std::string> names,
-                                 std::size_t most);
+                                 std::size_t max_names);
 
 /// The index of the value among the names. \throws UsageError
 std::size_t index_of(std::string_view value, std::span<const std::string_view> names);
@@ -49,12 +49,12 @@ T one_of(std::string_view value, const Choices<T>& choices) {
 
 /// \param allowed  for the message: "a number from 1 to 9" \throws UsageError
 template <class Number>
-Number number(const std::string& value, Number least, Number greatest, const char* allowed) {
+Number number(const std::string& value, Number min, Number max, const char* allowed) {
     Number result{};
     const char* end = value.data() + value.size();
     const auto [last, error] = std::from_chars(value.data(), end, result);
     // This form also excludes NaN.
-    if (error != std::errc{} || last != end || !(result >= least && result <= greatest)) {
+    if (error != std::errc{} || last != end || !(result >= min && result <= max)) {
         throw UsageError("\"" + value + "\" is not allowed; allowed is " + allowed);
     }
     return result;

@@ -30,9 +30,9 @@ Character first_of(std::string_view text) noexcept {
         if ((byte(i) & 0xC0U) != 0x80U) return bad;
         code = code << 6U | (byte(i) & 0x3FU);
     }
-    constexpr std::uint32_t least[] = {0x80, 0x800, 0x10000};
+    constexpr std::uint32_t min_code[] = {0x80, 0x800, 0x10000};
     const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    if (code < least[length - 2] || code > 0x10FFFF || surrogate) return bad;
+    if (code < min_code[length - 2] || code > 0x10FFFF || surrogate) return bad;
     return {text.substr(0, length), code};
 }
 
@@ -64,13 +64,13 @@ std::size_t columns_of(std::uint32_t code) noexcept {
 }
 
 /// The longest beginning of the text with at most this number of columns.
-std::string_view start_of(std::string_view text, std::size_t most) noexcept {
+std::string_view start_of(std::string_view text, std::size_t max_columns) noexcept {
     std::size_t end = 0;
     std::size_t taken = 0;
     while (end < text.size()) {
         const Character character = first_of(text.substr(end));
         taken += columns_of(character.code);
-        if (taken > most) break;
+        if (taken > max_columns) break;
         end += character.bytes.size();
     }
     return text.substr(0, end);
@@ -104,11 +104,11 @@ void append(std::string& line, std::string_view text, Tone tone, bool colours) {
 
 }  // namespace
 
-std::string printable(std::string_view text, std::size_t longest) {
+std::string printable(std::string_view text, std::size_t max_size) {
     std::string result;
     while (!text.empty()) {
         const Character character = first_of(text);
-        if (result.size() + character.bytes.size() > longest) return result += "...";
+        if (result.size() + character.bytes.size() > max_size) return result += "...";
         text.remove_prefix(character.bytes.size());
         if (moves_text(character.code)) {
             result += ' ';

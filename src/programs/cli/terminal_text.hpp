@@ -8,9 +8,9 @@
 namespace support {
 
 /// Makes untrusted text safe for a line of a terminal: without cursor movement, escape sequences or
-/// changes of the writing direction, and in valid UTF-8. A text longer than `longest` bytes ends in
-/// "...".
-std::string printable(std::string_view text, std::size_t longest = 80);
+/// changes of the writing direction, and in valid UTF-8. A text longer than `max_size` bytes ends
+/// in "...".
+std::string printable(std::string_view text, std::size_t max_size = 80);
 
 /// The number of columns of printable text on a terminal.
 std::size_t columns(std::string_view text) noexcept;

@@ -54,7 +54,7 @@ void print_json(const AccessCheckLine& line, const std::string& cluster, LineWri
 /// A failure is never truncated: the text names the remedy.
 void print_text(const AccessCheckLine& line, const std::string& cluster,
                 const support::Terminal& terminal, LineWriter& out) {
-    constexpr std::size_t longest = 4000;
+    constexpr std::size_t max_size = 4000;
     const bool failed = line.result == AccessCheckLine::Result::failed;
     const support::Tone tone = failed                                       ? support::Tone::removed
                                : line.result == AccessCheckLine::Result::ok ? support::Tone::added
@@ -65,7 +65,7 @@ void print_text(const AccessCheckLine& line, const std::string& cluster,
     const auto text = support::StyledLine()
                           .add(name, support::Tone::faint)
                           .add(result, tone)
-                          .add(support::printable(line.step + ": " + line.text, longest));
+                          .add(support::printable(line.step + ": " + line.text, max_size));
     out << (failed ? terminal.whole(text) : terminal.fitted(text));
     out.end_line();
 }

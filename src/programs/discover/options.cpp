@@ -122,7 +122,7 @@ support::Section run_options(Options& o) {
          {"--poll-interval", "SECONDS",
           "between lists of what may be listed and not watched (default 60)",
           [&](Text v) { o.config.watch.poll_interval = support::seconds(v); }},
-         {"--trust-shrunken-lists", "",
+         {"--trust-suspicious-lists", "",
           "remove at once what a list lacks, however much it is; by default a list that lost more "
           "than half of the objects is confirmed by a second one",
           [&](Text) { o.config.watch.confirm_suspicious_lists = false; }},

@@ -121,7 +121,7 @@ std::string distinctive_labels(Role role, const k8s_sd::TargetGroup& group, std:
 
 std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& after,
                         std::optional<Role> of) {
-    constexpr std::size_t most = 6;
+    constexpr std::size_t max_changes = 6;
     const LabelMap old_labels = before.to_map();
     const LabelMap new_labels = after.to_map();
     std::set<std::string> names;
@@ -132,11 +132,11 @@ std::string differences(const k8s_sd::Labels& before, const k8s_sd::Labels& afte
     for (const std::string& name : names) {
         const std::string old_value = value_in(old_labels, name);
         const std::string new_value = value_in(new_labels, name);
-        if (old_value == new_value || ++count > most) continue;
+        if (old_value == new_value || ++count > max_changes) continue;
         (text += text.empty() ? "" : ", ") +=
             printable(shown_name(name, of)) + ": " + old_value + " -> " + new_value;
     }
-    if (count > most) text += " and " + std::to_string(count - most) + " more";
+    if (count > max_changes) text += " and " + std::to_string(count - max_changes) + " more";
     return text;
 }
 

@@ -61,7 +61,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         if (serializer_) allow(server_->limits_.ending, &Connection::give_up);  // being sent
     }
     std::uint64_t number() const { return client_.connection; }
-    void turn_away() { close(); }
+    void evict() { close(); }
 
  private:
     /// Returns the response from the handler, possibly from another thread.
@@ -500,7 +500,7 @@ void HttpServer::accept() {
             try {
                 self->admit(std::move(socket));
             } catch (const std::exception&) {  // out of memory: the connection is closed
-                ++self->turned_away_;
+                ++self->refused_connections_;
             }
             self->accept();
         });
@@ -508,7 +508,7 @@ void HttpServer::accept() {
 
 void HttpServer::admit(asio::ip::tcp::socket socket) {
     if (!make_room()) {
-        ++turned_away_;
+        ++refused_connections_;
         // TLS allows no response before a handshake, the expensive part.
         if (tls_) return;
         // Does not wait: bytes beyond the socket's buffer are lost.
@@ -529,19 +529,19 @@ void HttpServer::admit(asio::ip::tcp::socket socket) {
 /// Makes room for a new client, which could be a probe: ends connections without any request.
 /// Clients with a request stay.
 bool HttpServer::make_room() {
-    if (tls_ && shaking_hands_.size() >= limits_.handshakes) turn_away(*shaking_hands_.front());
+    if (tls_ && shaking_hands_.size() >= limits_.handshakes) evict(*shaking_hands_.front());
     if (connections_.size() < limits_.connections) return true;
     if (shaking_hands_.empty() && silent_.empty()) return false;
     const bool shakes =
         silent_.empty() ||
         (!shaking_hands_.empty() && shaking_hands_.front()->number() < silent_.front()->number());
-    turn_away(*(shakes ? shaking_hands_ : silent_).front());
+    evict(*(shakes ? shaking_hands_ : silent_).front());
     return true;
 }
 
-void HttpServer::turn_away(Connection& connection) {
-    ++turned_away_;
-    connection.turn_away();
+void HttpServer::evict(Connection& connection) {
+    ++refused_connections_;
+    connection.evict();
 }
 
 /// Waits after an error for too many open files.

@@ -133,7 +133,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     bool is_tls() const { return tls_ != nullptr; }
     std::size_t connections() const { return connections_.size(); }
     /// Number of clients refused, or disconnected to make room.
-    std::uint64_t turned_away() const { return turned_away_; }
+    std::uint64_t refused_connections() const { return refused_connections_; }
 
  private:
     class Connection;
@@ -143,7 +143,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     void accept_later();
     void admit(boost::asio::ip::tcp::socket);
     bool make_room();
-    void turn_away(Connection&);
+    void evict(Connection&);
     std::chrono::steady_clock::time_point end_of_life();
 
     boost::asio::ip::tcp::acceptor acceptor_;
@@ -155,7 +155,7 @@ class HttpServer : public std::enable_shared_from_this<HttpServer> {
     Newcomers shaking_hands_;  ///< connections in the TLS handshake
     Newcomers silent_;         ///< connections past the handshake without any request
     std::uint64_t admitted_ = 0;
-    std::uint64_t turned_away_ = 0;
+    std::uint64_t refused_connections_ = 0;
     std::minstd_rand random_{std::random_device()()};
 };
 

@@ -137,16 +137,16 @@ Validity validity_of(SSL_CTX* context) {
 
 /// The validity of the CA with the latest expiry: one valid CA suffices.
 Validity validity_of_authorities(SSL_CTX* context) {
-    Validity longest{0, 0};
+    Validity latest{0, 0};
     const STACK_OF(X509_OBJECT)* all = X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
     for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
         const X509* certificate = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(all, i));
         if (!certificate) continue;
         Validity validity;
         validity.restrict_to(certificate);
-        if (validity.end > longest.end) longest = validity;
+        if (validity.end > latest.end) latest = validity;
     }
-    return longest;
+    return latest;
 }
 
 /// \param name         name of the file

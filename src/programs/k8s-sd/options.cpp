@@ -20,9 +20,9 @@ using support::UsageError;
 using Text = const std::string&;
 
 std::size_t bytes_of_memory(Text text) {
-    constexpr std::size_t least = std::size_t{1} << 20;
-    constexpr std::size_t most = std::size_t{1} << 40;
-    return support::number(text, least, most, "1048576 to 1099511627776");
+    constexpr std::size_t min = std::size_t{1} << 20;
+    constexpr std::size_t max = std::size_t{1} << 40;
+    return support::number(text, min, max, "1048576 to 1099511627776");
 }
 
 support::Section config_options(Options& o) {

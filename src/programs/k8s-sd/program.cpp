@@ -445,8 +445,8 @@ void Program::log_new(const std::vector<std::string>& problems) {
 
 /// The same for problems of some jobs. Whoever changes monitors may cause any number.
 void Program::log_more(const std::vector<std::string>& problems) {
-    constexpr std::size_t most = 10'000;
-    if (problems_.size() > most) problems_.clear();
+    constexpr std::size_t max_problems = 10'000;
+    if (problems_.size() > max_problems) problems_.clear();
     for (const std::string& problem : problems) {
         if (problems_.insert(problem).second) warn_(problem);
     }

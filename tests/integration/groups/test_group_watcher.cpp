@@ -360,7 +360,7 @@ TEST_CASE("GroupWatcher: an object that was replaced says so") {
     CHECK(host.diffs == 2);
 }
 
-TEST_CASE("GroupWatcher: more groups than are made in one turn are all made") {
+TEST_CASE("GroupWatcher: more groups than are made in one handler are all made") {
     Cluster c;
     for (int i = 0; i < 2500; ++i) {
         c.server.apply(pod({.name = "x" + std::to_string(i), .ip = "10.0.0.3", .node = "n1"}));
@@ -397,7 +397,7 @@ TEST_CASE("GroupWatcher: a view has its first state before those of most others 
         config.selectors = {{.role = Role::pod, .label = "team=" + team}};
         hosts.push_back(std::make_unique<Host>(c.context.get_executor(), config));
         hosts.back()->after_diff = [&](const TargetGroupDiff&) {
-            // Turns pass while a delivery is on its way.
+            // Handlers run while a delivery is on its way.
             if (!std::exchange(delivered, true)) CHECK(c.take_generated() < 4 * pods);
         };
         hosts.back()->run();

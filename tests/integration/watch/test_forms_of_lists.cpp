@@ -498,7 +498,7 @@ TEST_CASE("Forms of lists: what cut lists have brought is nothing that a first l
     f.advance(8s);
     CHECK(probe.synced == 1);
     CHECK(probe.names() == Names{"a", "b"});
-    CHECK(f.metrics->of(Kind::pod).shrunken_lists == 0);
+    CHECK(f.metrics->of(Kind::pod).suspicious_lists == 0);
 }
 
 TEST_CASE("Forms of lists: an outage before does not delay the confirmation of a list") {
@@ -512,7 +512,7 @@ TEST_CASE("Forms of lists: an outage before does not delay the confirmation of a
     f.advance(5min);  // pauses have grown
     for (const char* name : {"a", "b"}) f.server.remove("pods", "default", name);
     f.server.set_intercept({});
-    while (f.metrics->of(Kind::pod).shrunken_lists == 0) f.advance(100ms);
+    while (f.metrics->of(Kind::pod).suspicious_lists == 0) f.advance(100ms);
     f.advance(1700ms);
     CHECK(probe.names().empty());
 }

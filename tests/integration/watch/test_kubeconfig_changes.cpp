@@ -117,7 +117,7 @@ TEST_CASE("A changed kubeconfig: another server is listed within 65 s, and the o
     CHECK(sim.take_requests().empty());
     // All known objects are gone: a second list confirms it.
     CHECK(sim.requests_of_second() == Lines{"LIST", "LIST", "WATCH"});
-    CHECK(sim.lists(ListReason::shrunken) == 1);
+    CHECK(sim.lists(ListReason::suspicious) == 1);
     CHECK_FALSE(sim.watch->status().error);
     sim.second.set_token("two");
     sim.second.end_watches();

@@ -196,8 +196,10 @@ def missing_paths(document, root):
 def answers_of(document, heading):
     """Each subject of a table with the paths of its row."""
     section = text_of(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    for subject, files in re.findall(r"^\| (.*) \| (.*) \|$", section, re.MULTILINE)[1:]:
-        yield subject, re.findall(r"`([^`]+)`", files)
+    rows = [line.strip().removesuffix("|").removeprefix("|").partition(" | ")
+            for line in section.splitlines() if line.startswith("|")]
+    for subject, _, files in rows[2:]:  # behind the heading and its line
+        yield subject.strip(), re.findall(r"`([^`]+)`", files)
 
 
 def wrong_answers(root, heading, expected, max_rows):

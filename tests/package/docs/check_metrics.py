@@ -75,7 +75,7 @@ def program_tables(root):
         if begin.start() < place < end:
             allocator.append((begin[1] + name, kind, ALLOCATOR_LABELS.get(name, ""), help_text))
         else:
-            program.append(("k8s_sd_bridge_" + name, kind, LABELS.get(name, ""), help_text))
+            program.append(("k8s_sd_program_" + name, kind, LABELS.get(name, ""), help_text))
     return {"of the program": program, "of the allocator": allocator}
 
 

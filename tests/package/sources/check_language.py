@@ -18,18 +18,22 @@ PRONOUNS_A_SENTENCE = 0.2
 # Words for which Kubernetes, Prometheus, Asio or plain English have a better one.
 REFUSED = re.compile(
     r"\b(?:nobody|for ever|tells|told|storeys?|barren|audiences?|seats?|patience"
-    r"|(?<!third )part(?:y|ies)|flights|kept objects?|newest (?:state )?wins)\b", re.IGNORECASE)
+    r"|shrunken|bridges?|(?<!third )part(?:y|ies)|flights|kept objects?|newest (?:state )?wins)\b", re.IGNORECASE)
 # The same in messages of the library and of src/, and the words of names.
-REFUSED_IN_MESSAGE = re.compile(r"\b(?:nobody|for ever|tells|told)\b", re.IGNORECASE)
+REFUSED_IN_MESSAGE = re.compile(r"\b(?:nobody|for ever|tells|told|shrunken|bridges?)\b",
+                                re.IGNORECASE)
 REFUSED_IN_TEST_NAME = re.compile(r"(?<![a-z])(?:nobody|for[ _]ever|tells|told)(?![a-z])",
                                   re.IGNORECASE)
 TEST_CASE = re.compile(r'\b(?:TEST_CASE|SECTION)\(\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
 # A test of unittest, or a scenario.
 TEST_FUNCTION = re.compile(r"^ *def (test_\w+|\w+(?=\(w\):))", re.MULTILINE)
 REFUSED_IN_NAME = re.compile(
-    r"storeys?|barren|audiences?|seats?|patience|party|parties|flights|told|tells")
+    r"storeys?|barren|audiences?|seats?|patience|patient|party|parties|flights|told|tells|turns?"
+    r"|shrunken|deepest|bridges?")
+# The former prefix of the metrics of k8s-sd.
+REFUSED_PREFIX = "k8s_sd_bridge"
 # The word of Kubernetes is "most recent"; a bound is `max_…` or `min_…`.
-BOUND = re.compile(r"(?:most|least|longest|shortest)_(?!recent_?$)\w")
+BOUND = re.compile(r"(?:most|least|longest|shortest)(?:_?$|_(?!recent_?$)\w)")
 NAME = re.compile(r"[A-Za-z_]\w*")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
@@ -110,9 +114,9 @@ def refused_names(code):
 
 
 def refused_messages(code):
-    """Literals of more than one word with a refused word."""
+    """Literals of more than one word with a refused word, and those with the refused prefix."""
     for text in LITERAL.findall(code):
-        if " " in text.strip() and REFUSED_IN_MESSAGE.search(text):
+        if REFUSED_PREFIX in text or (" " in text.strip() and REFUSED_IN_MESSAGE.search(text)):
             yield text
 
 
@@ -171,6 +175,13 @@ def comments_elsewhere(root):
             | {file: script_comments(text) for file, text in read(scripts).items()})
 
 
+def prefix_problems(texts):
+    """\\param texts: whole documents by file"""
+    for file, text in texts.items():
+        if REFUSED_PREFIX in text:
+            yield f"{file}: refused prefix: {REFUSED_PREFIX}"
+
+
 def problems(root):
     headers = [file for pattern in ("*.hpp", "*.ipp")
                for file in (root / "include/k8s_sd").rglob(pattern)]
@@ -192,6 +203,7 @@ def problems(root):
     yield from problems_of("comments of programs, tests and benchmarks", sources)
     yield from problems_of("comments of Python, shell, CMake and YAML", scripts)
     yield from problems_of("documents", {f: paragraphs(t) for f, t in read(documents).items()})
+    yield from prefix_problems(read(documents))
 
 
 def main():

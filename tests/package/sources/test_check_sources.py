@@ -56,7 +56,8 @@ class CheckSourcesTest(unittest.TestCase):
     def test_each_refused_word_is_found(self):
         for word in ("nobody", "for ever", "tells", "told", "storey", "storeys", "barren",
                      "audience", "audiences", "seat", "seats", "patience", "party", "parties",
-                     "flights", "kept object", "newest wins", "newest state wins"):
+                     "flights", "shrunken", "bridge", "bridges",
+                     "kept object", "newest wins", "newest state wins"):
             with self.subTest(word):
                 texts = {"a": [f"The next word is {word} in this sentence."]}
                 self.assertEqual(len(list(language.problems_of("comments", texts))), 1)
@@ -66,15 +67,18 @@ class CheckSourcesTest(unittest.TestCase):
     def test_a_refused_name_is_found_but_not_in_a_literal_or_a_comment(self):
         for name in ("ToldStatus", "storey_count", "is_barren", "Audience", "ViewSeat",
                      "seats_", "patience", "read_party", "Flights", "most_pods", "least_delay_",
-                     "longest_life", "shortest_wait", "most_recent_pods"):
+                     "longest_life", "shortest_wait", "most_recent_pods", "most", "least_",
+                     "Turns", "wait_for_turn", "patient_", "shrunken", "deepest_yaml",
+                     "bridge_gaps"):
             with self.subTest(name):
                 self.assertEqual(list(language.code_problems({"a": f"int {name} = 1;"})),
                                  [f"a: refused name: {name}"])
-        code = 'int most_recent_ = f("audience", at_least_two);  // most_pods\n// ToldStatus\n'
+        code = 'int most_recent_ = f("audience", at_least_two, returned);  // most_pods\n'
         self.assertEqual(list(language.code_problems({"a": code})), [])
 
     def test_a_refused_message_is_found(self):
-        for text in ("nobody reads it", "it waits for ever", "it tells why", "the host is told"):
+        for text in ("nobody reads it", "it waits for ever", "it tells why", "the host is told",
+                     "k8s_sd_bridge_targets", "a shrunken list"):
             with self.subTest(text):
                 self.assertEqual(list(language.code_problems({"a": f'f("{text}");'})),
                                  [f'a: refused message: "{text}"'])

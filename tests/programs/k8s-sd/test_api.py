@@ -535,7 +535,7 @@ class Page(unittest.TestCase):
             self.assertIsNone(jobs["pods"]["stale_since"])
             self.assertEqual(jobs["pods"]["watches"][0]["remedy"], jobs["pods"]["remedy"])
             text = server.text("/metrics")[1]
-            oldest = text.split("\nk8s_sd_bridge_oldest_incomplete_job_seconds ")[1].split("\n")[0]
+            oldest = text.split("\nk8s_sd_program_oldest_incomplete_job_seconds ")[1].split("\n")[0]
             self.assertGreater(float(oldest), 0)
 
 

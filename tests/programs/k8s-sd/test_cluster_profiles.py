@@ -74,8 +74,8 @@ class Serving(unittest.TestCase):
                 metrics = server.ask("/metrics")
                 self.assertIn('k8s_sd_server_synced{cluster="fleet/green",server="%s"} 1\n'
                               % green, metrics)
-                self.assertIn('k8s_sd_bridge_cluster_profiles{state="usable"} 2\n', metrics)
-                self.assertIn("k8s_sd_bridge_cluster_profiles_failing 0\n", metrics)
+                self.assertIn('k8s_sd_program_cluster_profiles{state="usable"} 2\n', metrics)
+                self.assertIn("k8s_sd_program_cluster_profiles_failing 0\n", metrics)
 
                 hub.remove("clusterprofiles", "blue")
                 wait_clusters(server, "fleet/green")
@@ -139,9 +139,9 @@ class Serving(unittest.TestCase):
         self.assertIn("job nodes is listed without clusters fleet/bare, fleet/refused", ready)
         self.assertEqual(servers["fleet/bare"]["state"], "unusable")
         self.assertTrue(servers["fleet/bare"]["remedy"].startswith("create a Secret"))
-        self.assertIn('k8s_sd_bridge_cluster_profiles{state="unusable"} 2\n', metrics)
+        self.assertIn('k8s_sd_program_cluster_profiles{state="unusable"} 2\n', metrics)
         self.assertIn('k8s_sd_server_failing{cluster="fleet/bare"', metrics)
-        self.assertIn('k8s_sd_bridge_job_missing_clusters{job="nodes"} 2\n', metrics)
+        self.assertIn('k8s_sd_program_job_missing_clusters{job="nodes"} 2\n', metrics)
         changed = [event for event in events if event.get("event") == "clusters_changed"]
         self.assertEqual((changed[0]["clusters"], changed[0]["usable"]), (3, 1))
         self.assertEqual(events[-1]["missing_clusters"], 2)
@@ -261,8 +261,8 @@ scrape_configs:
         self.assertEqual(health["jobs"][0]["missing_clusters"], ["away"])
         self.assertIn("job nodes is listed without cluster away; ", "\n".join(health["notes"]))
         self.assertIn("job nodes is listed without cluster away; ", ready)
-        self.assertIn('k8s_sd_bridge_job_missing_clusters{job="nodes"} 1\n', metrics)
-        self.assertIn('k8s_sd_bridge_job_complete{job="nodes"} 1\n', metrics)
+        self.assertIn('k8s_sd_program_job_missing_clusters{job="nodes"} 1\n', metrics)
+        self.assertIn('k8s_sd_program_job_complete{job="nodes"} 1\n', metrics)
 
     def test_a_snapshot_has_the_targets_of_a_cluster_that_is_away(self):
         with tempfile.TemporaryDirectory() as folder, simulated_cluster() as blue, \
@@ -280,7 +280,7 @@ scrape_configs:
             with running("k8s-sd", *options, "0.001", "--snapshot-after", "0") as program:
                 server = Server(program)
                 wait_clusters(server, "blue", "away")
-                self.assertIn('k8s_sd_bridge_job_missing_clusters{job="nodes"} 0\n',
+                self.assertIn('k8s_sd_program_job_missing_clusters{job="nodes"} 0\n',
                               server.ask("/metrics"))
 
 

@@ -155,7 +155,7 @@ class Laboratory(unittest.TestCase):
             self.assertEqual([row["address"] for row in api.rows(state="active")], ["b:1"])
             self.assertEqual(api.get("/api/ui/target", job="one", id=failed["id"])["row"]["state"],
                              "failed")
-            self.assertIn('k8s_sd_bridge_targets{job="one",state="failed"} 1',
+            self.assertIn('k8s_sd_program_targets{job="one",state="failed"} 1',
                           server.text("/metrics")[1])
             self.assertLess(peak_memory(api), MAX_MEMORY)
 

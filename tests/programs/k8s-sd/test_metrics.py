@@ -33,7 +33,7 @@ class Page(unittest.TestCase):
                      "--collector-selector", "app=collector", "--collector-namespace",
                      "shop") as program:
             metrics = Metrics(program)
-            metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+            metrics.wait_for("k8s_sd_program_job_complete", 1)
             samples = metrics.wait_for("opentelemetry_allocator_collectors_discovered", 0)
             text = metrics.text()
         found = {name: [kind] for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", text,
@@ -41,9 +41,9 @@ class Page(unittest.TestCase):
         for name, help_text in re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE):
             found[name].append(help_text)
         self.assertEqual(set(known) - set(found),
-                         {"k8s_sd_bridge_certificate_end_timestamp_seconds",  # without TLS
-                          "k8s_sd_bridge_cluster_profiles",  # without a hub
-                          "k8s_sd_bridge_cluster_profiles_failing"})
+                         {"k8s_sd_program_certificate_end_timestamp_seconds",  # without TLS
+                          "k8s_sd_program_cluster_profiles",  # without a hub
+                          "k8s_sd_program_cluster_profiles_failing"})
         for name, (kind, help_text) in found.items():
             self.assertEqual((kind, help_text), (known[name][0], known[name][2]), name)
         for name, labels, _ in samples:
@@ -75,7 +75,7 @@ def two_clusters_one_away():
     with simulated_cluster() as blue, file_with(TWO_CLUSTERS.replace("URL", blue)) as config, \
             running("k8s-sd", "--listen", "127.0.0.1:0", "--config", config) as program:
         metrics = Metrics(program)
-        metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+        metrics.wait_for("k8s_sd_program_job_complete", 1)
         yield metrics.wait_for("k8s_sd_server_failing", 1)
 
 
@@ -84,7 +84,7 @@ class Alerts(Rules):
     def test_none_while_all_is_well(self):
         with file_with(JOBS) as config, running("k8s-sd", "--sim", "--listen", "127.0.0.1:0",
                                                 "--config", config) as program:
-            samples = Metrics(program).wait_for("k8s_sd_bridge_job_complete", 1)
+            samples = Metrics(program).wait_for("k8s_sd_program_job_complete", 1)
         self.assert_fire(samples, [])
 
     def test_without_a_permission(self):
@@ -125,9 +125,9 @@ class Alerts(Rules):
                 "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--check-interval", "0.05",
                 "--config", config) as program:
             metrics = Metrics(program)
-            metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+            metrics.wait_for("k8s_sd_program_job_complete", 1)
             pathlib.Path(config).write_text("scrape_configs: {", encoding="utf-8")
-            samples = metrics.wait_for("k8s_sd_bridge_config_last_reload_successful", 0)
+            samples = metrics.wait_for("k8s_sd_program_config_last_reload_successful", 0)
         self.assert_fire(samples, ["K8sSdConfigRefused"])
 
     def test_with_clients_without_a_token(self):
@@ -135,12 +135,12 @@ class Alerts(Rules):
                 "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--list-token-file",
                 token) as program:
             metrics = Metrics(program)
-            metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+            metrics.wait_for("k8s_sd_program_job_complete", 1)
             with self.assertRaises(urllib.error.HTTPError) as refusal:
                 urllib.request.urlopen(metrics.url + "/sd/pods", timeout=TIMEOUT)
             refusal.exception.close()
             self.assertEqual(refusal.exception.code, 401)
-            samples = metrics.wait_for("k8s_sd_bridge_refused_requests_total", 1)
+            samples = metrics.wait_for("k8s_sd_program_refused_requests_total", 1)
         self.assert_fire(samples, ["K8sSdClientsRefused"])
 
 

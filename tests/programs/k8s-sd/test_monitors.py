@@ -108,7 +108,7 @@ class Serving(unittest.TestCase):
                 until(lambda: line in server.ask("/readyz")[2])
                 self.assertNotIn(b"has no targets", server.ask("/api/ui/health")[2])
                 self.assertRegex(server.ask("/metrics")[2].decode(),
-                                 r"k8s_sd_bridge_jobs_without_targets [1-9]")
+                                 r"k8s_sd_program_jobs_without_targets [1-9]")
 
     def test_monitors_of_victoriametrics_are_jobs(self):
         job = "serviceScrape/shop/shop/0"

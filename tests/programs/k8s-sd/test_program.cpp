@@ -362,7 +362,7 @@ TEST_CASE("Program: targets beyond a limit of relabelling are in /readyz and in 
     CHECK(has(f.ask("/sd/b/targets").body, "10.0.0.4"));
     CHECK(f.ask("/readyz").body == "ok\njob b: 1 target cannot be scraped; "
                                    "/api/ui/targets?state=failed has the reasons\n");
-    CHECK(has(f.ask("/metrics").body, "k8s_sd_bridge_targets{job=\"b\",state=\"failed\"} 1"));
+    CHECK(has(f.ask("/metrics").body, "k8s_sd_program_targets{job=\"b\",state=\"failed\"} 1"));
     disk.configure(whole);
     f.advance(1min);
     CHECK(f.ask("/readyz").body == "ok\n");

@@ -74,7 +74,7 @@ class Server:
 
     def metric(self, line):
         text = self.text("/metrics")[1]
-        return int(text.split(f"\nk8s_sd_bridge_{line} ")[1].split("\n")[0])
+        return int(text.split(f"\nk8s_sd_program_{line} ")[1].split("\n")[0])
 
     def cpu_seconds(self):
         """The CPU time of the program so far, on all its threads."""

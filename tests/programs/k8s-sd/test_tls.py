@@ -449,7 +449,7 @@ class Metrics(unittest.TestCase):
         with authority() as ca, file_with("token", "token") as path, \
                 serving_tls(ca, "--list-token-file", path) as server:
             metric = lambda name: int(re.search(
-                rf"^k8s_sd_bridge_{re.escape(name)} (\d+)$", server.ask("/metrics", ca=ca.cert)[1],
+                rf"^k8s_sd_program_{re.escape(name)} (\d+)$", server.ask("/metrics", ca=ca.cert)[1],
                 re.MULTILINE).group(1))
             server.status("/sd/one", ca=ca.cert)
             server.status("/sd/one", "wrong", ca=ca.cert)
@@ -468,8 +468,8 @@ class Metrics(unittest.TestCase):
             self.assertTrue(server.raw(b"").startswith(b"HTTP/1.1 503 "))
             connection.request("GET", "/metrics")
             text = connection.getresponse().read().decode()
-            self.assertIn("\nk8s_sd_bridge_refused_connections_total 1\n", text)
-            self.assertIn("\nk8s_sd_bridge_connections 1\n", text)
+            self.assertIn("\nk8s_sd_program_refused_connections_total 1\n", text)
+            self.assertIn("\nk8s_sd_program_connections 1\n", text)
             self.assertNotIn("certificate", text)
 
 

@@ -93,7 +93,7 @@ TEST_CASE("ListReason, Waiting: each has a name of its own") {
         waits.insert(to_string(static_cast<Waiting>(i)));
     CHECK(reasons.size() == list_reason_count);
     CHECK(waits.size() == waiting_count);
-    CHECK(to_string(ListReason::shrunken) == "shrunken");
+    CHECK(to_string(ListReason::suspicious) == "suspicious");
     CHECK(to_string(Waiting::poll) == "poll");
 }
 

@@ -55,12 +55,12 @@ TEST_CASE("OwnState: a member that has left announces nothing more") {
 TEST_CASE("HoldReport: an alarm is logged at most once a minute, however often it comes") {
     HoldReport report;
     CHECK_FALSE(report.is_to_log(ViewHold::unknown, true, TimePoint{0s}));
-    CHECK(report.is_to_log(ViewHold::shrunken, true, TimePoint{1s}));
-    CHECK_FALSE(report.is_to_log(ViewHold::shrunken, true, TimePoint{90s}));
+    CHECK(report.is_to_log(ViewHold::half_missing, true, TimePoint{1s}));
+    CHECK_FALSE(report.is_to_log(ViewHold::half_missing, true, TimePoint{90s}));
     CHECK_FALSE(report.is_to_log(ViewHold::none, true, TimePoint{91s}));
-    CHECK(report.is_to_log(ViewHold::shrunken, true, TimePoint{92s}));
+    CHECK(report.is_to_log(ViewHold::half_missing, true, TimePoint{92s}));
     CHECK_FALSE(report.is_to_log(ViewHold::none, true, TimePoint{93s}));
-    CHECK_FALSE(report.is_to_log(ViewHold::shrunken, true, TimePoint{120s}));
+    CHECK_FALSE(report.is_to_log(ViewHold::half_missing, true, TimePoint{120s}));
     CHECK(report.is_to_log(ViewHold::empty, true, TimePoint{121s}));
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("ViewMachine: that more than half have vanished is not believed at onc
     fleet.see("a b c d e");
     fleet.see("a b");
     fleet.pass(16s);
-    CHECK(fleet.hold() == "shrunken");
+    CHECK(fleet.hold() == "half_missing");
     fleet.pass(58s);
     CHECK(fleet.view() == "a b c d e");
     fleet.pass(1s);
@@ -382,7 +382,7 @@ TEST_CASE("ViewMachine: what is unlikely after the view of before is not believe
         CHECK(fleet.view() != "a b c d e");
         return hold;
     };
-    CHECK(held("a b") == "shrunken");
+    CHECK(held("a b") == "half_missing");
     CHECK(held("") == "empty");
     CHECK(held("b c d e") == "self_missing");
 }

@@ -542,7 +542,7 @@ TEST_CASE("WatchMachine: a list that has lost too much is confirmed by one of th
     CHECK(s.delay() <= 2s);
     CHECK(s.machine.confirming());
     CHECK(s.slept() == "list limit=500");
-    CHECK(s.reason() == ListReason::shrunken);
+    CHECK(s.reason() == ListReason::suspicious);
     CHECK(s.failed() == "list limit=500");
     CHECK(s.listed("9") == "watch 9");
     CHECK_FALSE(s.machine.confirming());

@@ -235,7 +235,7 @@ TEST_CASE("WatchReport: a version that went back is reported, and counted") {
 TEST_CASE("WatchReport: a suspicious list is reported, and counted") {
     Reported r;
     r.report.on_suspicious_list(6, 10);
-    CHECK(r.metrics.shrunken_lists == 1);
+    CHECK(r.metrics.suspicious_lists == 1);
     const Texts log = r.take_log();
     REQUIRE(log.size() == 1);
     CHECK(log[0].find("lacks 6 of 10 objects") != std::string::npos);

@@ -44,8 +44,8 @@ std::string exec_cluster_text(const ExecCluster& cluster) {
 
 /// A short word of the program's output for messages; its content is arbitrary.
 std::string exec_word(std::string_view text) {
-    constexpr std::size_t longest = 80;
-    return in_quotes(redact_tokens(printable(text.substr(0, longest))));
+    constexpr std::size_t max_size = 80;
+    return in_quotes(redact_tokens(printable(text.substr(0, max_size))));
 }
 
 IssuedCredentials bad_exec_credential(std::string problem) {

@@ -89,10 +89,10 @@ void ExecIssuer::run(const std::string& ca) {
     program.timeout = config().timeout;
     program.max_output = max_exec_output;
     using Answer = std::shared_ptr<const ProgramRunner::Result>;
-    const Duration longest = max_program_queue_time + config().timeout + exec_grace;
-    timer_->expires_at(clock_->now() + longest, [this, longest] {
+    const Duration max_time = max_program_queue_time + config().timeout + exec_grace;
+    timer_->expires_at(clock_->now() + max_time, [this, max_time] {
         give_up();
-        fail("the program has not ended in " + seconds_text(longest) +
+        fail("the program has not ended in " + seconds_text(max_time) +
              "; it cannot be killed, or too many other programs run");
     });
     pending_answer_ = LateAnswers::async_ask<Answer>(

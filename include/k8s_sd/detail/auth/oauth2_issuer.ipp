@@ -37,9 +37,9 @@ std::optional<std::chrono::seconds> expires_in(const boost::json::object& object
         // A date starts like a number.
         if (std::from_chars(text.data(), end, seconds).ptr != end) return std::nullopt;
     }
-    constexpr double longest = 1e9;
+    constexpr double max_seconds = 1e9;
     if (!(seconds >= 1)) return std::nullopt;
-    return std::chrono::seconds(static_cast<std::int64_t>(std::min(seconds, longest)));
+    return std::chrono::seconds(static_cast<std::int64_t>(std::min(seconds, max_seconds)));
 }
 
 IssuedCredentials no_service_token(std::string problem) {

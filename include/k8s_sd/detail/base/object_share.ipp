@@ -65,8 +65,8 @@ ObjectShare ObjectShare::part(std::uint64_t index, std::uint64_t count) {
     }
     if (count == 1) return {};
     // 2^64 / count, rounded down.
-    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    const std::uint64_t size = most / count + (most % count == count - 1 ? 1 : 0);
+    const std::uint64_t max_hash = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t size = max_hash / count + (max_hash % count == count - 1 ? 1 : 0);
     return ObjectShare({{index * size, index + 1 == count ? 0 : (index + 1) * size}});
 }
 

@@ -47,9 +47,9 @@ inline void append(CleansedBytes& secret, std::string_view text) {
 }
 
 /// Reads a regular file without a copy in a stream's buffer.
-/// \param problem  the reason of a failure, without the path
-/// \param most     maximum size of the file
+/// \param problem   the reason of a failure, without the path
+/// \param max_size  maximum size of the file
 std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem,
-                                              std::size_t most = std::size_t{4} << 20);
+                                              std::size_t max_size = std::size_t{4} << 20);
 
 }  // namespace k8s_sd::inline v0::detail

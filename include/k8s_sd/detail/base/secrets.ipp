@@ -54,7 +54,7 @@ class File {
 }  // namespace
 
 std::optional<CleansedBytes> read_secret_file(const std::string& path, std::string& problem,
-                                              std::size_t most) {
+                                              std::size_t max_size) {
     const BlockingCall waits;
     const File file(path);
     if (!file.is_open()) {
@@ -76,8 +76,8 @@ std::optional<CleansedBytes> read_secret_file(const std::string& path, std::stri
         }
         content.resize(size + static_cast<std::size_t>(n));
         if (n == 0) return content;
-        if (content.size() > most) {
-            problem = "it is larger than " + size_text(most);
+        if (content.size() > max_size) {
+            problem = "it is larger than " + size_text(max_size);
             return std::nullopt;
         }
     }

@@ -28,8 +28,8 @@ class TransferRate {
     /// processing
     void add(std::uint64_t bytes, Duration waited, TimePoint now) {
         // An API server does not compress smaller responses.
-        constexpr std::uint64_t least = 128 * 1024;
-        if (bytes < least) return;
+        constexpr std::uint64_t min_bytes = 128 * 1024;
+        if (bytes < min_bytes) return;
         const std::lock_guard lock(mutex_);
         measured_ = now;
         slow_ =

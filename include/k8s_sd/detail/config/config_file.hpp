@@ -41,8 +41,8 @@ inline constexpr std::size_t max_file_path_size = 4095;
 
 /// The existing file of that name, or the matches of the pattern: each part as in fnmatch(), except
 /// that `*` also matches a name with a leading dot. A missing file is not a problem. Blocks.
-/// \param most  maximum number of directory entries to visit
-MatchingFiles find_files(const std::string& pattern, std::size_t most);
+/// \param max_files  maximum number of directory entries to visit
+MatchingFiles find_files(const std::string& pattern, std::size_t max_files);
 
 /// The files matching a pattern of Go's filepath.Glob, sorted: `*`, `?` and `[a-z]` in any part
 /// between slashes. A pattern without those matches the named file, if it exists.

@@ -61,7 +61,7 @@ bool is_well_formed(std::string_view rest) {
 /// Descends a path part by part.
 class FileFinder {
  public:
-    explicit FileFinder(std::size_t most) : left_(most) {}
+    explicit FileFinder(std::size_t max_files) : left_(max_files) {}
 
     MatchingFiles find(const std::string& pattern) {
         std::vector<std::string> parts;
@@ -128,14 +128,14 @@ bool is_file_pattern(std::string_view path) noexcept {
     return path.find_first_of("*?[\\") != std::string_view::npos;
 }
 
-MatchingFiles find_files(const std::string& pattern, std::size_t most) {
+MatchingFiles find_files(const std::string& pattern, std::size_t max_files) {
     // Bounds the memory and stack for the parts and their matches.
     if (pattern.size() > max_file_path_size) {
         return {{}, "a path of more than " + std::to_string(max_file_path_size) + " bytes"};
     }
     const BlockingCall waits;
     if (!is_well_formed(pattern)) return {{}, pattern + " is no pattern: a [ or \\ has no end"};
-    return FileFinder(most).find(pattern);
+    return FileFinder(max_files).find(pattern);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -71,8 +71,8 @@ void read_user_info(std::string_view text, ProxyUrl& url) {
         throw ConfigError("url", "the name of the user must not contain a colon");
     }
     if (url.username.empty()) throw ConfigError("url", "SOCKS5 needs the name of a user");
-    constexpr std::size_t longest = 255;  // RFC 1929 has one byte for the length
-    if (url.username.size() > longest || url.password.size() > longest) {
+    constexpr std::size_t max_size = 255;  // RFC 1929 has one byte for the length
+    if (url.username.size() > max_size || url.password.size() > max_size) {
         throw ConfigError("url", "the user or password is longer than the 255 bytes of SOCKS5");
     }
 }

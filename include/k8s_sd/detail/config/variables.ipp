@@ -36,13 +36,13 @@ class VariableExpander {
  private:
     /// \param reference  "%{NAME}"
     const std::string& value_of(std::string_view reference, int depth) {
-        constexpr int deepest = 32;
+        constexpr int max_depth = 32;
         const auto known = values_.find(reference);
         if (known != values_.end()) return known->second;
         const auto value = lookup_(reference.substr(2, reference.size() - 3));
         std::string text(reference);
         if (value) {
-            if (depth == deepest) {
+            if (depth == max_depth) {
                 throw ConfigError("variables", "the values of variables contain one another "
                                                "without end, or too deep");
             }

@@ -23,8 +23,8 @@ FleetShare as_member(const FleetShare& share) {
 }
 
 /// Merges ranges across the smallest gaps.
-void bridge_gaps(std::vector<HashRange>& ranges, std::size_t most) {
-    if (ranges.size() <= most) return;
+void merge_nearest(std::vector<HashRange>& ranges, std::size_t max_ranges) {
+    if (ranges.size() <= max_ranges) return;
     std::vector<std::uint64_t> gaps;
     for (std::size_t i = 1; i < ranges.size(); ++i) {
         gaps.push_back(ranges[i].first - ranges[i - 1].last);
@@ -32,16 +32,16 @@ void bridge_gaps(std::vector<HashRange>& ranges, std::size_t most) {
     // Keep the largest gaps, as many as are allowed.
     std::vector<std::uint64_t> sorted = gaps;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
-    const std::uint64_t least = sorted[most - 1];
-    std::vector<HashRange> bridged{ranges.front()};
+    const std::uint64_t max_merged_gap = sorted[max_ranges - 1];
+    std::vector<HashRange> merged{ranges.front()};
     for (std::size_t i = 1; i < ranges.size(); ++i) {
-        if (gaps[i - 1] > least) {
-            bridged.push_back(ranges[i]);
+        if (gaps[i - 1] > max_merged_gap) {
+            merged.push_back(ranges[i]);
         } else {
-            bridged.back().last = ranges[i].last;
+            merged.back().last = ranges[i].last;
         }
     }
-    ranges = std::move(bridged);
+    ranges = std::move(merged);
 }
 
 bool names_all(const DiscoveryConfig& config) {
@@ -138,7 +138,7 @@ std::vector<HashRange> DividedDiscovery::ranges(unsigned slots) const {
             ++slot;
         }
     }
-    bridge_gaps(ranges, ObjectShare::max_ranges);
+    merge_nearest(ranges, ObjectShare::max_ranges);
     return ranges;
 }
 

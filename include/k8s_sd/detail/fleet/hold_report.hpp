@@ -53,7 +53,7 @@ inline std::string HoldReport::words(ViewHold hold) const {
         case ViewHold::self_missing:
             return "this member is not among those that are seen; look whether its name is that of "
                    "its pod, and whether the Service selects the pod";
-        case ViewHold::shrunken:
+        case ViewHold::half_missing:
             return "more than half of the members have vanished at once, which is hard to believe";
     }
     return {};

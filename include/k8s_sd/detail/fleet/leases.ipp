@@ -93,9 +93,9 @@ LeaseSight read_lease(const Generic& lease) {
     const json::value* seconds = spec->if_contains("leaseDurationSeconds");
     if (seconds && seconds->is_int64()) {
         // Upper bound for a member without renewals.
-        constexpr std::int64_t most = 3600;
+        constexpr std::int64_t max_seconds = 3600;
         sight.duration =
-            std::chrono::seconds(std::clamp<std::int64_t>(seconds->get_int64(), 0, most));
+            std::chrono::seconds(std::clamp<std::int64_t>(seconds->get_int64(), 0, max_seconds));
     }
     return sight;
 }

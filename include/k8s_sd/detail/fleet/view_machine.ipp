@@ -161,7 +161,7 @@ ViewHold ViewMachine::doubt_about(const Names& members) const {
     };
     const auto all = view_->members();
     const auto vanished = std::count_if(all.begin(), all.end(), is_gone);
-    if (static_cast<std::size_t>(vanished) * 2 > all.size()) return ViewHold::shrunken;
+    if (static_cast<std::size_t>(vanished) * 2 > all.size()) return ViewHold::half_missing;
     return ViewHold::none;
 }
 

@@ -29,9 +29,9 @@ struct GroupSettings {
 
 /// Calls one function after the other, each in a handler of its own. The list of a watch completes
 /// the states of all its views together: a thousand first states in one handler would block the
-/// strand, and all of them would be in memory before a host has received one. In turn, each is
+/// strand, and all of them would be in memory before a host has received one. In a queue, each is
 /// delivered before the next ones are made. Strand-confined.
-class Turns {
+class CallQueue {
  public:
     /// \param owner  of this object; without it, waiting calls are dropped
     template <class Owner>
@@ -67,7 +67,7 @@ class Turns {
 struct GroupMaking {
     ObjectMaker maker;
     std::array<SharedGroups, role_names.size()> groups{};  ///< by role
-    Turns turns{};                                         ///< of the first states
+    CallQueue first_states{};                              ///< makes one after the other
 };
 
 }  // namespace k8s_sd::inline v0::detail

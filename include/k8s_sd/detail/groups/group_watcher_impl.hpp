@@ -70,12 +70,12 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void activate(Role);
     void deactivate_unused();
     std::vector<Kind> needed_by_active_roles() const;
-    void update(bool in_turn);
-    void update(RoleState&, bool in_turn);
+    void update(bool from_queue);
+    void update(RoleState&, bool from_queue);
     void update_soon();
-    std::function<void()> turn();
-    void wait_for_turn();
-    void continue_turn();
+    std::function<void()> queued_call();
+    void enqueue();
+    void enqueue_first();
 
     const std::shared_ptr<SharedWatches> shared_;
     const GroupView view_;
@@ -84,7 +84,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     std::array<OverfullObjects, role_names.size()> overfull_;  ///< by role
     std::array<RoleState, role_names.size()> roles_;
     PostedCall next_update_;
-    bool waits_ = false;  ///< for its turn
+    bool is_queued_ = false;  ///< for an update
     std::atomic<int> expected_ = 0;
 };
 

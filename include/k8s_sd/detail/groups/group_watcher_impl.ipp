@@ -114,19 +114,19 @@ void GroupWatcherImpl::on_change(const ObjectChange& change) {
     }
 }
 
-void GroupWatcherImpl::update(bool in_turn) {
+void GroupWatcherImpl::update(bool from_queue) {
     for (RoleState& state : roles_) {
-        if (state.groups) update(state, in_turn);
+        if (state.groups) update(state, from_queue);
     }
 }
 
-void GroupWatcherImpl::update(RoleState& state, bool in_turn) {
+void GroupWatcherImpl::update(RoleState& state, bool from_queue) {
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
-    if (!state.ready && !in_turn && groups.has_other_views()) return wait_for_turn();
+    if (!state.ready && !from_queue && groups.has_other_views()) return enqueue();
     const std::vector<GroupChange> changes = groups.update(groups_per_handler);
-    if (groups.dirty()) in_turn && !state.ready ? continue_turn() : update_soon();
+    if (groups.dirty()) from_queue && !state.ready ? enqueue_first() : update_soon();
     const bool overfull_changed = groups.take_overfull_change();
     if (state.ready) {
         if (!changes.empty())
@@ -144,21 +144,21 @@ void GroupWatcherImpl::update_soon() {
                          [](GroupWatcherImpl& self) { self.update(false); });
 }
 
-std::function<void()> GroupWatcherImpl::turn() {
+std::function<void()> GroupWatcherImpl::queued_call() {
     return if_alive(weak_from_this(), [](GroupWatcherImpl& self) {
-        self.waits_ = false;
+        self.is_queued_ = false;
         self.update(true);
     });
 }
 
-void GroupWatcherImpl::wait_for_turn() {
-    if (std::exchange(waits_, true)) return;
-    making_->turns.request(strand(), std::weak_ptr(making_), turn());
+void GroupWatcherImpl::enqueue() {
+    if (std::exchange(is_queued_, true)) return;
+    making_->first_states.request(strand(), std::weak_ptr(making_), queued_call());
 }
 
-void GroupWatcherImpl::continue_turn() {
-    if (std::exchange(waits_, true)) return;
-    making_->turns.request_first(strand(), std::weak_ptr(making_), turn());
+void GroupWatcherImpl::enqueue_first() {
+    if (std::exchange(is_queued_, true)) return;
+    making_->first_states.request_first(strand(), std::weak_ptr(making_), queued_call());
 }
 
 void GroupWatcherImpl::on_status() {

@@ -63,11 +63,11 @@ std::string times_problem(std::string_view interval, std::string_view timeout) {
     const auto wrong = [](std::string_view key, std::string_view text) {
         return std::string(key) + " '" + printable(text) + "' is no duration";
     };
-    const auto longest = duration_of(interval);
-    if (!longest) return wrong("the interval", interval);
-    const auto shorter = duration_of(timeout);
-    if (!shorter) return wrong("the timeout", timeout);
-    if (*shorter <= *longest) return {};
+    const auto max = duration_of(interval);
+    if (!max) return wrong("the interval", interval);
+    const auto duration = duration_of(timeout);
+    if (!duration) return wrong("the timeout", timeout);
+    if (*duration <= *max) return {};
     return "the timeout " + std::string(timeout) + " is above the interval " +
            std::string(interval);
 }

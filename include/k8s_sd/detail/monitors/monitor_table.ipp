@@ -822,8 +822,8 @@ void MonitorTable::watch(const ReferencedObject& object, Reference& reference, b
 }
 
 /// Decides which references are watched. The result depends on the present monitors only, not on
-/// the order of changes: the owner comes first, then the namespaces of monitors take turns. Each
-/// monitor is admitted with all its references.
+/// the order of changes: the owner comes first, then the namespaces of monitors get fair shares.
+/// Each monitor is admitted with all its references.
 void MonitorTable::admit() {
     std::size_t count = 0;
     for (auto it = references_.begin(); it != references_.end();) {
@@ -884,7 +884,7 @@ void MonitorTable::admit() {
             namespaces.push_back(name.substr(0, name.find('/')));
         }
     }
-    in_turns(
+    grant_fairly(
         namespaces,
         [&](std::size_t i) {
             return static_cast<double>(used[namespaces[i]] + count_new(entries[i]->second));

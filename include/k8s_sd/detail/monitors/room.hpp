@@ -27,19 +27,19 @@ struct RoomRequest {
     MonitorRoom size;
 };
 
-/// Calls `grant` once for each request, in turns of the namespaces: the next one is always that
-/// whose next request gives it the smallest share, and on a tie the first by name; its next request
-/// is the next in the given order. So a namespace with large requests waits for those with small
-/// ones.
+/// Calls `grant` once for each request, with fair shares for the namespaces: the next request is
+/// that of the namespace with the smallest share after it, on a tie of the first one by name. A
+/// namespace keeps the given order of its requests. So a namespace with large requests waits for
+/// those with small ones.
 /// \param namespaces  of the requests
 /// \param share       of the request's namespace with that request, after those granted before
-void in_turns(const std::vector<std::string_view>& namespaces,
-              const std::function<double(std::size_t)>& share,
-              const std::function<void(std::size_t)>& grant);
+void grant_fairly(const std::vector<std::string_view>& namespaces,
+                  const std::function<double(std::size_t)>& share,
+                  const std::function<void(std::size_t)>& grant);
 
-/// Whether each monitor may have its jobs. Namespaces take turns. A monitor that does not fit is
-/// passed over. So the result depends on the monitors only, and a namespace gets at least its equal
-/// share of the room if its monitors fit into that.
+/// Whether each monitor may have its jobs. Namespaces get fair shares, see grant_fairly(). A
+/// monitor that does not fit is passed over. So the result depends on the monitors only, and a
+/// namespace gets at least its equal share of the room if its monitors fit into that.
 std::vector<bool> share_room(const std::vector<RoomRequest>&, const MonitorRoom& limits);
 
 /// The refusal of a monitor without room.

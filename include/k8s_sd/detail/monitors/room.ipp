@@ -21,9 +21,9 @@ double share_of(const MonitorRoom& size, const MonitorRoom& limits) noexcept {
 
 }  // namespace
 
-void in_turns(const std::vector<std::string_view>& namespaces,
-              const std::function<double(std::size_t)>& share,
-              const std::function<void(std::size_t)>& grant) {
+void grant_fairly(const std::vector<std::string_view>& namespaces,
+                  const std::function<double(std::size_t)>& share,
+                  const std::function<void(std::size_t)>& grant) {
     std::map<std::string_view, std::vector<std::size_t>> waiting;  // in reverse order
     for (std::size_t i = namespaces.size(); i > 0; --i) waiting[namespaces[i - 1]].push_back(i - 1);
     std::set<std::pair<double, std::string_view>> next;
@@ -53,7 +53,7 @@ std::vector<bool> share_room(const std::vector<RoomRequest>& requests, const Mon
         all = all + requests[i].size;
         used[requests[i].ns] = with(i);
     };
-    in_turns(
+    grant_fairly(
         namespaces, [&](std::size_t i) { return share_of(with(i), limits); }, grant);
     return granted;
 }

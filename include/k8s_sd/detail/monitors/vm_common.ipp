@@ -119,10 +119,10 @@ std::optional<std::chrono::milliseconds> vm_duration(std::string_view text) {
 std::string bounded_interval(std::string_view interval, const VMOwnerSettings& settings) {
     const auto own = vm_duration(interval);
     if (!own) return std::string(interval);
-    const auto least = vm_duration(settings.min_scrape_interval);
-    if (least && *least >= *own) return settings.min_scrape_interval;
-    const auto most = vm_duration(settings.max_scrape_interval);
-    if (most && *most < *own) return settings.max_scrape_interval;
+    const auto min = vm_duration(settings.min_scrape_interval);
+    if (min && *min >= *own) return settings.min_scrape_interval;
+    const auto max = vm_duration(settings.max_scrape_interval);
+    if (max && *max < *own) return settings.max_scrape_interval;
     return std::string(interval);
 }
 

@@ -15,9 +15,9 @@ namespace {
 
 /// The beginning of a text, cut between characters if it is UTF-8.
 std::string_view begin_of(std::string_view text) {
-    constexpr std::size_t longest = 1024;
-    if (text.size() <= longest) return text;
-    std::size_t end = longest;
+    constexpr std::size_t max_size = 1024;
+    if (text.size() <= max_size) return text;
+    std::size_t end = max_size;
     const auto continues = [&] { return (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U; };
     for (int back = 0; back < 3 && continues(); ++back) --end;
     return text.substr(0, end);

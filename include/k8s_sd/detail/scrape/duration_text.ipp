@@ -35,7 +35,7 @@ constexpr std::array<Unit, 7> units{{{"y", 365 * day, true},
                                      {"ms", 1, false}}};
 
 /// Prometheus stores durations as nanoseconds in 64 bits.
-constexpr std::int64_t longest = INT64_MAX / 1'000'000;
+constexpr std::int64_t max_milliseconds = INT64_MAX / 1'000'000;
 
 [[noreturn]] void refuse(const std::string& problem) { throw ConfigError("duration", problem); }
 
@@ -81,9 +81,9 @@ std::int64_t parse_as_prometheus(std::string_view text) {
             refuse("must name its units from long to short, once each");
         }
         previous = unit;
-        if (number > longest / units[unit].milliseconds) refuse("is too long");
+        if (number > max_milliseconds / units[unit].milliseconds) refuse("is too long");
         const std::int64_t part = number * units[unit].milliseconds;
-        if (part > longest - sum) refuse("is too long");
+        if (part > max_milliseconds - sum) refuse("is too long");
         sum += part;
     }
     return sum;
@@ -151,7 +151,7 @@ std::int64_t parse_as_vmagent(std::string_view text) {
             sum += part;
         }
     }
-    if (!(std::abs(sum) <= static_cast<double>(longest))) refuse("is too long");
+    if (!(std::abs(sum) <= static_cast<double>(max_milliseconds))) refuse("is too long");
     return static_cast<std::int64_t>(sum);
 }
 

@@ -13,16 +13,16 @@ struct SelectionIndex::Condition {
     std::string_view key;
     std::span<const std::string> values;
 
-    /// The number of selections already stored under one of the values: the most of them.
+    /// The maximum number of selections already stored under one of the values.
     std::size_t crowd() const {
         const auto required = table->find(key);
         if (required == table->end()) return 0;
-        std::size_t most = 0;
+        std::size_t max = 0;
         for (const std::string& value : values) {
             const auto it = required->second.by_value.find(value);
-            if (it != required->second.by_value.end()) most = std::max(most, it->second.size());
+            if (it != required->second.by_value.end()) max = std::max(max, it->second.size());
         }
-        return most;
+        return max;
     }
 };
 

@@ -54,7 +54,7 @@ class RefusedWatches {
     /// Drops expired refusals.
     void expire(TimePoint now);
     /// Limits the total duration of each refusal.
-    void shorten(Duration longest);
+    void shorten(Duration max_wait);
     void clear() noexcept { refusals_.clear(); }
     /// The next expiry; nullopt: no refusals.
     std::optional<TimePoint> next_expiry() const;

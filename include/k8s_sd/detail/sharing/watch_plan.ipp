@@ -136,9 +136,9 @@ void RefusedWatches::expire(TimePoint now) {
     std::erase_if(refusals_, [&](const Refusal& refusal) { return refusal.until <= now; });
 }
 
-void RefusedWatches::shorten(Duration longest) {
+void RefusedWatches::shorten(Duration max_wait) {
     for (Refusal& refusal : refusals_)
-        refusal.until = std::min(refusal.until, refusal.since + longest);
+        refusal.until = std::min(refusal.until, refusal.since + max_wait);
 }
 
 std::optional<TimePoint> RefusedWatches::next_expiry() const {

@@ -37,11 +37,11 @@ inline std::string did_you_mean(std::string_view word, std::span<const std::stri
     const std::size_t max_mistakes = std::min<std::size_t>(2, (word.size() + 1) / 3);
     const std::string wanted = lower_case(word);
     std::string_view nearest;
-    std::size_t least = max_mistakes + 1;
+    std::size_t min_distance = max_mistakes + 1;
     for (const std::string_view name : names) {
         const std::size_t distance = edit_distance(wanted, name);
-        if (distance >= least) continue;
-        least = distance;
+        if (distance >= min_distance) continue;
+        min_distance = distance;
         nearest = name;
     }
     return nearest.empty() ? "" : " (did you mean " + std::string(nearest) + "?)";

@@ -13,11 +13,11 @@ constexpr bool is_control(char c) noexcept {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-// The start of the text, at most `longest` bytes and not cut inside a character.
-inline std::string_view start_of(std::string_view text, std::size_t longest) noexcept {
-    if (text.size() <= longest) return text;
-    std::size_t end = longest;
-    while (end + 3 > longest && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+// The start of the text, at most `max_size` bytes and not cut inside a character.
+inline std::string_view start_of(std::string_view text, std::size_t max_size) noexcept {
+    if (text.size() <= max_size) return text;
+    std::size_t end = max_size;
+    while (end + 3 > max_size && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
     return text.substr(0, end);
 }
 
@@ -32,13 +32,13 @@ inline bool moves_text(std::string_view character) noexcept {
 
 /// Foreign text in a message: one line of printable characters in UTF-8, not too long.
 inline std::string printable(std::string_view text) {
-    constexpr std::size_t longest = 400;
+    constexpr std::size_t max_size = 400;
     const auto is_plain = [](char c) { return c > ' ' && c <= '~'; };
-    if (text.size() <= longest && std::all_of(text.begin(), text.end(), is_plain)) {
+    if (text.size() <= max_size && std::all_of(text.begin(), text.end(), is_plain)) {
         return std::string(text);
     }
     std::string out;
-    for_each_utf8_part(start_of(text, longest), [&](std::string_view part) {
+    for_each_utf8_part(start_of(text, max_size), [&](std::string_view part) {
         while (!part.empty()) {
             const std::string_view character = part.substr(0, utf8_length(part));
             part.remove_prefix(character.size());
@@ -49,8 +49,8 @@ inline std::string printable(std::string_view text) {
             }
         }
     });
-    const bool cut = text.size() > longest || out.size() > longest;
-    out.resize(start_of(out, longest).size());
+    const bool cut = text.size() > max_size || out.size() > max_size;
+    out.resize(start_of(out, max_size).size());
     while (!out.empty() && out.back() == ' ') out.pop_back();
     return cut ? out + "…" : out;
 }

@@ -53,9 +53,9 @@ Unescaped unescape_html(std::string_view text) {
     };
     static constexpr Named names[] = {
         {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
-    constexpr std::size_t longest = 8;
+    constexpr std::size_t max_size = 8;
     const Unescaped none{'&', 1};
-    const std::size_t end = text.substr(0, longest).find(';');
+    const std::size_t end = text.substr(0, max_size).find(';');
     if (end == std::string_view::npos) return none;
     std::string_view name = text.substr(1, end - 1);
     for (const Named& named : names) {

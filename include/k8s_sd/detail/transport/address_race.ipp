@@ -29,16 +29,16 @@ error_code open_socket(asio::ip::tcp::socket& socket, const asio::ip::tcp& proto
 }  // namespace
 
 std::vector<asio::ip::address> interleave_families(const std::vector<asio::ip::address>& all) {
-    std::vector<asio::ip::address> turns[2];
+    std::vector<asio::ip::address> families[2];
     for (const asio::ip::address& address : all) {
-        auto& family = turns[address.is_v4() == all.front().is_v4() ? 0 : 1];
+        auto& family = families[address.is_v4() == all.front().is_v4() ? 0 : 1];
         if (std::find(family.begin(), family.end(), address) == family.end()) {
             family.push_back(address);
         }
     }
     std::vector<asio::ip::address> result;
-    for (std::size_t i = 0; i < std::max(turns[0].size(), turns[1].size()); ++i) {
-        for (const auto& family : turns) {
+    for (std::size_t i = 0; i < std::max(families[0].size(), families[1].size()); ++i) {
+        for (const auto& family : families) {
             if (i < family.size()) result.push_back(family[i]);
         }
     }

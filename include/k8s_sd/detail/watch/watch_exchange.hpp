@@ -61,7 +61,7 @@ class WatchExchange {
     /// \param credentials  their revision
     void send(HttpConnection::Target, HttpRequest, std::uint64_t credentials, ResponseSink&,
               HttpConnection::Handler);
-    /// The connection is being established after a wait for its turn.
+    /// The connection is being established after a wait for a connect permit.
     void on_connecting() { times_.on_sent(clock_->now()); }
     void set_idle_timeout(Duration timeout, errc error) {
         connection_->set_idle_timeout(timeout, error);

@@ -48,7 +48,7 @@ class InitialEventsTimeout {
     }
     /// Deadline for the next object or the end of the list.
     TimePoint deadline() const noexcept {
-        return std::min({last_ + quiet_, began_ + base + objects_ * for_each, began_ + longest});
+        return std::min({last_ + quiet_, began_ + base + objects_ * for_each, began_ + max_time});
     }
 
  private:
@@ -57,7 +57,7 @@ class InitialEventsTimeout {
     static constexpr Duration max_quiet = std::chrono::seconds(30);
     static constexpr Duration base = std::chrono::seconds(30);
     static constexpr Duration for_each = std::chrono::milliseconds(100);
-    static constexpr Duration longest = std::chrono::minutes(10);
+    static constexpr Duration max_time = std::chrono::minutes(10);
 
     Duration response_timeout_;
     Duration quiet_ = hasty_quiet;

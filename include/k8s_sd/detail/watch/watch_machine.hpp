@@ -248,7 +248,7 @@ class WatchMachine {
     Step on(const Suspicious&) {
         plan_.finish();
         plan_.forget_version();
-        reason_ = ListReason::shrunken;
+        reason_ = ListReason::suspicious;
         // The first suspicious list is no failure: earlier failures must not delay its
         // confirmation.
         return std::exchange(confirming_, true) ? later()

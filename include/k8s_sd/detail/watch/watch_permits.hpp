@@ -83,7 +83,7 @@ class WatchPermits {
     void wait_until_recovery(Duration, const Owner&, const Handler&);
     void wake(TimePoint earliest, TimePoint end, const Owner&, const Handler&);
     void sleep(Duration, const Owner&, const Handler&);
-    Duration draw_jitter(Duration most);
+    Duration draw_jitter(Duration max);
     TimePoint now() const noexcept { return clock_->now(); }
 
     const asio::any_io_executor executor_;

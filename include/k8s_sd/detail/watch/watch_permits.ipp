@@ -141,9 +141,9 @@ void WatchPermits::call_after(Duration wait, Handler handler) {
     timer_->expires_at(now() + wait, std::move(handler));
 }
 
-Duration WatchPermits::draw_jitter(Duration most) {
+Duration WatchPermits::draw_jitter(Duration max) {
     using Distribution = std::uniform_int_distribution<Duration::rep>;
-    return Duration(Distribution(0, most.count())(random_));
+    return Duration(Distribution(0, max.count())(random_));
 }
 
 }  // namespace k8s_sd::inline v0::detail

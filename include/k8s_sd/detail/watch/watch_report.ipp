@@ -154,7 +154,7 @@ void WatchReport::on_managed_fields(bool with) {
 }
 
 void WatchReport::on_suspicious_list(std::size_t lost, std::size_t known) {
-    add(metrics_.shrunken_lists);
+    add(metrics_.suspicious_lists);
     log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
                                " objects; a second one has to confirm that before they are "
                                "removed");

@@ -55,10 +55,10 @@ std::string_view without_port(std::string_view host) {
 
 /// For a refusal. Any other text could be valid YAML; collectors would read it as a configuration.
 std::string shown_name(std::string_view host) {
-    constexpr std::size_t longest = 253;
+    constexpr std::size_t max_size = 253;
     const std::string_view name = without_port(host);
     const bool usual =
-        !name.empty() && name.size() <= longest &&
+        !name.empty() && name.size() <= max_size &&
         std::all_of(name.begin(), name.end(), [](char c) {
             return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
         });
@@ -119,8 +119,8 @@ void TokenFile::load() {
         begin = end + 1;
     }
     support::forget(text);
-    constexpr std::size_t most = 1000;
-    if (tokens.empty() || tokens.size() > most) {
+    constexpr std::size_t max_tokens = 1000;
+    if (tokens.empty() || tokens.size() > max_tokens) {
         throw std::runtime_error(support::printable(path_, 1000) + " has " +
                                  (tokens.empty() ? "no token" : "more than 1000 tokens"));
     }

@@ -98,7 +98,7 @@ HttpServer::Handler Guard::protect(HttpServer::Handler handler) {
 }
 
 ClientMetrics Guard::metrics(const HttpServer& server) const {
-    return {server.connections(), server.turned_away(), unknown_, forbidden_,
+    return {server.connections(), server.refused_connections(), unknown_, forbidden_,
             tls_ ? tls_->valid_until() : 0};
 }
 

@@ -167,14 +167,14 @@ std::string Parameters::text_or(std::string_view name, std::string_view usual) c
     return text(name).value_or(std::string(usual));
 }
 
-std::size_t Parameters::number(std::string_view name, std::size_t usual, std::size_t least,
-                               std::size_t greatest) const {
+std::size_t Parameters::number(std::string_view name, std::size_t usual, std::size_t min,
+                               std::size_t max) const {
     const auto given = text(name);
     if (!given) return usual;
     const std::string allowed =
-        "a number from " + std::to_string(least) + " to " + std::to_string(greatest);
+        "a number from " + std::to_string(min) + " to " + std::to_string(max);
     try {
-        return support::number(*given, least, greatest, allowed.c_str());
+        return support::number(*given, min, max, allowed.c_str());
     } catch (const support::UsageError& e) {
         throw BadRequest(std::string(name) + ": " + e.what());
     }

@@ -77,8 +77,8 @@ class Parameters {
     std::vector<std::string> texts(std::string_view name) const;
     std::string text_or(std::string_view name, std::string_view usual) const;
     /// \throws BadRequest if it is not a number within the bounds
-    std::size_t number(std::string_view name, std::size_t usual, std::size_t least,
-                       std::size_t greatest) const;
+    std::size_t number(std::string_view name, std::size_t usual, std::size_t min,
+                       std::size_t max) const;
     bool flag(std::string_view name) const { return text_or(name, "0") != "0"; }
 
  private:

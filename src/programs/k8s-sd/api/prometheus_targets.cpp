@@ -104,10 +104,11 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
         if (part_ == Part::active ? !request_.active : !request_.dropped) return Walk::end;
         if (!read_on(table)) return Walk::again;
         for (; pools_[pool_].job.first != job; ++pool_) begin_pool();
-        const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
-            write(table, row);
-            return written_ < rows_a_piece && piece_.size() < bytes_a_piece;
-        });
+        const bool more =
+            reader_.read(table, for_a_time_slice(), [&](const TargetRow& row, std::size_t) {
+                write(table, row);
+                return written_ < rows_a_piece && piece_.size() < bytes_a_piece;
+            });
         full_ = written_ == rows_a_piece || piece_.size() >= bytes_a_piece;
         if (full_) return Walk::end;
         return more ? Walk::again : Walk::next;
@@ -117,8 +118,8 @@ class Stream final : public HttpServer::Stream, public std::enable_shared_from_t
         const bool dropped = part_ == Part::dropped;
         if ((row.state == TargetState::dropped) != dropped) return;
         if (!is_wanted(request_, table, row)) return;
-        const std::size_t most = pools_[pool_].keep_dropped;
-        if (dropped && most != 0 && of_pool_ >= most) return;
+        const std::size_t max_dropped = pools_[pool_].keep_dropped;
+        if (dropped && max_dropped != 0 && of_pool_ >= max_dropped) return;
         dropped ? write_dropped(json_, table, row) : write_active(json_, table, row);
         ++written_;
         ++of_pool_;
@@ -179,7 +180,7 @@ class Page {
                 resumes ? RowReader(request_.after->position, request_.after->equal) : RowReader();
         }
         const bool more =
-            reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t number) {
+            reader_.read(table, for_a_time_slice(), [&](const TargetRow& row, std::size_t number) {
                 return take(job, table, row, number);
             });
         if (more_) return Walk::end;

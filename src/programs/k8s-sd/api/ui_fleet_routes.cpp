@@ -34,10 +34,11 @@ struct ShardWalk {
     Walk visit(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(reading, job) != job) reader = {};
-        const bool more = reader.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
-            counts.add(row, job);
-            return true;
-        });
+        const bool more =
+            reader.read(table, for_a_time_slice(), [&](const TargetRow& row, std::size_t) {
+                counts.add(row, job);
+                return true;
+            });
         return more ? Walk::again : Walk::next;
     }
 };
@@ -78,10 +79,11 @@ class CollectorCounts {
     Walk visit(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (reading_ != job) begin(job);
-        const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
-            if (row.state == TargetState::active) add(row);
-            return true;
-        });
+        const bool more =
+            reader_.read(table, for_a_time_slice(), [&](const TargetRow& row, std::size_t) {
+                if (row.state == TargetState::active) add(row);
+                return true;
+            });
         return more ? Walk::again : Walk::next;
     }
 

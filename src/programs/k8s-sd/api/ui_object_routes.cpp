@@ -64,10 +64,11 @@ class ObjectAnswer {
     Walk visit(const std::string& job, TargetTable& table) {
         if (!read_on(table)) return Walk::again;
         if (std::exchange(reading_, job) != job) reader_ = {};
-        const bool more = reader_.read(table, for_a_turn(), [&](const TargetRow& row, std::size_t) {
-            take(table, row);
-            return true;
-        });
+        const bool more =
+            reader_.read(table, for_a_time_slice(), [&](const TargetRow& row, std::size_t) {
+                take(table, row);
+                return true;
+            });
         if (more) return Walk::again;
         write_job(job, table);
         found_ = {};

@@ -141,7 +141,7 @@ class Trial : public std::enable_shared_from_this<Trial> {
         go_on();
     }
 
-    void take_targets(TargetTable& table) { more_ = laboratory_->take(table, for_a_turn()); }
+    void take_targets(TargetTable& table) { more_ = laboratory_->take(table, for_a_time_slice()); }
     void try_targets() {
         const auto pause = Clock::now() + std::chrono::milliseconds(100);
         const bool more_taken = laboratory_->try_on_taken([pause] { return Clock::now() < pause; });

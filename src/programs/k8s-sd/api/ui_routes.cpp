@@ -90,7 +90,7 @@ void answer_targets(const ServedJobs& jobs, const TargetAllocator& allocator,
         [page, until](const std::string& job, JobTargets& targets) {
             TargetTable& table = targets.table(Clock::now());
             if (!read_on(table) && Clock::now() < until) return Walk::again;
-            if (page->read(job, table, for_a_turn())) return Walk::again;
+            if (page->read(job, table, for_a_time_slice())) return Walk::again;
             page->missing(table.unread_groups());
             return Walk::next;
         },

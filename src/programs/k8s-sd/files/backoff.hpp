@@ -14,19 +14,19 @@ class Backoff {
 
     std::chrono::milliseconds next() {
         const auto wait = next_;
-        next_ = std::min(next_ * 2, most);
+        next_ = std::min(next_ * 2, max);
         return std::chrono::milliseconds(
             std::uniform_int_distribution<std::chrono::milliseconds::rep>(wait.count() / 2,
                                                                           wait.count())(random_));
     }
-    void reset() { next_ = first; }
+    void reset() { next_ = min; }
 
  private:
-    static constexpr std::chrono::milliseconds first{1'000};
-    static constexpr std::chrono::milliseconds most{60'000};
+    static constexpr std::chrono::milliseconds min{1'000};
+    static constexpr std::chrono::milliseconds max{60'000};
 
     std::minstd_rand random_;
-    std::chrono::milliseconds next_ = first;
+    std::chrono::milliseconds next_ = min;
 };
 
 }  // namespace k8s_sd_program

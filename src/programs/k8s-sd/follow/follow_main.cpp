@@ -51,9 +51,8 @@ support::Section follow_options(FollowOptions& o) {
           "how often to ask a server that does not let requests wait (default 10)",
           [&](Text v) { o.interval = support::seconds(v); }},
          {"--max-bytes", "N", "longer lists are refused (default 268435456)", [&](Text v) {
-              constexpr std::uint64_t most = std::uint64_t{1} << 40;
-              o.client.body_bytes =
-                  support::number(v, std::uint64_t{1}, most, "1 to 1099511627776");
+              constexpr std::uint64_t max = std::uint64_t{1} << 40;
+              o.client.body_bytes = support::number(v, std::uint64_t{1}, max, "1 to 1099511627776");
           }}}};
     for (support::Option& option : support::log_options(o.log)) {
         // The library is not used here.

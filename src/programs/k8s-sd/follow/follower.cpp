@@ -21,8 +21,8 @@ namespace {
 
 /// The first line, without control characters.
 std::string first_line(const std::string& text) {
-    constexpr std::size_t longest = 200;
-    std::string line = text.substr(0, std::min(text.find('\n'), longest));
+    constexpr std::size_t max_size = 200;
+    std::string line = text.substr(0, std::min(text.find('\n'), max_size));
     std::replace_if(
         line.begin(), line.end(), [](char c) { return c < ' ' || c == '\x7F'; }, '?');
     return line;

@@ -23,8 +23,9 @@ double unseen(const Consumers::Consumer& consumer, Consumers::TimePoint now) {
 }
 
 bool is_forgotten(const Consumers::Consumer& consumer, Consumers::TimePoint now) {
-    const double least = std::chrono::duration<double>(Consumers::remembered).count();
-    return unseen(consumer, now) > std::max(least, remembered_intervals * interval_of(consumer));
+    const double min_seconds = std::chrono::duration<double>(Consumers::remembered).count();
+    return unseen(consumer, now) >
+           std::max(min_seconds, remembered_intervals * interval_of(consumer));
 }
 
 /// A normalized query: the same text for the same part of the same content.

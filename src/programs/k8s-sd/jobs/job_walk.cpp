@@ -29,10 +29,10 @@ class Walker final : public std::enable_shared_from_this<Walker> {
         if (at_ == jobs_.size()) return done_(true);
         const auto& [name, job] = jobs_[at_];
         // A job that has ended only releases this.
-        const std::shared_ptr<void> turn(nullptr, [self = shared_from_this()](void*) {
+        const std::shared_ptr<void> next_step(nullptr, [self = shared_from_this()](void*) {
             attempt(self->failed_, [&] { self->after(std::exchange(self->outcome_, Walk::next)); });
         });
-        job->visit([turn, self = this, &named = name](JobTargets& targets) {
+        job->visit([next_step, self = this, &named = name](JobTargets& targets) {
             try {
                 self->outcome_ = self->visit_(named, targets);
             } catch (...) {
@@ -62,8 +62,8 @@ class Walker final : public std::enable_shared_from_this<Walker> {
 }  // namespace
 
 void walk(std::vector<NamedJob> jobs, Visit visit, std::function<void(bool)> done, OnFailure failed,
-          std::chrono::nanoseconds longest) {
-    const TimePoint end = std::chrono::steady_clock::now() + longest;
+          std::chrono::nanoseconds max_time) {
+    const TimePoint end = std::chrono::steady_clock::now() + max_time;
     std::make_shared<Walker>(std::move(jobs), std::move(visit), std::move(done), std::move(failed),
                              end)
         ->start();

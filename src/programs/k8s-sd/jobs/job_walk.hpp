@@ -30,18 +30,18 @@ inline constexpr std::chrono::seconds max_walk_time{10};
 
 /// Visits one job after the other, each on its strand, and calls `done` exactly once, even if jobs
 /// end meanwhile; ended jobs are skipped. Jobs are never visited concurrently.
-/// \param done     called in any thread; false: the time was over before the last job
-/// \param failed   called instead of `done` with an exception of a visit, and after it with an
-///                 exception of `done`; in any thread
-/// \param longest  the time limit; no visit begins after it
+/// \param done      called in any thread; false: the time was over before the last job
+/// \param failed    called instead of `done` with an exception of a visit, and after it with an
+///                  exception of `done`; in any thread
+/// \param max_time  the time limit; no visit begins after it
 void walk(std::vector<NamedJob> jobs, Visit, std::function<void(bool complete)> done,
-          OnFailure failed, std::chrono::nanoseconds longest = max_walk_time);
+          OnFailure failed, std::chrono::nanoseconds max_time = max_walk_time);
 
 /// All jobs, or the one of this name; none if there is no such job.
 std::vector<NamedJob> jobs_named(const ServedJobs&, const std::string& name = {});
 
 /// A time slice of a few milliseconds on a job's strand; other work of the strand runs after it.
-class Turn {
+class TimeSlice {
  public:
     bool lasts() const { return std::chrono::steady_clock::now() < end_; }
 
@@ -51,15 +51,15 @@ class Turn {
 };
 
 /// For RowReader::read(): one row can cost as much as many others.
-inline GoesOn for_a_turn() {
-    return [turn = Turn()] { return turn.lasts(); };
+inline GoesOn for_a_time_slice() {
+    return [slice = TimeSlice()] { return slice.lasts(); };
 }
 
 /// Continues an incomplete table. \returns whether it is complete now
 inline bool read_on(TargetTable& table) {
     constexpr std::size_t targets = 10;
-    for (const Turn turn; !table.advance(targets);) {
-        if (!turn.lasts()) return false;
+    for (const TimeSlice slice; !table.advance(targets);) {
+        if (!slice.lasts()) return false;
     }
     return true;
 }

@@ -25,7 +25,7 @@ std::string label_value(std::string_view value) {
 
 class Writer {
  public:
-    explicit Writer(std::string_view prefix = "k8s_sd_bridge_") : prefix_(prefix) {}
+    explicit Writer(std::string_view prefix = "k8s_sd_program_") : prefix_(prefix) {}
 
     void metric(std::string_view name, std::string_view type, std::string_view help) {
         (name_ = prefix_).append(name);
@@ -180,7 +180,7 @@ std::string to_text(const ClientMetrics& clients) {
     out.metric("connections", "gauge", "Clients that are connected.");
     out.value(clients.connections);
     out.metric("refused_connections_total", "counter", "Clients beyond a limit.");
-    out.value(clients.turned_away);
+    out.value(clients.refused_connections);
     out.metric("refused_requests_total", "counter", "Requests refused for lack of access.");
     out.value(clients.unknown, "code=\"401\"");
     out.value(clients.forbidden, "code=\"403\"");

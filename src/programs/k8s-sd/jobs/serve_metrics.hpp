@@ -57,10 +57,10 @@ struct JobMetrics {
 /// Connections and rejected requests.
 struct ClientMetrics {
     std::size_t connections = 0;
-    std::uint64_t turned_away = 0;   ///< connections beyond a limit
-    std::uint64_t unknown = 0;       ///< requests without a token
-    std::uint64_t forbidden = 0;     ///< requests without the permission
-    std::int64_t certificate_end{};  ///< in seconds since 1970; 0: no TLS
+    std::uint64_t refused_connections = 0;  ///< connections beyond a limit
+    std::uint64_t unknown = 0;              ///< requests without a token
+    std::uint64_t forbidden = 0;            ///< requests without the permission
+    std::int64_t certificate_end{};         ///< in seconds since 1970; 0: no TLS
 };
 
 /// The configuration file.

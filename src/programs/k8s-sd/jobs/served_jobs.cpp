@@ -31,15 +31,15 @@ std::string in_words(const k8s_sd::ConfigFailure& failure) {
 class Problems {
  public:
     void add(const std::string& problem) {
-        if (problem.empty() || ++count_ > most) return;
+        if (problem.empty() || ++count_ > max) return;
         text_ += "; " + support::printable(problem, 2000);
     }
     std::string text() const {
-        return text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "");
+        return text_ + (count_ > max ? "; and " + std::to_string(count_ - max) + " more" : "");
     }
 
  private:
-    static constexpr std::size_t most = 20;
+    static constexpr std::size_t max = 20;
 
     std::string text_{};
     std::size_t count_ = 0;

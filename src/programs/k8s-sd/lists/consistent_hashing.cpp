@@ -47,13 +47,13 @@ Ring ring_of(const std::vector<std::string>& members) {
 ConsistentHashing::ConsistentHashing(const std::vector<std::string>& members) {
     const Ring ring = ring_of(members);
     std::vector<std::size_t> loads(members.size());
-    const auto most = static_cast<std::size_t>(std::ceil(
+    const auto max_load = static_cast<std::size_t>(std::ceil(
         static_cast<double>(partitions) / static_cast<double>(members.size()) * load_factor));
     for (std::size_t partition = 0; partition < partitions; ++partition) {
         auto place = ring.lower_bound(hash_of(std::uint64_t{partition}));
         if (place == ring.end()) place = ring.begin();
         // The total capacity exceeds the number of partitions, so the loop ends.
-        while (loads[place->second] >= most) {
+        while (loads[place->second] >= max_load) {
             if (++place == ring.end()) place = ring.begin();
         }
         ++loads[place->second];

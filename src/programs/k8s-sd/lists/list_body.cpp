@@ -43,19 +43,19 @@ std::string compressed(std::string_view bytes) {
     const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, deflateEnd);
     std::string result(1024, '\0');
     // zlib counts in 32 bits, so pass input and output in chunks.
-    constexpr std::size_t most = std::size_t{1} << 30;
+    constexpr std::size_t max_size = std::size_t{1} << 30;
     std::size_t made = 0;
     std::size_t given = 0;
     int status = Z_OK;
     while (status != Z_STREAM_END) {
         if (stream.avail_in == 0) {
-            const std::string_view piece = bytes.substr(given, most);
+            const std::string_view piece = bytes.substr(given, max_size);
             stream.next_in = reinterpret_cast<const Bytef*>(piece.data());
             stream.avail_in = static_cast<uInt>(piece.size());
             given += piece.size();
         }
         if (made == result.size()) result.resize(result.size() * 2);
-        const std::size_t room = std::min(result.size() - made, most);
+        const std::size_t room = std::min(result.size() - made, max_size);
         stream.next_out = reinterpret_cast<Bytef*>(result.data() + made);
         stream.avail_out = static_cast<uInt>(room);
         status = deflate(&stream, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);

@@ -44,9 +44,9 @@ struct Parameter {
     Read read;
 };
 
-void read_number(std::optional<unsigned>& number, const std::string& text, unsigned least,
-                 unsigned greatest, const char* allowed) {
-    number = support::number(text, least, greatest, allowed);
+void read_number(std::optional<unsigned>& number, const std::string& text, unsigned min,
+                 unsigned max, const char* allowed) {
+    number = support::number(text, min, max, allowed);
 }
 
 void refuse_second_shard(const Given& given) {

@@ -47,21 +47,21 @@ const given = (children) => children.flat(Infinity).filter((child) =>
   child !== null && child !== undefined && child !== "" && child !== false);
 
 /** An untrusted text, truncated if it is long. */
-function cut(text, most = 160) {
+function cut(text, max = 160) {
   const shown = visible(text ?? "");
-  return shown.length > most ? shown.slice(0, most) + "…" : shown;
+  return shown.length > max ? shown.slice(0, max) + "…" : shown;
 }
 
 /** The same within other text: isolated from the direction of its neighbours. */
-const inline = (text, most) => el("span", { class: "foreign" }, cut(text, most));
+const inline = (text, max) => el("span", { class: "foreign" }, cut(text, max));
 
 /** The same, with a button that shows the rest. */
-function whole(text, most) {
+function whole(text, max) {
   const shown = visible(text);
-  if (shown.length <= most) return shown;
-  const rest = el("button", { class: "plain", click: () => rest.replaceWith(shown.slice(most)) },
+  if (shown.length <= max) return shown;
+  const rest = el("button", { class: "plain", click: () => rest.replaceWith(shown.slice(max)) },
     `… show all ${number(shown.length)} characters`);
-  return [shown.slice(0, most), " ", rest];
+  return [shown.slice(0, max), " ", rest];
 }
 
 const isWeb = (url) => /^https?:\/\//i.test(url ?? "");
@@ -1247,10 +1247,10 @@ function collectorTable(answer) {
       `and ${number(answer.collectors.length - 50)} more`) : null);
 }
 
-function shardRow(job, shards, replicas, most, before, after) {
+function shardRow(job, shards, replicas, max, before, after) {
   const name = (before ?? after).member;
   const meter = before?.targets ? el("div", { class: "meter" }) : null;
-  if (meter) meter.style.width = `${(100 * before.targets) / most}%`;
+  if (meter) meter.style.width = `${(100 * before.targets) / max}%`;
   const path = `sd/${encodeURIComponent(job)}/targets?` +
     query({ shard: name, shards, replicas: replicas === "1" ? "" : replicas });
   return el("tr", { "data-key": `shard ${name}` }, el("td", {}, cut(name, 60)),
@@ -1264,13 +1264,13 @@ function shardRow(job, shards, replicas, most, before, after) {
 function shardTable(job, replicas, answer) {
   const before = answer.members;
   const after = answer.dry_run?.members ?? [];
-  const most = Math.max(1, ...before.map((member) => member.targets));
+  const max = Math.max(1, ...before.map((member) => member.targets));
   const count = Math.max(before.length, after.length);
   const from = Math.min(Number(get("from", "0")) || 0, count - 1);
   const numbers = Array.from({ length: Math.min(maxShards, count - from) }, (_, i) => from + i);
   return [el("table", {}, th(["Shard", "#Targets", " ",
     answer.dry_run ? `#With ${number(answer.dry_run.to)}` : "#–", "List"]),
-    el("tbody", {}, numbers.map((i) => shardRow(job, String(answer.shards), replicas, most,
+    el("tbody", {}, numbers.map((i) => shardRow(job, String(answer.shards), replicas, max,
       before[i], after[i])))),
   count > maxShards ? el("div", { class: "bar" },
     el("span", {}, `${from}–${from + numbers.length - 1} of ${plural(count, "shard")}`),

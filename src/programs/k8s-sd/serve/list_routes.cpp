@@ -27,11 +27,11 @@ using support::text_reply;
 
 /// In seconds, as sent by Prometheus and vmagent; nullopt: missing or implausible.
 std::optional<double> interval_of(const HttpServer::Request& request) {
-    constexpr double longest = 86'400;
+    constexpr double max_interval = 86'400;
     const auto text = request.header("X-Prometheus-Refresh-Interval-Seconds");
     double interval = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interval);
-    if (error != std::errc{} || !(interval >= 0 && interval <= longest)) return std::nullopt;
+    if (error != std::errc{} || !(interval >= 0 && interval <= max_interval)) return std::nullopt;
     return interval;
 }
 
@@ -62,9 +62,9 @@ std::optional<std::chrono::seconds> preferred_wait(const HttpServer::Request& re
 
 /// A Warning header of RFC 7234, not about caches. The words may contain client input.
 std::string warning_header(std::string_view words) {
-    constexpr std::size_t longest = 400;
+    constexpr std::size_t max_size = 400;
     std::string text = "299 - \"";
-    for (const char c : words.substr(0, longest)) {
+    for (const char c : words.substr(0, max_size)) {
         text += c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c;
     }
     return text + '"';

@@ -55,10 +55,10 @@ std::string version_in(std::string_view text) {
 
 /// Spreads the reconnects after the end of a server.
 std::chrono::milliseconds retry_of(std::uint64_t connection) {
-    constexpr std::uint64_t least = 2'000;
+    constexpr std::uint64_t min = 2'000;
     constexpr std::uint64_t spread = 3'000;
     constexpr std::uint64_t step = 619;  // consecutive connections are far apart
-    return std::chrono::milliseconds(least + connection * step % spread);
+    return std::chrono::milliseconds(min + connection * step % spread);
 }
 
 class WatchRoutes {

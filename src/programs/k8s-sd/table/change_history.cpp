@@ -44,9 +44,9 @@ std::optional<ChangeId> read_change_id(std::string_view text) {
 
 ChangeHistory::ChangeHistory() : epoch_(epoch_at(unix_ms())) {}
 
-void ChangeHistory::Ring::add(TargetChangePtr change, std::size_t most) {
+void ChangeHistory::Ring::add(TargetChangePtr change, std::size_t max_changes) {
     changes.push_back(std::move(change));
-    if (changes.size() <= most) return;
+    if (changes.size() <= max_changes) return;
     changes.pop_front();
     ++lost;
 }

@@ -72,7 +72,7 @@ class ChangeHistory {
         std::deque<TargetChangePtr> changes{};
         std::uint64_t lost = 0;
 
-        void add(TargetChangePtr, std::size_t most);
+        void add(TargetChangePtr, std::size_t max_changes);
     };
 
     const std::string epoch_;

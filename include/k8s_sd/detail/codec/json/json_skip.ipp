@@ -121,7 +121,7 @@ K8S_SD_IN_EACH std::size_t JsonSkip::pass_block(const JsonBlock& block, std::siz
     const std::uint64_t strings = odd_up_to(quotes) ^ in_string_;
     std::uint64_t wrong = (block.control & strings) | (block.backslashes & ~strings);
     std::size_t depth = depth_;
-    std::size_t deepest = depth;
+    std::size_t max_seen = depth;
     unsigned unmatched = 0;
     std::size_t used = size;
     // Branchless: the mix of opening and closing brackets is hard to predict.
@@ -134,7 +134,7 @@ K8S_SD_IN_EACH std::size_t JsonSkip::pass_block(const JsonBlock& block, std::siz
         unmatched |= (1U - opens) & (square_[depth] ^ square);
         square_[depth] = static_cast<std::uint8_t>(square);
         depth += opens;
-        deepest = std::max(deepest, depth);
+        max_seen = std::max(max_seen, depth);
         if (depth == 0) {
             used = bit + 1;
             wrong &= (std::uint64_t{1} << bit) - 1;
@@ -143,7 +143,7 @@ K8S_SD_IN_EACH std::size_t JsonSkip::pass_block(const JsonBlock& block, std::siz
     }
     depth_ = depth;
     in_string_ = 0 - (strings >> 63U);
-    failed_ = wrong != 0 || unmatched != 0 || deepest > max_depth_;
+    failed_ = wrong != 0 || unmatched != 0 || max_seen > max_depth_;
     return used;
 }
 

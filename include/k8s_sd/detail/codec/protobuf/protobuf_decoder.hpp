@@ -119,7 +119,7 @@ class ProtobufDecoder final : public Decoder {
     void next_field();
     void next_frame();
     error_code skip(std::uint64_t size);
-    error_code expect(std::uint64_t size, std::size_t most);
+    error_code expect(std::uint64_t size, std::size_t max_size);
 
     error_code on_integer();
     error_code on_tag();

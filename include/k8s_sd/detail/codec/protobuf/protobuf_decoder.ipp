@@ -158,9 +158,9 @@ error_code ProtobufDecoder::skip(std::uint64_t size) {
     return {};
 }
 
-error_code ProtobufDecoder::expect(std::uint64_t size, std::size_t most) {
+error_code ProtobufDecoder::expect(std::uint64_t size, std::size_t max_size) {
     step_ = Step::field;
-    payload_.expect(size, most);
+    payload_.expect(size, max_size);
     return size == 0 ? on_field({}) : error_code();
 }
 

@@ -10,7 +10,7 @@ namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-constexpr int deepest_yaml = 32;
+constexpr int max_nesting = 32;
 
 /// Whether the text is a number in JSON: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
 bool is_json_number(std::string_view text) {
@@ -45,7 +45,7 @@ class JsonMaker {
 
  private:
     void write(const YamlValue& yaml, int depth) {
-        if (depth > deepest_yaml) yaml.fail("is nested too deep");
+        if (depth > max_nesting) yaml.fail("is nested too deep");
         if (++values_ > options_.max_values) yaml.fail("has too many values");
         if (yaml.is_null()) {
             text_ += "null";

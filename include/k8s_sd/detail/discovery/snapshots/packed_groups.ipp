@@ -170,9 +170,9 @@ class GroupUnpacker {
             spend(sizeof(std::uint32_t));
             ends_.push_back(static_cast<std::uint32_t>(group_blocks_.size()));
         }
-        constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-        const bool usable = !source.empty() && source.size() < most && targets > 0 &&
-                            group_blocks_.size() < most && targets < most;
+        constexpr std::size_t max = std::numeric_limits<std::int32_t>::max();
+        const bool usable = !source.empty() && source.size() < max && targets > 0 &&
+                            group_blocks_.size() < max && targets < max;
         if (!usable) reader_.fail();
         if (reader_.failed()) return;
         groups.push_back(Access::make_group<TargetGroup>(source, group_blocks_, ends_,

@@ -55,7 +55,7 @@ class SnapshotDirectory {
 
     /// Reads a file owned by this user and inaccessible to others.
     /// \returns the error; empty: none
-    std::string read(const std::string& name, std::size_t most, std::string& bytes,
+    std::string read(const std::string& name, std::size_t max_size, std::string& bytes,
                      bool& is_missing) const;
     /// Replaces a file atomically.
     /// \returns the error; empty: none

@@ -194,8 +194,8 @@ void SnapshotDirectory::remove_old(std::string_view suffix, Duration age) const 
     });
 }
 
-std::string SnapshotDirectory::read(const std::string& name, std::size_t most, std::string& bytes,
-                                    bool& is_missing) const {
+std::string SnapshotDirectory::read(const std::string& name, std::size_t max_size,
+                                    std::string& bytes, bool& is_missing) const {
     const BlockingCall waits;
     // Without O_NONBLOCK, open() of a FIFO would wait for a writer.
     const Descriptor file(
@@ -211,7 +211,7 @@ std::string SnapshotDirectory::read(const std::string& name, std::size_t most, s
         if (n < 0) return "cannot be read: " + last_error();
         if (n == 0) return {};
         bytes.append(buffer, static_cast<std::size_t>(n));
-        if (bytes.size() > most) return "is too large";
+        if (bytes.size() > max_size) return "is too large";
     }
 }
 

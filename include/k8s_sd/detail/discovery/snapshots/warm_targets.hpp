@@ -111,7 +111,7 @@ class WarmTargets final : public GroupWatcher::Observer,
     std::unique_ptr<Timer> timer_;        ///< server timeout, then writes; null: stopped
     ServerIdentity file_server_;          ///< the server of the loaded snapshot
     std::optional<LoadedGroups> loaded_;  ///< until the server responds
-    bool patient_ = true;                 ///< the server may still respond in time
+    bool awaits_server_ = true;           ///< the server may still respond in time
     bool delivered_ = false;              ///< the snapshot was delivered to the observer
     bool live_ = false;
     TargetGroups groups_;  ///< the groups delivered to the observer, or those of the server

@@ -95,12 +95,12 @@ void WarmTargets::load() {
     if (stopped_) return;
     timer_ = clock_->make_timer(strand_);
     if (server_timeout_ == Duration::zero()) {
-        patient_ = false;
+        awaits_server_ = false;
     } else {
         timer_->expires_at(clock_->now() + server_timeout_, [weak = weak_from_this()] {
             const auto self = weak.lock();
             if (!self) return;
-            self->patient_ = false;
+            self->awaits_server_ = false;
             self->deliver_snapshot();
         });
     }
@@ -131,7 +131,7 @@ void WarmTargets::on_loaded(LoadedGroups loaded) {
 }
 
 void WarmTargets::deliver_snapshot() {
-    if (patient_ || live_ || !loaded_) return;
+    if (awaits_server_ || live_ || !loaded_) return;
     const auto observer = observer_.lock();
     if (!observer) return;
     if (has_moved()) {

@@ -118,12 +118,12 @@ class TargetFileReader {
 
     void read(const std::string& path, TargetFile& file) {
         const std::size_t left = config_.max_bytes - bytes_;
-        const std::size_t most = std::min(config_.max_file_bytes, left);
-        const auto content = read_secret_file(path, file.problem, most);
+        const std::size_t max_bytes = std::min(config_.max_file_bytes, left);
+        const auto content = read_secret_file(path, file.problem, max_bytes);
         if (!content) {
             std::error_code unknown;
             const std::uintmax_t size = std::filesystem::file_size(path, unknown);
-            file.over_limit = !unknown && size > most;
+            file.over_limit = !unknown && size > max_bytes;
             file.problem = printable("cannot read " + path + ": " + file.problem);
             if (left < config_.max_file_bytes) file.problem += " (max_bytes is for all files)";
             return;

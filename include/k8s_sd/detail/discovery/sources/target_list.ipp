@@ -62,9 +62,9 @@ class TargetListReader {
         bytes_ += text.size();
         if (bytes_ > limits_.bytes) throw_too_long(limits_);
     }
-    static void count(std::size_t before, std::size_t most, const char* what) {
-        if (before >= most) {
-            throw TargetListTooLong(whole_list, "has more than " + std::to_string(most) + what);
+    static void count(std::size_t before, std::size_t max, const char* what) {
+        if (before >= max) {
+            throw TargetListTooLong(whole_list, "has more than " + std::to_string(max) + what);
         }
     }
 

@@ -101,8 +101,8 @@ std::size_t Http2Connection::stream_limit() const {
 }
 
 std::size_t Http2Connection::watch_limit(std::size_t streams, std::size_t max_watches) {
-    const std::size_t most = streams - streams / 10;
-    return max_watches == 0 ? most : std::min(most, max_watches);
+    const std::size_t max = streams - streams / 10;
+    return max_watches == 0 ? max : std::min(max, max_watches);
 }
 
 bool Http2Connection::has_room(StreamUse use) const {

@@ -79,21 +79,21 @@ std::vector<std::string_view> fields_of(std::string_view head, std::string_view 
     return values;
 }
 
-std::string quoted_part(std::string_view text, std::size_t longest) {
-    return printable(text.substr(0, longest)) + (text.size() > longest ? "…" : "");
+std::string quoted_part(std::string_view text, std::size_t max_size) {
+    return printable(text.substr(0, max_size)) + (text.size() > max_size ? "…" : "");
 }
 
 /// The informative part of the body: the title of an HTML page, else the text.
 std::string body_text(std::string_view body) {
-    constexpr std::size_t longest = 200;
+    constexpr std::size_t max_size = 200;
     const std::string_view start = trim(body.substr(0, 4096));
-    if (!start.starts_with('<')) return quoted_part(start, longest);
+    if (!start.starts_with('<')) return quoted_part(start, max_size);
     const std::string lower = lower_case(start);
     const std::size_t begin = lower.find("<title>");
     if (begin == std::string::npos) return {};
     const std::size_t end = lower.find('<', begin + 7);
     if (end == std::string::npos) return {};
-    return quoted_part(trim(start.substr(begin + 7, end - begin - 7)), longest);
+    return quoted_part(trim(start.substr(begin + 7, end - begin - 7)), max_size);
 }
 
 /// "407 Proxy Authentication Required"

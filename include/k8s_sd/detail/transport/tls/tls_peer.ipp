@@ -266,9 +266,9 @@ std::string explain_rejection(X509_STORE_CTX* context, const ExpectedPeer& expec
 std::string versions_of(const SSL* session) {
     const auto text = [](long version) { return version == TLS1_3_VERSION ? "1.3" : "1.2"; };
     auto* const ssl = const_cast<SSL*>(session);  // OpenSSL's macros are not const-correct
-    const long least = SSL_get_min_proto_version(ssl);
-    const long greatest = SSL_get_max_proto_version(ssl);
-    return least == greatest ? text(least) : std::string(text(least)) + " to " + text(greatest);
+    const long min = SSL_get_min_proto_version(ssl);
+    const long max = SSL_get_max_proto_version(ssl);
+    return min == max ? text(min) : std::string(text(min)) + " to " + text(max);
 }
 
 std::string explain_tls_error(const error_code& ec, bool shows_certificate,

@@ -9,14 +9,15 @@
 #include <utility>
 
 namespace asio = boost::asio;
-using k8s_sd::detail::Turns;
+using k8s_sd::detail::CallQueue;
 
-TEST_CASE("Turns: each call has a handler of its own, after those that the previous one posted") {
+TEST_CASE(
+    "CallQueue: each call has a handler of its own, after those that the previous one posted") {
     asio::io_context context;
-    const auto turns = std::make_shared<Turns>();
+    const auto calls = std::make_shared<CallQueue>();
     std::string order;
     for (const char name : {'a', 'b', 'c'}) {
-        turns->request(context.get_executor(), std::weak_ptr(turns), [&, name] {
+        calls->request(context.get_executor(), std::weak_ptr(calls), [&, name] {
             order += name;
             asio::post(context, [&order] { order += '.'; });
         });
@@ -27,18 +28,18 @@ TEST_CASE("Turns: each call has a handler of its own, after those that the previ
     CHECK(order == "a.b.c.");
 }
 
-TEST_CASE("Turns: a call may request another one, and the end of the owner drops the rest") {
+TEST_CASE("CallQueue: a call may request another one, and the end of the owner drops the rest") {
     asio::io_context context;
-    auto turns = std::make_shared<Turns>();
+    auto calls = std::make_shared<CallQueue>();
     std::string order;
     const auto request = [&](std::function<void()> call) {
-        turns->request(context.get_executor(), std::weak_ptr(turns), std::move(call));
+        calls->request(context.get_executor(), std::weak_ptr(calls), std::move(call));
     };
     request([&] {
         order += 'a';
         request([&] {
             order += 'b';
-            turns.reset();
+            calls.reset();
         });
     });
     request([&] { order += 'c'; });
@@ -50,16 +51,16 @@ TEST_CASE("Turns: a call may request another one, and the end of the owner drops
     CHECK(order == "acdb");
 }
 
-TEST_CASE("Turns: a call that continues comes before all that wait") {
+TEST_CASE("CallQueue: a call that continues comes before all that wait") {
     asio::io_context context;
-    const auto turns = std::make_shared<Turns>();
+    const auto calls = std::make_shared<CallQueue>();
     std::string order;
-    const std::weak_ptr owner = turns;
-    turns->request(context.get_executor(), owner, [&] {
+    const std::weak_ptr owner = calls;
+    calls->request(context.get_executor(), owner, [&] {
         order += 'a';
-        turns->request_first(context.get_executor(), owner, [&] { order += 'A'; });
+        calls->request_first(context.get_executor(), owner, [&] { order += 'A'; });
     });
-    turns->request(context.get_executor(), owner, [&] { order += 'b'; });
+    calls->request(context.get_executor(), owner, [&] { order += 'b'; });
     context.run();
     CHECK(order == "aAb");
 }
