@@ -5,7 +5,10 @@ use metrics of the code only. check_alerts.py evaluates the rules.
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 from rule_tests import ROOT, RULES
@@ -24,9 +27,9 @@ def text_of(path):
     return path.read_text(encoding="utf-8")
 
 
-def rules():
+def rules(path=RULES):
     """Each rule as a mapping of its keys; the file has a fixed form, so no YAML parser is needed."""
-    for text in re.split(r"^  - (?=alert:|record:)", text_of(RULES), flags=re.MULTILINE)[1:]:
+    for text in re.split(r"^  - (?=alert:|record:)", text_of(path), flags=re.MULTILINE)[1:]:
         rule = dict(re.findall(r"^ *(alert|record|for|runbook_url): (\S+)$", text, re.MULTILINE))
         expression = re.search(r"^    expr: (>-\n)?(.*?)(?=^    \w+:|^    #|^  #|^- |\Z)", text,
                                re.MULTILINE | re.DOTALL)
@@ -35,6 +38,18 @@ def rules():
 
 def alerts():
     return [rule for rule in rules() if "alert" in rule]
+
+
+def command_for_runbooks(place):
+    """The command of a page that makes the links of rules.yaml absolute."""
+    return re.search(r"\bsed -i '[^']*' rules\.yaml$", text_of(place), re.MULTILINE)[0]
+
+
+def rules_with_absolute_runbooks(folder):
+    """A copy of the rules in the folder, after the command of the page."""
+    path = pathlib.Path(shutil.copy(RULES, folder))
+    subprocess.run(["sh", "-c", command_for_runbooks(ALERTS_PAGE)], cwd=folder, check=True)
+    return path
 
 
 def dashboard():
@@ -71,6 +86,18 @@ class Files(unittest.TestCase):
         self.assertEqual(len(set(names)), len(names))
         for name in names:
             self.assertIn("#" + name.lower(), check_documents.anchors(ALERTS_PAGE))
+
+    def test_the_command_of_the_pages_makes_links_absolute(self):
+        command = command_for_runbooks(ALERTS_PAGE)
+        for place in (FOLDER / "README.md", RULES):
+            self.assertEqual(command_for_runbooks(place), command)
+        prefix = re.search(r"https://[^|]*/", command)[0]
+        with tempfile.TemporaryDirectory() as folder:
+            changed = list(rules(rules_with_absolute_runbooks(folder)))
+        for rule, before in zip(changed, rules(), strict=True):
+            if "alert" in rule:
+                before["runbook_url"] = prefix + before["runbook_url"]
+            self.assertEqual(rule, before)
 
     def test_metrics_of_rules_queries_and_pages_exist(self):
         known = known_names()

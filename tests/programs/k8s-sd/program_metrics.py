@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import ssl
 import sys
 import time
 import unittest
@@ -15,13 +16,15 @@ import rule_tests  # noqa: E402
 
 
 class Metrics:
-    """Those of the program that listens there."""
+    """Those of the program that listens there. \\param ca: the file of its authority, with TLS"""
 
-    def __init__(self, program):
-        self.url = program.line_with(r"^listens at (http://.*)$").group(1)
+    def __init__(self, program, ca=None):
+        self.url = program.line_with(r"^listens at (https?://.*)$").group(1)
+        self.context = ssl.create_default_context(cafile=ca) if ca else None
 
     def text(self):
-        with urllib.request.urlopen(self.url + "/metrics", timeout=TIMEOUT) as answer:
+        with urllib.request.urlopen(self.url + "/metrics", timeout=TIMEOUT,
+                                    context=self.context) as answer:
             return answer.read().decode()
 
     def samples(self):
@@ -31,14 +34,15 @@ class Metrics:
                 name, labels, value = rule_tests.sample_of(line)
                 yield name, labels, float(value)
 
-    def wait_for(self, wanted, value):
+    def wait_for(self, wanted, value=None):
+        """The samples, as soon as one has this name, and the value, if any."""
         end = time.monotonic() + TIMEOUT
         while True:
             samples = list(self.samples())
-            if any(name == wanted and found == value for name, _, found in samples):
+            if any(name == wanted and value in (None, found) for name, _, found in samples):
                 return samples
             if time.monotonic() > end:
-                raise AssertionError(f"{wanted} does not become {value}")
+                raise AssertionError(f"no sample {wanted} {value}")
             time.sleep(0.05)
 
 

@@ -1,6 +1,7 @@
 """Logs for machines: --log-format json and logfmt of k8s-sd and discover."""
 
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -11,6 +12,14 @@ import unittest
 from harness import file_with, run, running
 
 JOBS = "scrape_configs: [{job_name: pods, kubernetes_sd_configs: [{role: pod}]}]\n"
+# An address with a slash cannot be scraped.
+INVALID = """
+scrape_configs:
+- job_name: some
+  static_configs: [{targets: ['10.0.0.1:80', 'a:1', 'b:1']}]
+  relabel_configs: [{source_labels: [__address__], regex: '([ab]):1', target_label: __address__,
+                     replacement: '$1/no/address'}]
+"""
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 KEYS = ["time", "level", "program", "msg"]
 
@@ -29,6 +38,13 @@ class OfK8sSd(unittest.TestCase):
             for line in program.process.communicate()[1].splitlines():
                 events.append(read(line))
         return events
+
+    def wait_for(self, program, name):
+        """The next event of this name."""
+        event = {}
+        while event.get("event") != name:
+            event = json.loads(program.log_line())
+        return event
 
     def check(self, events):
         for event in events:
@@ -53,6 +69,28 @@ class OfK8sSd(unittest.TestCase):
         with file_with(JOBS) as config:
             self.check(self.events("--config", config, "--log-format", "logfmt",
                                    read=read_logfmt))
+
+    def test_a_refused_configuration_is_an_event(self):
+        with file_with(JOBS) as config, running(
+                "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--config", config,
+                "--check-interval", "0.05", "--log-format", "json") as program:
+            self.wait_for(program, "job_complete")
+            pathlib.Path(config + ".new").write_text("scrape_configs: {", encoding="utf-8")
+            os.rename(config + ".new", config)  # so no part of it is read
+            event = self.wait_for(program, "config_refused")
+        self.assertEqual(list(event), [*KEYS, "event"])
+        self.assertEqual(event["level"], "warning")
+        self.assertIn("the configuration stays as it is: ", event["msg"])
+        self.assertIn(config, event["msg"])
+
+    def test_targets_that_cannot_be_scraped_are_an_event(self):
+        with file_with(INVALID) as config, running(
+                "k8s-sd", "--listen", "127.0.0.1:0", "--config", config, "--log-format",
+                "json") as program:
+            event = self.wait_for(program, "targets_failed")
+        self.assertEqual(list(event), [*KEYS, "event", "job", "targets"])
+        self.assertEqual((event["level"], event["job"], event["targets"]), ("warning", "some", 2))
+        self.assertIn("__address__ must be host:port", event["msg"])
 
     def test_lines_of_the_library_have_the_same_form(self):
         with running("k8s-sd", "--role", "pod", "--api-server", "http://127.0.0.1:1", "--listen",

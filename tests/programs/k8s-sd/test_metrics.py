@@ -2,20 +2,22 @@
 examples/monitoring fire for its metrics in faults, and only then."""
 
 import contextlib
-import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import unittest
 import urllib.error
 import urllib.request
 
+import test_tls as tls
 from harness import TIMEOUT, JsonHandler, file_with, running, server_with, simulated_cluster
 from program_metrics import ROOT, Metrics, Rules
 
 sys.path.insert(0, str(ROOT / "tests/package/docs"))
 import check_metrics  # noqa: E402
+import check_monitoring  # noqa: E402
 
 JOBS = "scrape_configs: [{job_name: pods, kubernetes_sd_configs: [{role: pod}]}]\n"
 
@@ -76,7 +78,26 @@ def two_clusters_one_away():
             running("k8s-sd", "--listen", "127.0.0.1:0", "--config", config) as program:
         metrics = Metrics(program)
         metrics.wait_for("k8s_sd_program_job_complete", 1)
-        yield metrics.wait_for("k8s_sd_server_failing", 1)
+        metrics.wait_for("k8s_sd_server_failing", 1)
+        yield metrics
+
+
+def has_series(query, samples):
+    return set(check_monitoring.METRIC.findall(query)) <= {name for name, _, _ in samples}
+
+
+@contextlib.contextmanager
+def secured_with_collectors():
+    """The metrics of k8s-sd with TLS that divides targets among pods."""
+    with tls.authority() as ca:
+        cert, key = ca.certificate("server")
+        with running("k8s-sd", "--sim", "--cluster", "shop", "--listen", "127.0.0.1:0",
+                     "--tls-cert", cert, "--tls-key", key, "--collector-selector",
+                     "app.kubernetes.io/name=cart", "--collector-namespace", "shop") as program:
+            metrics = Metrics(program, ca.cert)
+            metrics.wait_for("k8s_sd_program_job_complete", 1)
+            metrics.wait_for("opentelemetry_allocator_targets_per_collector")
+            yield metrics
 
 
 @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
@@ -101,24 +122,30 @@ class Alerts(Rules):
         self.assert_fire(samples, ["K8sSdWatchFailing", "K8sSdJobWithoutList"])
 
     def test_with_one_of_two_clusters_away(self):
-        with two_clusters_one_away() as samples:
-            self.assert_fire(samples, ["K8sSdClusterFailing", "K8sSdWatchFailing",
-                                       "K8sSdJobWithoutList"])
+        with two_clusters_one_away() as metrics:
+            self.assert_fire(metrics.samples(), ["K8sSdClusterFailing", "K8sSdWatchFailing",
+                                                 "K8sSdJobWithoutList"])
 
     def test_queries_of_the_dashboard_have_results(self):
-        text = (ROOT / "examples/monitoring/dashboard.json").read_text(encoding="utf-8")
-        queries = [target["expr"].replace("$job", ".*").replace("$instance", ".*")
-                   .replace("$__rate_interval", "5m")
-                   for panel in json.loads(text)["panels"] for target in panel.get("targets", [])]
-        with two_clusters_one_away() as samples:
-            names = {name for name, _, _ in samples}
-        asked = [query for query in queries
-                 if set(re.findall(r"\bk8s_sd_\w+|\bopentelemetry_\w+", query)) <= names]
-        self.assertGreater(len(asked), 40)
-        # One cluster and one job are as those queries want them that compare a value.
-        self.assert_samples(samples, [{"expr": f"count({query}) > bool 0", "eval_time": "30m",
-                                       "exp_samples": [{"labels": "{}", "value": 1}]}
-                                      for query in asked])
+        queries = list(check_monitoring.queries())
+        for program in (two_clusters_one_away, secured_with_collectors):
+            with program() as metrics:
+                samples = list(metrics.samples())
+            asked = [query for query in queries if has_series(query, samples)]
+            # One cluster and one job are as those queries want them that compare a value.
+            self.assert_samples(samples, [{"expr": f"count({query}) > bool 0", "eval_time": "30m",
+                                           "exp_samples": [{"labels": "{}", "value": 1}]}
+                                          for query in asked])
+            queries = [query for query in queries if query not in asked]
+        self.assertEqual(queries, [])
+
+    def test_names_and_types_are_as_promtool_wants_them(self):
+        for program in (two_clusters_one_away, secured_with_collectors):
+            with self.subTest(program=program.__name__), program() as metrics:
+                result = subprocess.run(["promtool", "check", "metrics"], input=metrics.text(),
+                                        capture_output=True, text=True, timeout=TIMEOUT,
+                                        check=False)
+                self.assertEqual((result.returncode, result.stderr, result.stdout), (0, "", ""))
 
     def test_with_a_mistake_in_the_configuration(self):
         with file_with(JOBS) as config, running(

@@ -1,6 +1,8 @@
 """Whether the steps of docs/guide/operating.md do what the page says."""
 
+import contextlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -26,15 +28,20 @@ current-context: c
 """
 
 
-def blocks(page=PAGE):
+def blocks(page=PAGE, language=r"\w*"):
     """The code blocks of a page."""
-    found = re.findall(r"^( *)```\w*\n(.*?)^ *```$", page.read_text(encoding="utf-8"),
+    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", page.read_text(encoding="utf-8"),
                        re.MULTILINE | re.DOTALL)
     return [re.sub(f"^{indent}", "", text, flags=re.MULTILINE) for indent, text in found]
 
 
 def jobs_of_page():
     return re.search(r"<<'YAML'\n(.*?)^YAML$", blocks()[0], re.MULTILINE | re.DOTALL)[1]
+
+
+def shape(line):
+    """A line of the log without its time and numbers."""
+    return re.sub(r"\d+", "N", re.sub(harness.TIME, "", line))
 
 
 class OnePod(JsonHandler):
@@ -105,8 +112,6 @@ class Steps(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_the_log_is_that_of_the_page(self):
-        def shape(line):
-            return re.sub(r"\d+", "N", re.sub(harness.TIME, "", line))
         wanted = list(map(shape, self.log.splitlines()))
         with file_with(self.jobs, "jobs.yml") as config, running(
                 "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--config", config) as program:
@@ -229,6 +234,78 @@ class Steps(unittest.TestCase):
         result = run(*command.split(), "--sim", "--once")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r'__meta_kubernetes_pod_ip = "\S+" +Pod shop/orders-db-0')
+
+
+def namespace():
+    """The command for a network of its own, where port 8080 is free; None if there can be none."""
+    for options in (["--net"], ["--map-root-user", "--net"]):
+        command = ["unshare", *options]
+        with contextlib.suppress(FileNotFoundError):
+            if subprocess.run([*command, "ip", "link", "set", "lo", "up"], capture_output=True,
+                              check=False).returncode == 0:
+                return command
+    return None
+
+
+@unittest.skipUnless(shutil.which("kubectl") and shutil.which("curl"),
+                     "kubectl or curl is not installed")
+class WordForWord(unittest.TestCase):
+    """One shell runs all blocks of commands of the page."""
+    BEGIN = """
+trap 'kill $(jobs -p)' EXIT
+ip link set lo up
+discover --sim --output quiet > cluster.out 2> cluster.log &
+until url=$(grep -o 'http://[^ ]*' cluster.log); do sleep 0.1; done
+mkdir .kube
+printf "$KUBECONFIG_TEXT" "$url" > .kube/config
+"""
+    # k8s-sd runs in the background, nothing is granted in the simulated cluster, and the program
+    # reads its file only after a while.
+    CHANGES = (
+        (r"^(k8s-sd --sim .*)$", r"""\1 > k8s-sd.out 2> k8s-sd.log &
+until curl -sf localhost:8080/readyz > ready && grep -q complete k8s-sd.log; do sleep 0.1; done
+cat k8s-sd.log"""),
+        (r" \| kubectl apply -f -$", ""),
+        (r"^(curl .* \| grep .*)$", r"""until [ "$(\1)" = "$WANTED" ]; do sleep 0.1; done
+\1"""))
+
+    def outputs(self, command):
+        """Of each block."""
+        script = self.BEGIN
+        for block in blocks(language="sh"):
+            for pattern, text in self.CHANGES:
+                block = re.sub(pattern, text, block, flags=re.MULTILINE)
+            script += "echo === block\n" + block
+        path = os.path.dirname(harness.command("k8s-sd", ())[0])
+        with tempfile.TemporaryDirectory() as folder:
+            shell = subprocess.Popen(
+                [*command, "bash", "-euo", "pipefail", "-c", script], cwd=folder, text=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                start_new_session=True, env={
+                    **harness.environment(), "HOME": folder, "KUBECONFIG_TEXT": KUBECONFIG,
+                    "WANTED": blocks()[-1].strip(), "PATH": path + os.pathsep + os.environ["PATH"]})
+            watchdog = threading.Timer(4 * TIMEOUT, os.killpg, (shell.pid, signal.SIGKILL))
+            watchdog.start()
+            try:
+                output, errors = shell.communicate()
+            finally:
+                watchdog.cancel()
+        self.assertEqual(shell.returncode, 0, output + errors)
+        return output.split("=== block\n")[1:]
+
+    def test_each_block_of_commands_has_the_output_of_the_page(self):
+        command = namespace()
+        if not command:
+            self.skipTest("no network namespace can be made here")
+        first, rights, question, metric = self.outputs(command)
+        _, log, _, _, answer, _, value = blocks()
+        for line in log.splitlines():
+            self.assertIn(shape(line), list(map(shape, first.splitlines())))
+        self.assertIn("kind: ClusterRole\n", rights)
+        self.assertIn("list pods in all namespaces: allowed", rights)
+        for line, shown in zip(question.splitlines(), answer.splitlines(), strict=True):
+            self.assertTrue(line.startswith(shown.rstrip("…")), line)
+        self.assertEqual(metric, value)
 
 
 class Watching(Rules):

@@ -1,0 +1,169 @@
+"""Prometheus loads the rules of examples/monitoring and evaluates them for running programs."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import harness
+from harness import TIMEOUT, file_with, running, simulated_cluster
+from program_metrics import ROOT, Metrics
+from test_peers import program as path_of
+
+sys.path.insert(0, str(ROOT / "tests/package/monitoring"))
+import check_monitoring  # noqa: E402
+
+PROMETHEUS = path_of("prometheus")
+LONG = 4 * TIMEOUT  # for programs that serve the whole test
+JOBS = """
+scrape_configs:
+- job_name: blue
+  kubernetes_sd_configs: [{role: pod, api_server: URL, cluster: blue}]
+- job_name: green
+  kubernetes_sd_configs: [{role: pod, api_server: 'http://127.0.0.1:1', cluster: green}]
+"""
+CONFIG = """
+global: {scrape_interval: 2s, evaluation_interval: 1s}
+rule_files: [rules.yaml]
+scrape_configs:
+- job_name: k8s-sd
+  static_configs: [{targets: ['ADDRESS']}]
+"""
+
+
+class Prometheus:
+    """Listens at a port that the kernel chooses."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        with open(folder / "log", "wb") as log:
+            self.process = subprocess.Popen(
+                [PROMETHEUS, f"--config.file={folder}/prometheus.yml",
+                 "--web.listen-address=127.0.0.1:0", f"--storage.tsdb.path={folder}/data"],
+                env=harness.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def port(self):
+        """That of its listening socket, or None."""
+        files = pathlib.Path(f"/proc/{self.process.pid}/fd")
+        sockets = set()
+        for file in files.iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                sockets.update(re.findall(r"^socket:\[(\d+)\]$", os.readlink(file)))
+        for line in (files.parent / "net/tcp").read_text("ascii").splitlines()[1:]:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and inode in sockets:
+                return int(local.partition(":")[2], 16)
+        return None
+
+    def ask(self, path, **parameters):
+        """The answer of the API, or None before it is ready."""
+        port = self.port()
+        if port is None:
+            return None
+        query = urllib.parse.urlencode(parameters)
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}?{query}",
+                                        timeout=TIMEOUT) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                if error.code != 503:
+                    raise AssertionError(error.read().decode()) from error
+            return None
+
+    def wait_for(self, path, is_wanted):
+        """The data of the first answer that is as wanted."""
+        end = time.monotonic() + TIMEOUT
+        while True:
+            if self.process.poll() is not None:
+                raise AssertionError((self.folder / "log").read_text("utf-8"))
+            answer = self.ask(path)
+            if answer and is_wanted(answer["data"]):
+                return answer["data"]
+            if time.monotonic() > end:
+                raise AssertionError(answer)
+            time.sleep(0.2)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def prometheus_for(metrics):
+    """Prometheus that scrapes these and has the rules, with absolute links to the pages."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_monitoring.rules_with_absolute_runbooks(folder)
+        address = metrics.url.removeprefix("http://")
+        (folder / "prometheus.yml").write_text(CONFIG.replace("ADDRESS", address), "utf-8")
+        with contextlib.closing(Prometheus(folder)) as prometheus:
+            yield prometheus
+
+
+def rules_of(data):
+    return [rule for group in data["groups"] for rule in group["rules"]]
+
+
+@unittest.skipUnless(PROMETHEUS, "there is no prometheus, neither installed nor in $K8S_SD_PEERS")
+class RulesInPrometheus(unittest.TestCase):
+    # Their expressions are true. They fire after ten minutes: check_alerts.py simulates these.
+    EXPECTED = {"K8sSdClusterFailing", "K8sSdWatchFailing", "K8sSdJobWithoutList",
+                "K8sSdConfigRefused"}
+
+    @contextlib.contextmanager
+    def prometheus(self):
+        """For a k8s-sd with one cluster of two that is away, and with a mistake in its file."""
+        with simulated_cluster(LONG) as blue, file_with(JOBS.replace("URL", blue)) as config, \
+                running("k8s-sd", "--listen", "127.0.0.1:0", "--check-interval", "0.05",
+                        "--config", config, timeout=LONG) as program:
+            metrics = Metrics(program)
+            metrics.wait_for("k8s_sd_program_job_complete", 1)
+            metrics.wait_for("k8s_sd_server_failing", 1)
+            pathlib.Path(config).write_text("scrape_configs: {", encoding="utf-8")
+            metrics.wait_for("k8s_sd_program_config_last_reload_successful", 0)
+            with prometheus_for(metrics) as prometheus:
+                yield prometheus
+
+    def active(self, data):
+        return {rule["name"]: rule for rule in rules_of(data) if rule.get("alerts")}
+
+    def is_evaluated(self, data):
+        """For a scrape, or with an error."""
+        names = set(self.active(data))
+        health = {rule["health"] for rule in rules_of(data)}
+        return "err" in health or ("unknown" not in health and "K8sSdAbsent" not in names and
+                                   self.EXPECTED <= names)
+
+    def test_rules_and_queries_have_no_errors(self):
+        with self.prometheus() as prometheus:
+            data = prometheus.wait_for("rules", self.is_evaluated)
+            answers = {query: prometheus.ask("query", query=query)
+                       for query in check_monitoring.queries()}
+        names = [rule.get("record") or rule["alert"] for rule in check_monitoring.rules()]
+        self.assertEqual(sorted(rule["name"] for rule in rules_of(data)), sorted(names))
+        self.assertEqual([(rule["name"], rule["lastError"]) for rule in rules_of(data)
+                          if rule["health"] != "ok" or rule.get("lastError")], [])
+        for query, answer in answers.items():
+            self.assertEqual((answer["status"], answer.get("warnings")), ("success", None), query)
+        for name, rule in self.active(data).items():
+            for alert in rule["alerts"]:
+                # A template that fails leaves its error in the text.
+                self.assertNotIn("<error", " ".join(alert["annotations"].values()))
+                self.assertRegex(alert["annotations"]["runbook_url"],
+                                 f"^https://.*/docs/guide/alerts.md#{name.lower()}$")
+        alert, = self.active(data)["K8sSdClusterFailing"]["alerts"]
+        self.assertIn("cluster green ", alert["annotations"]["summary"])
+
+
+if __name__ == "__main__":
+    harness.main()
