@@ -1,7 +1,7 @@
-#include "property/counted_allocations.hpp"
 #include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
+#include "support/counted_memory.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
