@@ -232,15 +232,20 @@ class Host {
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
-    Cost measure(std::size_t services, std::size_t rounds) {
-        const double memory = bench::memory_mb("VmRSS");
-        const double begun = bench::cpu_seconds();
-        Cost cost;
+    /// Returns after the start of all targets.
+    void sync(std::size_t services) {
         begin();
         run_until([&] {
             return calls_.calls == services * endpoints_of_service &&
                    synced_ == (way_ == Way::one_job ? 1 : services);
         });
+    }
+
+    Cost measure(std::size_t services, std::size_t rounds) {
+        const double memory = bench::memory_mb("VmRSS");
+        const double begun = bench::cpu_seconds();
+        Cost cost;
+        sync(services);
         cost.cpu = bench::cpu_seconds() - begun;
         ::malloc_trim(0);
         cost.memory = bench::memory_mb("VmRSS") - memory;
@@ -398,8 +403,17 @@ int main(int argc, char** argv) {
         std::puts(
             "usage: bench_monitors [MONITORS=1000] [ROUNDS=200] [RULES=1]\n"
             "       bench_monitors --config [MONITORS=1000]  serves the cluster until the end of\n"
-            "                                                the input, prints a configuration");
+            "                                                the input, prints a configuration\n"
+            "       bench_monitors --sync URL one|monitors [MONITORS=1000]  only syncs with such\n"
+            "                                                a server: for callgrind");
         return 0;
+    }
+    if (argc > 3 && std::string_view(argv[1]) == "--sync") {
+        const SimServer server{{}, argv[2]};
+        const bool is_one = std::string_view(argv[3]) == "one";
+        Host(server, is_one ? Way::one_job : Way::filters)
+            .sync(bench::argument(argc, argv, 4, 1'000));
+        std::_Exit(0);
     }
     if (argc > 1 && std::string_view(argv[1]) == "--config") {
         const std::size_t monitors = bench::argument(argc, argv, 2, 1'000);

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from processes import Process
@@ -75,13 +76,36 @@ def version_of(program, flag):
     return found[0] if found else ""
 
 
-def find():
-    """(class, program, version) of each peer in $K8S_SD_PEERS or on the path."""
+def installed(program):
+    """The files of a program in $K8S_SD_PEERS and on the path."""
     path = os.pathsep.join(filter(None, [os.environ.get("K8S_SD_PEERS"), os.environ["PATH"]]))
-    found = []
-    for peer, program, flag in ((Vmagent, "vmagent", "-version"),
-                                (Prometheus, "prometheus", "--version")):
-        file = shutil.which(program, path=path)
-        if file:
-            found.append((peer, file, version_of(file, flag)))
-    return found
+    files = (shutil.which(program, path=folder) for folder in path.split(os.pathsep))
+    return list(dict.fromkeys(os.path.realpath(file) for file in files if file))
+
+
+def discovers_kubernetes(prometheus):
+    """Whether it is built with kubernetes_sd: it refuses its configuration, or reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "config.yaml"
+        file.write_text("scrape_configs: [{job_name: a, kubernetes_sd_configs: [{role: pod, "
+                        "api_server: 'http://127.0.0.1:9'}]}]\n")
+        with Process([prometheus, *Prometheus.arguments(file, folder)], stdin=subprocess.DEVNULL,
+                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+            return any("Completed loading of configuration file" in line
+                       for line in process.process.stdout)
+
+
+def find():
+    """(class, program, version) of each peer in $K8S_SD_PEERS or on the path, and why a program
+    there is none, in words."""
+    found, unusable = [], []
+    for file in installed("vmagent")[:1]:
+        found.append((Vmagent, file, version_of(file, "-version")))
+    for file in installed("prometheus"):
+        version = version_of(file, "--version")
+        if discovers_kubernetes(file):
+            found.append((Prometheus, file, version))
+            break
+        unusable.append(f"{file} {version} is built without kubernetes_sd, as Debian's 2.42 is; "
+                        "name the folder of another one, such as 3.5, in $K8S_SD_PEERS")
+    return found, unusable

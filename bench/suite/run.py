@@ -26,7 +26,7 @@ class Bench:
         self.options = options
         self.folder = Path(folder)
         self.host = options.build / "bench" / "bench_host"
-        self.peers = [] if options.without_peers else peers.find()
+        self.peers, self.unusable_peers = ([], []) if options.without_peers else peers.find()
         self.tls = self.certificate()
         quick = options.quick
         self.pods = 2_000 if quick else 50_000
@@ -345,7 +345,8 @@ class Bench:
         out = subprocess.run([program, count], capture_output=True, text=True, check=True).stdout
         prometheus = [found for peer, found, _ in self.peers if peer is peers.Prometheus]
         if not prometheus:
-            out += "Prometheus: not found\n"
+            out += "".join(f"{line}\n" for line in
+                           ["Prometheus: not measured", *self.unusable_peers])
         for found in prometheus:
             with Process([program, "--config", count], stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, text=True) as server, \

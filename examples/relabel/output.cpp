@@ -33,7 +33,7 @@ void write_result(LineWriter& out, const std::optional<k8s_sd::LabelMap>& labels
     }
 }
 
-void write_steps(LineWriter& out, std::size_t number, const std::vector<k8s_sd::RelabelRule>& rules,
+void write_steps(LineWriter& out, std::size_t number, const k8s_sd::RelabelRules& rules,
                  const std::vector<k8s_sd::RelabelStep>& steps) {
     out << "label set " << std::to_string(number);
     out.end_line();

@@ -15,7 +15,7 @@ using support::LineWriter;
 void write_result(LineWriter&, const std::optional<k8s_sd::LabelMap>&);
 
 /// The steps, for users. `number`: of the label set, from 1.
-void write_steps(LineWriter&, std::size_t number, const std::vector<k8s_sd::RelabelRule>&,
+void write_steps(LineWriter&, std::size_t number, const k8s_sd::RelabelRules&,
                  const std::vector<k8s_sd::RelabelStep>&);
 
 }  // namespace relabel

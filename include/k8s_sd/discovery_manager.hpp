@@ -218,9 +218,9 @@ class K8S_SD_EXPORT DiscoveryManager {
     /// interval; a kubeconfig is compared by its files and context, not by its content.
     ///
     /// If a call both adds configurations to a job and removes some, the targets of the removed
-    /// ones stay until all added ones have been listed. The diff with the last of these lists
-    /// removes them. While an added configuration is unusable they stay too, but never longer than
-    /// Job::supersede_timeout. Targets not delivered in any diff yet do not stay, but the targets
+    /// ones stay until all added ones (or those of their named cluster, if any) have been listed.
+    /// The diff with the last list removes them. While an added one is unusable they stay too, but
+    /// never longer than Job::supersede_timeout. Targets not delivered yet do not stay, but those
     /// they were to replace do. If a call only removes configurations, their targets go with the
     /// next diff. The first non-empty diff of a new job precedes the last diff of a removed job.
     ///

@@ -42,6 +42,15 @@ long MemorySearch::in_live() const {
 using k8s_sd::test::allocations_fail;
 using k8s_sd::test::allocations_left;
 using k8s_sd::test::memory_search;
+using k8s_sd::test::memory_use;
+
+namespace {
+
+void count_allocated(void* memory) noexcept {
+    if (memory_use.on) memory_use.add(static_cast<long>(malloc_usable_size(memory)));
+}
+
+}  // namespace
 
 // NOLINTBEGIN
 void* operator new(std::size_t size) {
@@ -50,15 +59,18 @@ void* operator new(std::size_t size) {
     void* const memory = fails ? nullptr : std::malloc(size);
     if (memory == nullptr) throw std::bad_alloc();
     memory_search.allocated(memory);
+    count_allocated(memory);
     return memory;
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     void* const memory = std::malloc(size);
     if (memory != nullptr) memory_search.allocated(memory);
+    if (memory != nullptr) count_allocated(memory);
     return memory;
 }
 void operator delete(void* memory) noexcept {
     if (memory == nullptr) return;
+    if (memory_use.on) memory_use.add(-static_cast<long>(malloc_usable_size(memory)));
     memory_search.freed(memory);
     std::free(memory);
 }

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <string_view>
 
-// Additional behaviour of operators new and delete in the integration tests. allocations.cpp
-// replaces them.
+// Additional behaviour of operators new and delete in the integration tests and those of k8s-sd.
+// allocations.cpp replaces them. ThreadSanitizer has its own: there nothing fails or is counted, so
+// that bounds of MemoryUse always hold.
 
 namespace k8s_sd::test {
 
@@ -31,5 +32,19 @@ struct MemorySearch {
     bool finds(const void* memory, std::size_t size) const;
 };
 inline MemorySearch memory_search;
+
+/// While on, counts bytes of blocks in this thread.
+struct MemoryUse {
+    bool on = false;
+    long bytes = 0;  ///< allocated since the start, without those freed
+    long peak = 0;
+
+    void add(long size) noexcept {
+        if (!on) return;
+        bytes += size;
+        if (bytes > peak) peak = bytes;
+    }
+};
+inline thread_local MemoryUse memory_use;
 
 }  // namespace k8s_sd::test

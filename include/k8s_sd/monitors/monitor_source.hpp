@@ -168,6 +168,14 @@ struct MonitorObjectStatus {
     bool operator==(const MonitorObjectStatus&) const = default;
 };
 
+/// Identifies a monitor.
+struct MonitorName {
+    MonitorKind kind = MonitorKind::service_monitor;  ///< kind of the object
+    std::string object_namespace{};                   ///< its namespace
+    std::string name{};                               ///< its name
+    bool operator==(const MonitorName&) const = default;
+};
+
 /// The watch of one kind of monitors.
 enum class MonitorWatchState : std::uint8_t {
     off,      ///< the owner selects no object of that kind
@@ -295,6 +303,10 @@ class K8S_SD_EXPORT MonitorSource {
     MonitorStatus status() const;
     /// The status of all monitors, by kind, then by namespace and name.
     std::vector<MonitorObjectStatus> objects() const;
+    /// A page of these. Other calls wait for the time of one page only.
+    /// \param after  the last one of the previous page, which may be gone; nullopt: the first page
+    std::vector<MonitorObjectStatus> objects(const std::optional<MonitorName>& after,
+                                             std::size_t max) const;
     /// The status of one monitor; nullopt if it is not seen.
     std::optional<MonitorObjectStatus> object(MonitorKind, std::string_view object_namespace,
                                               std::string_view name) const;

@@ -4,7 +4,9 @@
 #include "k8s_sd/labels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
@@ -101,6 +103,8 @@ class K8S_SD_EXPORT MutableLabels {
     /// Index of the labels by name; only in large sets, which take long to search.
     std::unique_ptr<Places> places_;
     std::size_t searches_ = 0;  ///< number of searches without places_, in a large set
+    /// A Bloom filter of the names: most searched names are absent. Keeps those of erased labels.
+    std::array<std::uint64_t, 4> seen_{};
 };
 
 }  // namespace k8s_sd::inline v0

@@ -4,6 +4,7 @@
 namespace k8s_sd::inline v0 {
 
 class MutableLabels;
+class RelabelRules;
 class Relabeler;
 class ScrapeConfigReloader;
 class ScrapeLabels;

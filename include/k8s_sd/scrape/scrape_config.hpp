@@ -31,9 +31,9 @@ struct ScrapeConfig {
     bool convert_classic_histograms_to_nhcb = false;
     bool always_scrape_classic_histograms = false;  ///< the same
     bool scrape_native_histograms = false;          ///< the same
-    std::vector<RelabelRule> relabel_configs{};     ///< for targets
+    RelabelRules relabel_configs{};                 ///< for targets
     /// For scraped samples. Only validated here: the host applies them, with Relabeler.
-    std::vector<RelabelRule> metric_relabel_configs{};
+    RelabelRules metric_relabel_configs{};
     std::size_t target_limit = 0;  ///< active targets above which all scrapes should fail; 0: none
     std::size_t keep_dropped_targets = 0;  ///< maximum of listed dropped targets; 0: no limit
     /// For scraped samples, applied by the host. (Relabelling takes any name, as in both programs.)

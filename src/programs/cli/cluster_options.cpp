@@ -84,12 +84,16 @@ void check(const ClusterOptions& options) {
     if (options.all_contexts && !options.contexts.empty()) {
         throw UsageError("--context: --all-contexts takes every context; give one of them");
     }
+    if (options.profiles && (options.all_contexts || options.contexts.size() > 1)) {
+        throw UsageError("--cluster-profiles: names the clusters, and the server is their hub; "
+                         "name one context");
+    }
     if (options.several() && !options.name.empty()) {
-        throw UsageError("--cluster: names one server, and each context has a name of its own; "
-                         "leave it out");
+        throw UsageError("--cluster: names one server, and each of several clusters has a name of "
+                         "its own; leave it out");
     }
     if (!options.label.empty() && options.name.empty() && !options.several()) {
-        throw UsageError("--cluster-label: needs --cluster, or several contexts");
+        throw UsageError("--cluster-label: needs --cluster, or several clusters");
     }
     check_names(options);
 }
@@ -103,6 +107,7 @@ std::vector<DiscoveryConfig> configs_of(
         set_label(config, options);
         return {std::move(config)};
     }
+    if (options.profiles) return {};
     find_kubeconfig(config);
     config.cluster = {};
     std::vector<DiscoveryConfig> configs;

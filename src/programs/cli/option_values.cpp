@@ -37,6 +37,14 @@ std::string listed(std::span<const std::string_view> names) {
     return text;
 }
 
+std::string listed(std::span<const std::string> names, std::size_t most) {
+    std::string text;
+    for (const std::string& name : names.first(std::min(names.size(), most)))
+        (text += text.empty() ? "" : ", ") += name;
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text;
+}
+
 std::string either(std::span<const std::string_view> names, std::string_view by_default) {
     std::string text;
     for (const std::string_view& name : names) {

@@ -15,6 +15,8 @@ namespace support {
 
 /// "a, b, c"
 std::string listed(std::span<const std::string_view> names);
+/// "a, b and 7 more"
+std::string listed(std::span<const std::string> names, std::size_t most);
 /// "a, b (default) or c"
 std::string either(std::span<const std::string_view> names, std::string_view by_default);
 

@@ -7,7 +7,7 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
-#include "monitor_check.hpp"
+#include "watch_check.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace discover {
 
@@ -131,29 +132,37 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
     boost::asio::cancellation_signal cancel;
     signals.async_wait([&](int) { cancel.emit(boost::asio::cancellation_type::terminal); });
     const k8s_sd::Duration step_timeout = options.timeout.value_or(std::chrono::seconds(10));
-    std::optional<MonitorCheck> monitors;
+    std::optional<WatchCheck> watches;
     const auto end = [&] {
         // Called by the check itself.
-        boost::asio::post(io, [&] { monitors.reset(); });
+        boost::asio::post(io, [&] { watches.reset(); });
         simulation.reset();
         signals.cancel();
     };
-    k8s_sd::async_check_access(
-        io.get_executor(), options.config, on_line, step_timeout,
-        boost::asio::bind_cancellation_slot(cancel.slot(), [&](k8s_sd::error_code ec, bool fine) {
-            all_fine = fine;
-            if (ec || !options.monitors) return end();
-            signals.cancel();
-            signals.async_wait([&](int) {
-                all_fine = false;
-                end();
-            });
-            monitors.emplace(io.get_executor(), options.config, step_timeout, on_line,
-                             [&](bool monitors_fine) {
-                                 all_fine = all_fine && monitors_fine;
-                                 end();
-                             });
-        }));
+    const auto check_watches = [&](std::vector<k8s_sd::WatcherConfig> configs) {
+        signals.cancel();
+        signals.async_wait([&](int) {
+            all_fine = false;
+            end();
+        });
+        watches.emplace(io.get_executor(), std::move(configs), step_timeout, on_line,
+                        [&](bool watches_fine) {
+                            all_fine = all_fine && watches_fine;
+                            end();
+                        });
+    };
+    if (options.profiles_wanted) {
+        all_fine = true;
+        check_watches(watches_of_profiles(options.config, options.profiles));
+    } else {
+        k8s_sd::async_check_access(io.get_executor(), options.config, on_line, step_timeout,
+                                   boost::asio::bind_cancellation_slot(
+                                       cancel.slot(), [&](k8s_sd::error_code ec, bool fine) {
+                                           all_fine = fine;
+                                           if (ec || !options.monitors) return end();
+                                           check_watches(watches_of_monitors(options.config));
+                                       }));
+    }
     io.run();
     return all_fine ? support::exit_fine : support::exit_failed;
 }

@@ -19,9 +19,7 @@ support::ExitStatus run(Options options) {
     check(options);
     LineWriter out;
     if (options.print_rbac) {
-        const std::string account = options.service_account;
-        print_rbac(options.config, options.monitors, account.empty() ? "default/k8s-sd" : account,
-                   out);
+        print_rbac(options, out);
         return support::exit_fine;
     }
     if (options.check) return check_access(std::move(options), out);

@@ -78,7 +78,7 @@ support::Section config_options(Options& o) {
 }
 
 support::Section permission_options(Options& o) {
-    return {
+    support::Section section{
         "Permissions, in place of a run",
         {{"--check", "",
           "try everything that this configuration needs (--timeout for each step, default 10), "
@@ -94,6 +94,14 @@ support::Section permission_options(Options& o) {
           flag(o.monitors)},
          {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
           support::text(o.service_account)}}};
+    for (support::Option& option :
+         support::profile_options(o.profiles, o.profiles_wanted,
+                                  "with either: what k8s-sd --cluster-profiles needs on the hub, "
+                                  "and nothing else")
+             .options) {
+        section.options.push_back(std::move(option));
+    }
+    return section;
 }
 
 support::Section run_options(Options& o) {
@@ -286,6 +294,14 @@ void check(const Options& options) {
     if (options.check || options.print_rbac) check_what_replaces_a_run(options);
     if (options.monitors && !options.check && !options.print_rbac) {
         throw UsageError("--monitors: needs --check or --print-rbac");
+    }
+    if (options.profiles_wanted && !options.check && !options.print_rbac) {
+        throw UsageError("--cluster-profiles: needs --check or --print-rbac; k8s-sd discovers the "
+                         "targets of these clusters");
+    }
+    if (options.profiles_wanted && (options.monitors || options.clusters.several())) {
+        throw UsageError("--cluster-profiles: asks the hub for them only; leave out --monitors, "
+                         "and name one context");
     }
     if (!options.service_account.empty() && !options.print_rbac) {
         throw UsageError("--service-account: needs --print-rbac");

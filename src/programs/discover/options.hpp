@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "cli/event_log.hpp"
 #include "cli/fleet_options.hpp"
+#include "cli/profile_options.hpp"
 #include "cli/recording.hpp"
 #include "cli/terminal.hpp"
 #include "k8s_sd/config.hpp"
@@ -32,9 +33,11 @@ struct Options {
     unsigned jobs = 1;
     support::FleetOptions fleet;
     k8s_sd::WarmStart warm_start;
-    bool check = false;           ///< try every step the configuration needs
-    bool print_rbac = false;      ///< print the required permissions
-    bool monitors = false;        ///< in both cases those of k8s-sd --monitors, too
+    bool check = false;            ///< try every step the configuration needs
+    bool print_rbac = false;       ///< print the required permissions
+    bool monitors = false;         ///< in both cases those of k8s-sd --monitors, too
+    bool profiles_wanted = false;  ///< in both cases those of k8s-sd --cluster-profiles only
+    support::ProfileOptions profiles;
     std::string service_account;  ///< empty: the default one
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;

@@ -6,6 +6,8 @@
 #include "k8s_sd/monitors/monitor_access.hpp"
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace discover {
 
@@ -23,16 +25,23 @@ k8s_sd::RbacOptions options_of(const std::string& account) {
     return options;
 }
 
-std::string manifest_of(const k8s_sd::DiscoveryConfig& config, bool monitors,
-                        const std::string& account) {
-    auto rules = required_access(config);
-    if (monitors) {
-        for (const k8s_sd::AccessRule& rule : k8s_sd::monitor_access(config.dialect)) {
+std::vector<k8s_sd::AccessRule> rules_of(const Options& options) {
+    if (options.profiles_wanted)
+        return required_access(support::inventory_of(options.config, options.profiles));
+    auto rules = required_access(options.config);
+    if (options.monitors) {
+        for (const k8s_sd::AccessRule& rule : k8s_sd::monitor_access(options.config.dialect)) {
             rules.push_back(rule);
         }
     }
+    return rules;
+}
+
+std::string manifest_of(const Options& options) {
+    const std::vector<k8s_sd::AccessRule> rules = rules_of(options);
+    const std::string& account = options.service_account;
     try {
-        return rbac_manifest(rules, options_of(account));
+        return rbac_manifest(rules, options_of(account.empty() ? "default/k8s-sd" : account));
     } catch (const k8s_sd::ConfigError& e) {
         throw support::UsageError("--service-account: " + e.problem());
     }
@@ -50,12 +59,17 @@ void print_impersonation(const k8s_sd::ImpersonationConfig& who, LineWriter& out
 
 }  // namespace
 
-void print_rbac(const k8s_sd::DiscoveryConfig& config, bool monitors, const std::string& account,
-                LineWriter& out) {
-    std::istringstream lines(manifest_of(config, monitors, account));
-    out << "# What role " << to_string(config.role)
-        << (monitors ? " and monitors need." : " needs.") << " Made by: discover --print-rbac"
-        << (monitors ? " --monitors" : "");
+void print_rbac(const Options& options, LineWriter& out) {
+    const k8s_sd::DiscoveryConfig& config = options.config;
+    std::istringstream lines(manifest_of(options));
+    if (options.profiles_wanted) {
+        out << "# What k8s-sd --cluster-profiles needs on the hub. Made by: discover --print-rbac "
+               "--cluster-profiles";
+    } else {
+        out << "# What role " << to_string(config.role)
+            << (options.monitors ? " and monitors need." : " needs.")
+            << " Made by: discover --print-rbac" << (options.monitors ? " --monitors" : "");
+    }
     out.end_line();
     out << "# It takes the place of what was applied for the same account before.";
     out.end_line();

@@ -111,6 +111,13 @@ support::Section serve_options(Options& o) {
           "how long a request waits for the first complete list of a job, before it gets 503 "
           "(default 20; less where the reader says that it does not wait so long)",
           [&](Text v) { o.serve.hold = support::seconds(v); }},
+         {"--start-without-clusters", "SECONDS",
+          "how long a job of several clusters waits for all of them at its start, before it is "
+          "served with those that have been listed, at least one; or never (default 30)",
+          [&](Text v) {
+              o.serve.start_without_clusters.reset();
+              if (v != "never") o.serve.start_without_clusters = support::seconds(v);
+          }},
          {"--max-connections", "N", "further clients get 503 (default 10000)",
           [&](Text v) { o.http.connections = support::number(v, 1U, 1'000'000U, "1 to 1000000"); }},
          {"--max-selections", "N",
@@ -237,6 +244,13 @@ support::Section server_options(Options& o) {
     return section;
 }
 
+support::Section profile_options(Options& o) {
+    return support::profile_options(
+        o.profiles, o.clusters.profiles,
+        "each ClusterProfile is a cluster, and its NAMESPACE/NAME a label of its targets; the "
+        "server above is their hub, with Secrets for the kubeconfigs");
+}
+
 void check_single_job(const k8s_sd::DiscoveryConfig& discovery) {
     try {
         validate(discovery);
@@ -248,10 +262,12 @@ void check_single_job(const k8s_sd::DiscoveryConfig& discovery) {
 void check_clusters(const Options& o) {
     support::check(o.clusters);
     if (!o.clusters.several()) return;
-    const auto refuse = [](bool given, const char* option, const char* what) {
+    const char* const remedy =
+        o.clusters.profiles ? "leave out --cluster-profiles" : "name one context";
+    const auto refuse = [&](bool given, const char* option, const char* what) {
         if (given)
-            throw UsageError(std::string(option) + ": " + what +
-                             " one cluster; name one context, or start a second k8s-sd");
+            throw UsageError(std::string(option) + ": " + what + " one cluster; " + remedy +
+                             ", or start a second k8s-sd");
     };
     refuse(o.sim, "--sim", "is");
     refuse(o.monitors.enabled, "--monitors", "reads the monitors of");
@@ -283,9 +299,10 @@ support::CommandLine command_line(Options& o) {
                      "Try it without a cluster:  k8s-sd --sim\n"
                      "Keep lists in files beside an agent:  k8s-sd follow --help\n",
             .sections = {config_options(o), single, monitors_options(o.monitors), server_options(o),
-                         support::credential_options(o.server), serve_options(o), access_options(o),
-                         push_options(o), support::warm_options(o.serve.warm_start),
-                         recording_options(o), allocator_options(o.allocator)},
+                         profile_options(o), support::credential_options(o.server),
+                         serve_options(o), access_options(o), push_options(o),
+                         support::warm_options(o.serve.warm_start), recording_options(o),
+                         allocator_options(o.allocator)},
             .notes = "Exit status: 0 fine, 2 unusable arguments, an unusable folder, or a "
                      "configuration of which\nnothing can be used, 1 anything else. A mistake in "
                      "one job leaves that job out; only with\n--check and --strict the status is "

@@ -4,6 +4,7 @@
 #include "cli/cluster_options.hpp"
 #include "cli/command_line.hpp"
 #include "cli/event_log.hpp"
+#include "cli/profile_options.hpp"
 #include "cli/recording.hpp"
 #include "cli/service_manager.hpp"
 #include "collectors/target_allocator.hpp"
@@ -26,6 +27,7 @@ struct Options {
     bool sim = false;
     k8s_sd::DiscoveryConfig server;  ///< the server of configurations without one
     support::ClusterOptions clusters;
+    support::ProfileOptions profiles;  ///< with clusters.profiles
     std::string config_file;
     bool strict = false;
     bool check = false;  ///< check the file instead of serving it

@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include "cli/cluster_options.hpp"
+#include "cli/option_values.hpp"
 #include "cli/server_options.hpp"
 #include "cli/terminal_text.hpp"
 #include "cli/warm_options.hpp"
@@ -18,6 +19,7 @@
 #include <csignal>
 #include <cstddef>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -72,6 +74,12 @@ std::string plural(std::size_t count, const std::string& noun) {
 
 ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
     using enum k8s_sd::LogLevel;
+    if (!options.warm_start.directory.empty() && options.start_without_clusters) {
+        // Targets of a snapshot are to be in the first list.
+        constexpr std::chrono::seconds reading{5};
+        options.start_without_clusters = std::max<std::chrono::nanoseconds>(
+            *options.start_without_clusters, options.warm_start.server_timeout + reading);
+    }
     options.on_complete = [log](const std::string& job, const TargetCounts& counts) {
         log.write(info,
                   "job " + job + ": its list is complete, with " + plural(counts.active, "target") +
@@ -80,6 +88,17 @@ ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
                    {"job", job},
                    {"targets", counts.active},
                    {"discovered", counts.discovered}});
+    };
+    options.on_missing_clusters = [log](const std::string& job, const TargetCounts& counts,
+                                        const std::vector<std::string>& missing) {
+        log.write(warning,
+                  "job " + job + ": its list is served with " + plural(counts.active, "target") +
+                      ", without " + plural(missing.size(), "cluster") + ": " +
+                      support::printable(support::listed(missing, 20), 2000),
+                  {{"event", "job_without_clusters"},
+                   {"job", job},
+                   {"targets", counts.active},
+                   {"missing_clusters", missing.size()}});
     };
     options.on_failed = [log](const std::string& job, const TargetCounts& counts,
                               const std::string& example) {
@@ -93,14 +112,8 @@ ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
 
 /// ", 2 removed: a, b", or an empty text.
 std::string part(const std::vector<std::string>& names, const char* what) {
-    constexpr std::size_t most = 20;
     if (names.empty()) return {};
-    std::string text = ", " + std::to_string(names.size()) + " " + what + ": ";
-    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
-        text += (i == 0 ? "" : ", ") + names[i];
-    }
-    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-    return text;
+    return ", " + std::to_string(names.size()) + " " + what + ": " + support::listed(names, 20);
 }
 
 /// Requests in a recording do not name their server.
@@ -127,6 +140,7 @@ Program::Program(asio::io_context& io, Options options)
       signals_(strand_),
       listen_(listen_endpoint(options_.listen)),
       guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), warn_),
+      profiles_(strand_),
       monitors_(strand_, options_.monitors),
       follow_timer_(options_.serve.clock->make_timer(strand_)),
       jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
@@ -156,6 +170,8 @@ void Program::find_cluster() {
     if (options_.sim) {
         cluster_.emplace(executor_);
         options_.server.api_server.url = cluster_->server().url;
+    } else if (options_.clusters.profiles) {
+        support::usable_server(options_.server);
     } else if (!options_.clusters.several() &&
                (options_.single_job || !options_.allocator.selector.empty() ||
                 monitors_.enabled() || support::names_server(options_.server))) {
@@ -164,17 +180,21 @@ void Program::find_cluster() {
     servers_ = support::configs_of(options_.server, options_.clusters, warn_);
 }
 
-void Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs) const {
+bool Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs,
+                          std::vector<std::string>& notes) const {
     std::vector<k8s_sd::DiscoveryConfig> all;
+    bool any_without = false;
     for (k8s_sd::DiscoveryConfig& config : configs) {
         support::prepare_to_record(options_.record, config);
         if (support::names_server(config)) {
             all.push_back(std::move(config));
             continue;
         }
+        any_without = true;
         if (options_.clusters.several() && !config.cluster.name.empty()) {
-            warn_("cluster: " + support::printable(config.cluster.name, 200) +
-                  " is ignored: the contexts of the command line have names of their own");
+            notes.push_back("cluster: " + support::printable(config.cluster.name, 200) +
+                            " is ignored: the clusters of the command line have names of their "
+                            "own");
         }
         for (const k8s_sd::DiscoveryConfig& server : servers_) {
             k8s_sd::DiscoveryConfig& own = all.emplace_back(config);
@@ -187,6 +207,7 @@ void Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs) const {
         }
     }
     configs = std::move(all);
+    return any_without;
 }
 
 void Program::start() {
@@ -199,8 +220,14 @@ void Program::start() {
     allocation_count_->start();
     guard_.start();
     jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
-    monitors_.start(servers_.front(),
-                    [this](const k8s_sd::MonitorDiff& diff) { on_monitors(diff); });
+    if (options_.clusters.profiles) {
+        profiles_.start(
+            support::inventory_of(options_.server, options_.profiles), options_.clusters.label,
+            [this](const auto& diff, const auto& problems) { on_clusters(diff, problems); });
+    } else {
+        monitors_.start(servers_.front(),
+                        [this](const k8s_sd::MonitorDiff& diff) { on_monitors(diff); });
+    }
     follow_config();
     if (cluster_ && !options_.one_question) cluster_->start_changes(std::chrono::seconds(1));
 }
@@ -266,9 +293,11 @@ void Program::stay(const k8s_sd::ConfigError& error) {
 }
 
 /// Logs each note once, not each time the file is read.
-void Program::report_notes(const k8s_sd::ScrapeConfigFile& file) {
+void Program::report_notes(const k8s_sd::ScrapeConfigFile& file, std::vector<std::string> more) {
     std::set<std::string> notes;
     std::vector<std::string> all = notes_of(file);
+    all.insert(all.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
     if (!options_.record.file.empty() && has_several_servers(file)) {
         all.push_back("--record: the jobs are of several API servers, and a replay confuses their "
                       "responses; start one k8s-sd for the jobs of each server");
@@ -280,13 +309,23 @@ void Program::report_notes(const k8s_sd::ScrapeConfigFile& file) {
     notes_.swap(notes);
 }
 
-void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>& removed) {
+void Program::take(k8s_sd::ScrapeConfigFile file) {
+    unusable_ = {};
+    std::vector<std::string> notes;
     for (k8s_sd::ScrapeJob& job : file.jobs) {
-        add_servers(job.discovery.configs);
+        if (add_servers(job.discovery.configs, notes) && options_.clusters.profiles)
+            unusable_.jobs.insert(job.scrape.job_name);
     }
-    report_notes(file);
-    trouble_.clear();
+    unusable_.problems = profiles_.unusable();
+    if (!profiles_.known()) unusable_.why_unknown = [this] { return profiles_.why_unknown(); };
+    report_notes(file, std::move(notes));
     file_ = std::move(file);
+}
+
+void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>& removed) {
+    if (options_.clusters.profiles) read_ = file;
+    take(std::move(file));
+    trouble_.clear();
     apply();
     log_changes(removed);
     const std::string left_out = jobs_.left_out().lines();
@@ -313,6 +352,57 @@ void Program::log_changes(const std::vector<std::string>& removed) {
                {{"event", "config_applied"}, {"jobs", jobs}});
 }
 
+/// Configurations that stay equal keep their watches and targets. Cluster managers change
+/// properties all the time: without a change of access there is nothing to apply.
+void Program::on_clusters(const k8s_sd::InventoryDiff& diff,
+                          const std::vector<std::string>& problems) {
+    for (const std::string& problem : problems) warn_(problem);
+    std::vector<k8s_sd::DiscoveryConfig> servers = profiles_.servers();
+    if (configured_ && !unusable_.why_unknown && servers == servers_ &&
+        profiles_.unusable() == unusable_.problems)
+        return;
+    std::vector<std::string> updated, removed;
+    for (const k8s_sd::InventoryCluster& cluster : diff.updated)
+        updated.push_back(support::printable(name_of(cluster), 200));
+    for (const k8s_sd::InventoryCluster& cluster : diff.removed)
+        removed.push_back(support::printable(name_of(cluster), 200));
+    log_.write(k8s_sd::LogLevel::info,
+               "ClusterProfiles: " + plural(servers.size(), "usable cluster") +
+                   part(updated, "new or changed") + part(removed, "removed"),
+               {{"event", "clusters_changed"},
+                {"clusters", servers.size() + profiles_.unusable().size()},
+                {"usable", servers.size()}});
+    // First those that go: else their targets would wait for the lists of new ones.
+    std::vector<k8s_sd::DiscoveryConfig> remaining = servers_;
+    std::erase_if(remaining, [&](const k8s_sd::DiscoveryConfig& server) {
+        return std::none_of(servers.begin(), servers.end(), [&](const auto& now) {
+            return now.cluster.name == server.cluster.name;
+        });
+    });
+    if (remaining.size() < servers_.size() && remaining != servers)
+        use_servers(std::move(remaining), true);
+    use_servers(std::move(servers), false);
+}
+
+/// Before the first configuration there is nothing to apply.
+/// \param more_follow  whether no job may become complete without the next ones
+void Program::use_servers(std::vector<k8s_sd::DiscoveryConfig> servers, bool more_follow) {
+    servers_ = std::move(servers);
+    if (!configured_) return;
+    take(read_);
+    if (more_follow)
+        unusable_.why_unknown = [] { return std::string("the clusters of the hub change"); };
+    apply();
+    log_job_changes();
+}
+
+std::vector<k8s_sd::ServerHealth> Program::servers() const {
+    std::vector<k8s_sd::ServerHealth> servers = jobs_.servers();
+    for (k8s_sd::ServerHealth& server : profiles_.unusable_servers())
+        servers.push_back(std::move(server));
+    return servers;
+}
+
 /// The jobs of monitors have changed. Before the first configuration there is nothing to apply.
 void Program::on_monitors(const k8s_sd::MonitorDiff& diff) {
     if (!configured_) return;
@@ -322,6 +412,10 @@ void Program::on_monitors(const k8s_sd::MonitorDiff& diff) {
         log_more(jobs_.change(diff));
         follow_jobs_later();
     }
+    log_job_changes();
+}
+
+void Program::log_job_changes() {
     const JobChanges& changes = jobs_.changes();
     if (changes.added.empty() && changes.changed.empty() && changes.removed.empty()) return;
     log_changes({});
@@ -368,9 +462,10 @@ void Program::apply() {
     }
     const k8s_sd::ScrapeConfigFile& file = without_monitors ? *without_monitors : file_;
     const std::vector<k8s_sd::MonitorJobPtr> monitors = monitors_.jobs();
-    std::vector<std::string> problems = jobs_.apply(file, monitors);
+    std::vector<std::string> problems = jobs_.apply(file, monitors, unusable_);
     // Other jobs continue, but without the only job of the command line there is nothing to serve.
-    if (options_.single_job && !problems.empty()) throw support::Unusable(problems.front());
+    const bool is_only_job = options_.single_job && !options_.clusters.profiles;
+    if (is_only_job && !problems.empty()) throw support::Unusable(problems.front());
     for (std::string& problem : allocator_.apply(file, monitors)) {
         problems.push_back(std::move(problem));
     }
@@ -383,7 +478,7 @@ RouteEvents Program::route_events() {
                 [this] {
                     auto& context = asio::query(executor_, asio::execution::context);
                     return k8s_sd::to_prometheus_text(*k8s_sd::metrics_of(context)) +
-                           k8s_sd::to_prometheus_text(jobs_.servers()) +
+                           k8s_sd::to_prometheus_text(servers()) + profiles_.metrics() +
                            to_text(guard_.metrics(*server_)) + monitors_.metrics() +
                            to_text(ConfigMetrics{.last_reload_successful = trouble_.empty()}) +
                            (allocation_count_->last() ? to_text(*allocation_count_->last()) : "");
@@ -391,10 +486,11 @@ RouteEvents Program::route_events() {
             .trouble =
                 [this] {
                     return trouble_ + guard_.trouble() + (files_ ? files_->problems() : "") +
-                           monitors_.trouble();
+                           monitors_.trouble() + profiles_.trouble();
                 },
+            .servers = [this] { return servers(); },
             .idle_monitors = [this] { return idle_monitors_.lines(jobs_); },
-            .monitors = [this] { return monitors_.json(); },
+            .monitors = [this](const MonitorPage& page) { return monitors_.json(page); },
             .reload = [this](const auto&, const HttpServer::Respond& respond) { reload(respond); },
             .executor = strand_,
             .page_directory = options_.page_directory,
@@ -442,6 +538,7 @@ void Program::stop(const std::string& why) {
     answer_reloads(support::text_reply(503, "the program is ending\n"),
                    std::numeric_limits<std::uint64_t>::max());
     monitors_.stop();
+    profiles_.stop();
     follow_timer_->cancel();
     service_manager_.stopping();
     jobs_.stop();

@@ -6,6 +6,7 @@
 #include "cli/line_writer.hpp"
 #include "cli/service_manager.hpp"
 #include "cli/signals.hpp"
+#include "clusters/profile_clusters.hpp"
 #include "collectors/allocation_count.hpp"
 #include "collectors/target_allocator.hpp"
 #include "files/list_files.hpp"
@@ -58,7 +59,8 @@ class Program {
     void start();
     void find_cluster();
     /// Adds the servers of the options to configurations without one: a configuration for each.
-    void add_servers(std::vector<k8s_sd::DiscoveryConfig>&) const;
+    /// \return whether there were such configurations
+    bool add_servers(std::vector<k8s_sd::DiscoveryConfig>&, std::vector<std::string>& notes) const;
     k8s_sd::ScrapeConfigFile fixed_config() const;
     void follow_config();
     void on_update(const k8s_sd::ScrapeConfigUpdate&);
@@ -66,13 +68,19 @@ class Program {
     void stay(const k8s_sd::ConfigError&);
     /// \param removed  previous jobs missing in the file
     void use(k8s_sd::ScrapeConfigFile, const std::vector<std::string>& removed = {});
+    /// Makes it the file in use, with the present servers.
+    void take(k8s_sd::ScrapeConfigFile);
     void apply();
+    void on_clusters(const k8s_sd::InventoryDiff&, const std::vector<std::string>& problems);
+    void use_servers(std::vector<k8s_sd::DiscoveryConfig>, bool more_follow);
+    void log_job_changes();
+    std::vector<k8s_sd::ServerHealth> servers() const;
     void on_monitors(const k8s_sd::MonitorDiff&);
     void follow_jobs_later();
     void log_new(const std::vector<std::string>& problems);
     void log_more(const std::vector<std::string>& problems);
     void log_changes(const std::vector<std::string>& removed);
-    void report_notes(const k8s_sd::ScrapeConfigFile&);
+    void report_notes(const k8s_sd::ScrapeConfigFile&, std::vector<std::string> more);
     RouteEvents route_events();
     void reload(const support::HttpServer::Respond&);
     void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);
@@ -93,6 +101,7 @@ class Program {
     const boost::asio::ip::tcp::endpoint listen_;
     Guard guard_;
     std::optional<support::Cluster> cluster_;  ///< simulated
+    ProfileClusters profiles_;
     MonitorJobs monitors_;
     IdleMonitors idle_monitors_;
     const std::unique_ptr<k8s_sd::Timer> follow_timer_;  ///< for lists of all jobs
@@ -109,6 +118,8 @@ class Program {
     /// Pending reload requests, by the numbers of ScrapeConfigReloader::check().
     std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
     k8s_sd::ScrapeConfigFile file_;   ///< in use
+    k8s_sd::ScrapeConfigFile read_;   ///< the same without servers of ClusterProfiles, if wanted
+    UnusableClusters unusable_;       ///< among those of ClusterProfiles
     std::set<std::string> problems_;  ///< since the last apply(), already logged
     std::string trouble_;             ///< with the configuration, a line each
     std::set<std::string> notes_;     ///< notes on the configuration already logged

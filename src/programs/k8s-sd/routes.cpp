@@ -29,7 +29,7 @@ HttpServer::Reply readiness(const ServedJobs& jobs, const TargetAllocator& alloc
     if (allocator.options().enabled() && !allocator.view()) waits += allocator.trouble() + "\n";
     const std::string notes = (events.ready_with_left_out_jobs ? left_out : "") + events.trouble() +
                               jobs.failed() + jobs.failed_targets() + jobs.stale() +
-                              jobs.unconfirmed() + events.idle_monitors();
+                              jobs.without_clusters() + jobs.unconfirmed() + events.idle_monitors();
     if (!waits.empty()) return text_reply(503, waits + notes);
     return text_reply(200, "ok\n" + notes);
 }
@@ -47,7 +47,7 @@ HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator, Serv
     add_ui_routes(routes, jobs, allocator, questions);
     add_object_routes(routes, jobs, allocator, questions);
     add_relabel_routes(routes, jobs, questions, events.slow);
-    add_health_routes(routes, jobs, events.trouble);
+    add_health_routes(routes, jobs, events.servers, events.trouble);
     add_monitor_routes(routes, jobs, questions, events.monitors);
     add_fleet_routes(routes, jobs, allocator, questions);
     add_consumer_routes(routes, jobs, allocator, metrics.consumers, questions);

@@ -1,5 +1,6 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/server_health.hpp"
+#include "support/allocations.hpp"
 #include "support/contains.hpp"
 #include "support/job_host.hpp"
 #include "support/objects.hpp"
@@ -9,8 +10,12 @@
 #include "support/slow_connector.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -188,6 +193,71 @@ TEST_CASE("Several clusters: health and use of each server are known by its name
     CHECK(server_usage(c.context).empty());
 }
 
+TEST_CASE("Several clusters: one that is away does not keep the replaced targets of others") {
+    Clusters c;
+    JobHost host(c.context.get_executor());
+    host.run();
+    host.manager->apply_config({{"a", {Clusters::pods_of("good"), Clusters::pods_of("other")}}});
+    c.settle();
+    const auto with_selector = [](const std::string& name) {
+        DiscoveryConfig config = Clusters::pods_of(name);
+        config.selectors = {{Role::pod, "app=web", ""}};
+        return config;
+    };
+    c.other.deny("pods");
+    c.server.apply(pod({.name = "p1", .labels = {{"app", "web"}}}));
+    host.manager->apply_config(
+        {{"a", {with_selector("good"), with_selector("other"), Clusters::pods_of("secured")}}});
+    c.settle();
+    CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"good", "other", "other"});
+    CHECK(host.manager->status().front().superseded == 1);
+
+    // Nothing replaces the targets of a cluster that is gone, so they wait for all.
+    host.manager->apply_config({{"a", {with_selector("good"), Clusters::pods_of("stalled")}}});
+    c.settle();
+    CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"good", "other", "other"});
+    host.manager->apply_config({{"a", {with_selector("good")}}});
+    c.settle();
+    CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"good"});
+    CHECK(host.problems() == "");
+}
+
+TEST_CASE("Several clusters: one that is away does not keep the targets of a removed one") {
+    Clusters c;
+    JobHost host(c.context.get_executor());
+    host.run();
+    const auto apply = [&](const std::vector<DiscoveryConfig>& configs) {
+        host.manager->apply_config({{.name = "a", .configs = configs, .supersede_timeout = {}}});
+        c.settle();
+    };
+    const DiscoveryConfig good = Clusters::pods_of("good");
+    const DiscoveryConfig away = Clusters::pods_of("secured");
+    const DiscoveryConfig moved = Clusters::pods_of("stalled", "other");
+    const std::vector<std::string> both{"good", "good", "other", "other"};
+    apply({good, Clusters::pods_of("other")});
+    apply({good, moved});
+    apply({good, moved, away});
+    CHECK(values_of(host, "a", "cluster") == both);
+    CHECK(host.manager->status().front().superseded == 1);
+    SECTION("whose address had changed") {
+        apply({good, away});
+        CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"good", "good"});
+        CHECK(host.manager->status().front().superseded == 0);
+    }
+    SECTION("but those of a replaced one stay, whatever is applied again") {
+        const DiscoveryConfig successor = Clusters::pods_of("stalled", "successor");
+        apply({good, away, successor});
+        CHECK(values_of(host, "a", "cluster") == both);
+        apply({good, away, successor});
+        CHECK(values_of(host, "a", "cluster") == both);
+        apply({good, successor});
+        CHECK(values_of(host, "a", "cluster") == both);
+        apply({good});
+        CHECK(values_of(host, "a", "cluster") == std::vector<std::string>{"good", "good"});
+    }
+    CHECK(host.problems() == "");
+}
+
 TEST_CASE("Several clusters: watches of equal kinds have series of their own") {
     Clusters c;
     JobHost host(c.context.get_executor());
@@ -326,4 +396,154 @@ TEST_CASE("Several clusters: one that is away or lies does not disturb the other
                 CHECK(bad.targets == 0);
             });
     }
+}
+
+namespace {
+
+/// A server that is reached, TLS included, and then sends a text again and again, 64 KiB in 30
+/// seconds; without a text it closes each connection.
+class EndlessServer final : public Connector {
+ public:
+    EndlessServer(std::shared_ptr<Clock> clock, std::string head, std::string text)
+        : clock_(std::move(clock)), head_(std::move(head)), text_(std::move(text)) {}
+
+    std::unique_ptr<ByteStream> make_stream(asio::any_io_executor executor,
+                                            const ConnectTarget&) override {
+        return std::make_unique<Stream>(*this, std::move(executor));
+    }
+
+    int handshakes = 0;
+    std::size_t sent = 0;  ///< bytes
+
+ private:
+    class Stream final : public ByteStream {
+     public:
+        Stream(EndlessServer& server, asio::any_io_executor executor)
+            : server_(server),
+              executor_(std::move(executor)),
+              timer_(server.clock_->make_timer(executor_)),
+              rest_(server.head_) {}
+        ~Stream() override { close(); }
+
+        void async_connect(ConnectHandler handler) override {
+            ++server_.handshakes;
+            asio::post(executor_, [handler = std::move(handler)] { handler({}, {}); });
+        }
+        void async_write(asio::const_buffer data, IoHandler handler) override {
+            asio::post(executor_,
+                       [handler = std::move(handler), size = data.size()] { handler({}, size); });
+        }
+        void async_read_some(asio::mutable_buffer buffer, IoHandler handler) override {
+            reader_ = std::move(handler);
+            if (server_.head_.empty()) return finish(asio::error::eof, 0);
+            if (in_burst_ < burst) return send(buffer);
+            in_burst_ = 0;
+            timer_->expires_at(server_.clock_->now() + 30s, [this, buffer] { send(buffer); });
+        }
+        void close() noexcept override {
+            timer_->cancel();
+            if (reader_) finish(asio::error::operation_aborted, 0);
+        }
+
+     private:
+        static constexpr std::size_t burst = std::size_t{64} << 10;
+
+        void send(asio::mutable_buffer buffer) {
+            if (rest_.empty()) {
+                while (rest_.size() < burst) rest_ += server_.text_;
+            }
+            const std::size_t n = std::min(buffer.size(), rest_.size());
+            std::copy_n(rest_.data(), n, static_cast<char*>(buffer.data()));
+            rest_.erase(0, n);
+            in_burst_ += n;
+            server_.sent += n;
+            finish({}, n);
+        }
+        void finish(error_code ec, std::size_t n) {
+            asio::post(executor_,
+                       [handler = std::exchange(reader_, nullptr), ec, n] { handler(ec, n); });
+        }
+
+        EndlessServer& server_;
+        asio::any_io_executor executor_;
+        std::unique_ptr<Timer> timer_;
+        std::string rest_;
+        std::size_t in_burst_ = 0;
+        IoHandler reader_;
+    };
+
+    const std::shared_ptr<Clock> clock_;
+    const std::string head_, text_;
+};
+
+/// The beginning of a list of pods.
+const std::string list_head =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+    R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{)";
+
+/// A course beside such a server, and the most memory that it took.
+struct Measured {
+    Measured() {
+        run({}, [](Clusters&) {});
+    }
+    Measured(const std::string& head, const std::string& text) {
+        DiscoveryConfig pods = Clusters::pods_of("endless");
+        pods.watch.max_object_bytes = std::size_t{1} << 20;
+        DiscoveryConfig services = pods;
+        services.role = Role::service;
+        run({pods, services}, [&](Clusters& c) {
+            server = std::make_shared<EndlessServer>(c.clock, head, text);
+            c.router->servers["endless"] = server;
+        });
+    }
+
+    std::shared_ptr<EndlessServer> server;
+    Course course_of_good;
+    long peak = 0;  ///< bytes
+
+ private:
+    void run(const std::vector<DiscoveryConfig>& others,
+             const std::function<void(Clusters&)>& set_up) {
+        memory_use = {.on = true};
+        course_of_good = course(others, set_up, [](Clusters& c, const DiscoveryManager& manager) {
+            CHECK(c.server_at(manager, "endless").objects <= 200);
+        });
+        memory_use.on = false;
+        peak = memory_use.peak;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("Several clusters: bodies without an end cost a bounded memory, and others nothing") {
+    const Measured alone;
+    const auto check = [&](const Measured& now) {
+        CHECK(now.course_of_good.requests == alone.course_of_good.requests);
+        CHECK(now.course_of_good.diffs.size() == alone.course_of_good.diffs.size());
+        // Two watches with WatchOptions::max_object_bytes each, and their buffers.
+        CHECK(now.peak - alone.peak < long{8} << 20);
+        CHECK(now.server->handshakes < 1'000);
+    };
+    const auto list_with = [](const char* object) { return list_head + object; };
+    SECTION("in a name") { check({list_with(R"("metadata":{"name":")"), "x"}); }
+    SECTION("in a value that no label has") {
+        const Measured now(list_with(R"("spec":{"x":")"), "x");
+        check(now);
+        CHECK(now.server->sent > std::size_t{16} << 20);
+    }
+    SECTION("of labels") { check({list_with(R"("metadata":{"labels":{"a":"b")"), R"(,"a":"b")"}); }
+    SECTION("of pods") {
+        check({list_with(R"("metadata":{"name":"a"}})"), R"(,{"metadata":{"name":"a"}})"});
+    }
+}
+
+TEST_CASE("Several clusters: handshakes with a server that closes each connection are bounded") {
+    const Measured alone;
+    const Measured now("", "");
+    CHECK(now.course_of_good.requests == alone.course_of_good.requests);
+    CHECK(now.course_of_good.diffs.size() == alone.course_of_good.diffs.size());
+    // Two watches, for two hours.
+    CHECK(now.server->handshakes > 100);
+    CHECK(now.server->handshakes < 2 * 7'200 / 10);
+    CHECK(now.peak - alone.peak < long{1} << 20);
 }

@@ -381,6 +381,36 @@ TEST_CASE("GroupWatcher: more groups than are made in one turn are all made") {
     CHECK(host.complaints.empty());
 }
 
+TEST_CASE("GroupWatcher: a view has its first state before those of most others are made") {
+    Cluster c;
+    constexpr int views = 5, pods = 1050;  // more groups than are made in one turn
+    std::vector<std::unique_ptr<Host>> hosts;
+    bool delivered = false;
+    for (int view = 0; view < views; ++view) {
+        const std::string team = "t" + std::to_string(view);
+        for (int i = 0; i < pods; ++i) {
+            c.server.apply(pod({.name = team + "-" + std::to_string(i),
+                                .ip = "10.0.0.3",
+                                .labels = {{"team", team}}}));
+        }
+        DiscoveryConfig config = c.config(Role::pod);
+        config.selectors = {{.role = Role::pod, .label = "team=" + team}};
+        hosts.push_back(std::make_unique<Host>(c.context.get_executor(), config));
+        hosts.back()->after_diff = [&](const TargetGroupDiff&) {
+            // Turns pass while a delivery is on its way.
+            if (!std::exchange(delivered, true)) CHECK(c.take_generated() < 4 * pods);
+        };
+        hosts.back()->run();
+    }
+    c.settle();
+    CHECK(delivered);
+    for (const auto& host : hosts) {
+        CHECK(host->diffs == 1);
+        CHECK(host->groups.size() == pods);
+        CHECK(host->complaints.empty());
+    }
+}
+
 TEST_CASE("GroupWatcher: configured namespaces are watched one by one") {
     Simulation sim;
     for (const char* ns : {"a", "b", "c"}) sim.server.apply(pod({.name = "p", .ns = ns}));

@@ -1,11 +1,13 @@
+#include "k8s_sd/sim/fixture.hpp"
 #include "support/host.hpp"
 #include "support/manual_clock.hpp"
-#include "support/simulation.hpp"
+#include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,4 +57,34 @@ TEST_CASE("Log records: they say of which objects and namespace a line is, and w
     CHECK(records[0].error == errc::unauthorized);
     CHECK_THAT(records[0].text, Catch::Matchers::ContainsSubstring("/namespaces/shop/pods"));
     CHECK_THAT(records[0].text, !Catch::Matchers::ContainsSubstring("wrong-token-of-ours"));
+}
+
+TEST_CASE("Log records: a server that alternates between errors for a day causes a line for each") {
+    std::vector<KeptRecord> records;
+    sim::FixtureOptions set_up;
+    set_up.environment = [&](Environment& environment) {
+        environment.logger.write_record = [&](const LogRecord& r) {
+            records.push_back({r.level, std::string(r.text), r.kind, std::string(r.ns), r.error});
+        };
+    };
+    sim::Fixture s(std::move(set_up));
+    unsigned requests = 0;
+    s.server.set_intercept([&](const sim::Request&) -> std::optional<sim::Response> {
+        if (++requests % 2 == 0) return sim::Response::failure(500, "InternalError", "trouble");
+        return sim::Response::failure(403, "Forbidden", "no");
+    });
+    DiscoveryConfig config;
+    config.api_server.url = s.server.url();
+    Host host(s.context.get_executor(), config);
+    host.run();
+    for (int hour = 0; hour < 24; ++hour) s.advance(1h);
+    CHECK(requests > 100);
+    REQUIRE(records.size() == 2);
+    const bool is_refused_first = records[0].error == errc::forbidden;
+    CHECK(records[is_refused_first ? 0 : 1].error == errc::forbidden);
+    CHECK(records[is_refused_first ? 1 : 0].error == errc::server_error);
+    s.server.set_intercept({});
+    s.advance(10min);
+    REQUIRE(records.size() == 3);
+    CHECK_THAT(records[2].text, Catch::Matchers::ContainsSubstring("works again"));
 }

@@ -25,7 +25,7 @@ LABELS = {
     "polls_total": "list, code", "watches_total": "code", "watch_events_total": "type",
     "refused_requests_total": "code", "targets": "job, state", "job_complete": "job",
     "job_unconfirmed": "job", "job_synced": "job", "job_superseded_configs": "job",
-    "held_requests": "job",
+    "job_missing_clusters": "job", "held_requests": "job", "cluster_profiles": "state",
 }
 ALLOCATOR_LABELS = {
     "targets": "job_name", "targets_per_collector": "collector_name, strategy",

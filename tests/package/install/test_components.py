@@ -23,7 +23,8 @@ CONTENT = {
     "lib": r"lib(64)?/(.*/)?libk8s_sd(_scrape|_sim)?\.so\.[\d.]+",
     "dev": r"include/k8s_sd/.*\.[hi]pp|lib(64)?/(.*/)?(libk8s_sd(_scrape|_sim)?\.(a|so)"
            r"|cmake/k8s_sd/.*\.cmake|pkgconfig/k8s_sd[\w-]*\.pc)",
-    "tools": r"bin/[\w-]+",
+    "tools": r"bin/[\w-]+|share/(man/man1/[\w-]+\.1|bash-completion/completions/[\w-]+"
+             r"|fish/vendor_completions\.d/[\w-]+\.fish|zsh/site-functions/_[\w-]+)",
     "c": r"include/k8s_sd_c\.h|lib(64)?/(.*/)?(libk8s_sd_c\.(a|so(\.[\d.]+)?)"
          r"|pkgconfig/k8s_sd_c\.pc|cmake/k8s_sd_c/.*\.cmake)",
 }
@@ -61,6 +62,10 @@ class Components(unittest.TestCase):
                     self.assertRegex(file, rf"^({CONTENT[name]})$", name)
             self.assertEqual(set().union(*found.values()), install(f"{scratch}/whole"))
             self.assertIn("include/k8s_sd/discoverer.hpp", found["dev"])
+            if "bin/kubectl-sd" in found.get("tools", ()):
+                self.assertLessEqual({"share/man/man1/k8s-sd.1", "bin/kubectl_complete-sd",
+                                      "share/bash-completion/completions/kubectl-sd"},
+                                     found["tools"])
             self.check_paths(pathlib.Path(scratch, "whole"))
 
     def check_paths(self, whole):
@@ -161,7 +166,10 @@ class Archives(unittest.TestCase):
         programs = sorted((self.root("tools") / "bin").iterdir())
         self.assertIn("k8s-sd", [path.name for path in programs])
         for program in programs:
-            self.assertRegex(self.output(program, "--version"), r"\d+\.\d+\.\d+\n$")
+            if program.name == "kubectl_complete-sd":
+                self.assertIn("why\n", self.output(program, ""))
+            else:
+                self.assertRegex(self.output(program, "--version"), r"\d+\.\d+\.\d+\n$")
 
     @unittest.skipUnless(shutil.which("dpkg-deb"), "dpkg-deb is not installed")
     def test_packages_have_the_same_files_and_their_dependencies(self):

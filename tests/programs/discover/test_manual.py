@@ -112,13 +112,19 @@ class Manual(unittest.TestCase):
                                      timeout=TIMEOUT, check=True).stdout.split()
             self.assertEqual(self.options(("kubectl-sd", command)), set(options) - {":0"})
 
-    def test_other_shells_accept_their_files(self):
-        for shell, pattern in (("zsh", "zsh/site-functions/*"),
-                               ("fish", "fish/vendor_completions.d/*")):
-            if not shutil.which(shell):
-                continue
-            for path in self.folder.glob(pattern):
-                subprocess.run([shell, "-n", str(path)], timeout=TIMEOUT, check=True)
+    def check_syntax(self, shell, pattern):
+        paths = sorted(self.folder.glob(pattern))
+        self.assertEqual(len(paths), 3)
+        for path in paths:
+            subprocess.run([shell, "-n", str(path)], timeout=TIMEOUT, check=True)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_accepts_its_files(self):
+        self.check_syntax("zsh", "zsh/site-functions/*")
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_accepts_its_files(self):
+        self.check_syntax("fish", "fish/vendor_completions.d/*")
 
 
 if __name__ == "__main__":

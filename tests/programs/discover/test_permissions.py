@@ -8,6 +8,7 @@ import socket
 import tempfile
 import unittest
 
+from cluster_profiles import simulated_hub
 from harness import file_with, run, running, simulated_cluster
 
 KUBECONFIG = """clusters: [{{name: k, cluster: {{server: 'https://127.0.0.1:1'}}}}]
@@ -81,6 +82,39 @@ class PrintRbac(unittest.TestCase):
         self.assertIn("list and watch ServiceMonitor objects in all namespaces: allowed",
                       result.stdout)
         self.assertIn("list and watch Secret objects in all namespaces: allowed", result.stdout)
+
+    def test_cluster_profiles_need_rights_on_the_hub(self):
+        text = self.printed("--cluster-profiles-namespace", "fleet")
+        self.assertEqual(text.splitlines()[0], "# What k8s-sd --cluster-profiles needs on the hub. "
+                         "Made by: discover --print-rbac --cluster-profiles")
+        self.assertIn('- {apiGroups: ["multicluster.x-k8s.io"], resources: ["clusterprofiles"], '
+                      'verbs: ["list", "watch"]}', text)
+        self.assertIn('resources: ["secrets"]', text)
+        self.assertIn('namespace: "fleet"', text)
+        self.assertNotIn("kind: ClusterRole\n", text)
+        self.assertNotIn('"pods"', text)
+        for arguments, remedy in (((), "needs --check or --print-rbac; k8s-sd discovers"),
+                                  (("--check", "--monitors"), "leave out --monitors")):
+            result = run("discover", "--cluster-profiles", "--role", "pod", *arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("--cluster-profiles: ", result.stderr)
+            self.assertIn(remedy, result.stderr)
+
+    def test_cluster_profiles_are_checked(self):
+        profiles = "list and watch ClusterProfile objects in the namespace fleet: "
+        with simulated_hub() as (hub, url):
+            arguments = ("discover", "--check", "--api-server", url, "--role", "pod",
+                         "--cluster-profiles-namespace", "fleet", "--timeout", "60")
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn(profiles + "allowed", result.stdout)
+            self.assertIn("Secret objects in the namespace fleet: allowed", result.stdout)
+            self.assertNotIn("pods", result.stdout)
+            hub.refused.add("clusterprofiles")
+            result = run(*arguments)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, "FAILED +" + profiles + ".*403")
+        self.assertIn("Secret objects in the namespace fleet: allowed", result.stdout)
 
     def test_monitors_of_victoriametrics_have_rights_of_their_own(self):
         dialect = ("--monitors", "--role", "pod", "--dialect", "victoriametrics")

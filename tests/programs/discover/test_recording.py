@@ -7,8 +7,11 @@ import os
 import re
 import signal
 import tempfile
+import time
 import unittest
+import urllib.request
 
+import harness
 from harness import TIMEOUT, JsonHandler, run, running, server_with, simulated_cluster
 
 
@@ -234,6 +237,38 @@ class Recordings(unittest.TestCase):
         with gzip.open(self.file + ".1", "rb") as file:
             self.assertTrue(file.read().endswith(b"\nend full\n"))
 
+    @unittest.skipUnless(os.path.exists(harness.command("k8s-sd", ())[0]),
+                         "built without k8s_sd::scrape")
+    def test_k8s_sd_goes_on_in_a_file_that_replays_alone(self):
+        BusyWatch.lists.clear()
+        log = []
+        with server_with(BusyWatch) as url, running(
+                "k8s-sd", "--role", "pod", "--api-server", url, "--listen", "127.0.0.1:0",
+                "--record", self.file, "--record-max-size", "1", "--record-keep",
+                "2") as program:
+            sd = program.line_with(r"^listens at (http://.*)$").group(1)
+            while not log or "the recording goes on in a new file" not in log[-1]:
+                log.append(program.log_line())
+                self.assertTrue(log[-1], log)
+            self.assertIn(f"the full one is now {self.file}.1", log[-1])
+            end = time.monotonic() + TIMEOUT
+            targets = ""
+            while '"two"' not in targets and time.monotonic() < end:
+                with urllib.request.urlopen(sd + "/sd/pod", timeout=TIMEOUT) as answer:
+                    targets = answer.read().decode()
+                time.sleep(0.05)
+            self.assertIn('"two"', targets)
+            self.assertEqual(program.signal(signal.SIGTERM), 0)
+        self.assertEqual(sorted(os.listdir(os.path.dirname(self.file))),
+                         ["recording.gz", "recording.gz.1"])
+        for file, pods in ((self.file + ".1", ["pod/a/one"]),
+                           (self.file, ["pod/a/one", "pod/a/two"])):
+            self.assertLess(os.path.getsize(file), 1048577)
+            result = run("discover", "--replay", file, "--output", "json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            diff = json.loads(result.stdout.splitlines()[0])
+            self.assertEqual([group["source"] for group in diff["updated"]], pods)
+
     def test_a_replay_until_a_moment_has_the_diffs_before_it(self):
         recorded = self.record()
         sizes = []
@@ -261,6 +296,17 @@ class Recordings(unittest.TestCase):
     def test_the_speed_of_a_replay_does_not_change_its_output(self):
         recorded = self.record()
         self.assertEqual(self.replay("--output", "json", "--speed", "20").stdout, recorded)
+
+    def test_a_slow_replay_takes_its_time(self):
+        self.record(diffs=2)
+        with gzip.open(self.file, "rt", encoding="latin-1") as file:
+            times = re.findall(r"^[cqbex] \d+ (\d+) \d+$", file.read(), re.MULTILINE)
+        recorded = int(times[-1]) / 1e6
+        self.assertGreater(recorded, 0.5)  # the simulated cluster changes once a second
+        begin = time.monotonic()
+        self.replay("--output", "quiet", "--speed", "0.5")
+        # With the speed of the recording, or any greater one, it would be over before.
+        self.assertGreater(time.monotonic() - begin, 0.9 * 2 * recorded)
 
     def test_unusable_files_and_options_are_said(self):
         for arguments, text in (

@@ -149,7 +149,9 @@ TEST_CASE("HttpServer: what is between and behind the chunks of a body is bounde
         return client.rest();
     };
     CHECK(answer("5;a=", std::string(1000, 'x')).starts_with("HTTP/1.1 413"));
-    CHECK(answer("0\r\n", "Trailer: x\r\n").starts_with("HTTP/1.1 413"));
+    // Newer versions of Beast count trailers as a part of the head.
+    const std::string refused = answer("0\r\n", "Trailer: x\r\n").substr(0, 12);
+    CHECK((refused == "HTTP/1.1 413" || refused == "HTTP/1.1 431"));
     // Long targets within the limit are accepted.
     Client client(server);
     for (int i = 0; i < 3; ++i) {

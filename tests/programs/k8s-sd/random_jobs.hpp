@@ -104,9 +104,11 @@ class RandomJobs {
         auto& configs = job.discovery.configs;
         const auto tied =
             rule(k8s_sd::RelabelAction::keep, {"__meta_kubernetes_node_name"}, "steady");
-        std::erase(rules, tied);
+        rules.erase_if([&](const k8s_sd::RelabelRule& rule) { return rule == tied; });
         if (!configs.front().attach_metadata.node || random_.one_in(2)) return;
-        rules.insert(rules.begin(), tied);
+        k8s_sd::RelabelRules with_tied{tied};
+        with_tied.append(rules);
+        rules = std::move(with_tied);
         // An unchanged discovery gets the new rules at once.
         std::erase_if(configs, [](const k8s_sd::DiscoveryConfig& config) {
             return config.role == k8s_sd::Role::pod && !config.attach_metadata.node;

@@ -27,7 +27,7 @@ AllocationViewPtr per_node(std::vector<k8s_sd_program::Collector> members, bool 
 /// A job with targets on these nodes; "" is none.
 struct Job {
     explicit Job(const std::vector<std::string>& nodes) : targets(config(), {}, metrics) {
-        targets.expect(std::vector<ProviderId>{1});
+        targets.expect({.needed = {1}});
         std::vector<LabelMap> labels;
         for (const std::string& node : nodes) {
             labels.push_back({{"__address__", "10.0.0." + std::to_string(labels.size()) + ":80"}});

@@ -63,7 +63,7 @@ class Web {
  public:
     explicit Web(ScrapeConfig config = web_job())
         : targets_(std::move(config), {}, metrics, &history) {
-        targets_.expect(std::vector<ProviderId>{1});
+        targets_.expect({.needed = {1}});
     }
     JobTargets* operator->() { return &targets_; }
 
@@ -306,23 +306,72 @@ TEST_CASE("JobTargets: targets that relabelling makes equal are one, and stay wh
 
 TEST_CASE("JobTargets: is complete for good once every provider has delivered its targets") {
     Web web;
-    web->expect(std::vector<ProviderId>{1, 2});
+    web->expect({.needed = {1, 2}});
     CHECK_FALSE(web->complete());
     web.put("pod/a", {at("x:1")});
     CHECK_FALSE(web->complete());
     web.deliver({.provider = 2});
     CHECK(web->complete());
-    web->expect(std::vector<ProviderId>{1, 2, 3});
+    web->expect({.needed = {1, 2, 3}});
     CHECK(web->complete());
 }
 
 TEST_CASE("JobTargets: a configuration that cannot be used never completes") {
     Web web;
-    web->expect(std::nullopt);
+    web->expect({.usable = false});
     web.put("pod/a", {at("x:1")});
     CHECK_FALSE(web->complete());
-    web->expect(std::vector<ProviderId>{1});
+    web->expect({.needed = {1}});
     CHECK(web->complete());
+}
+
+TEST_CASE(
+    "JobTargets: a job of several clusters may begin with one of them, once this is accepted") {
+    using Names = std::vector<std::string>;
+    Web web;
+    web->expect({.clusters = {{"blue", {1, 2}}, {"green", {3}}, {"red", {}, false}}});
+    web.put("pod/a", {at("x:1")});
+    CHECK(web->may_lack_clusters());
+    web->accept_missing_clusters();
+    CHECK_FALSE(web->complete());  // no cluster has all of its targets
+    CHECK(web->missing_clusters() == Names{"blue", "green", "red"});
+    web.deliver({.provider = 2});
+    CHECK(web->complete());
+    CHECK(web->missing_clusters() == Names{"green", "red"});
+    CHECK_FALSE(web->may_lack_clusters());
+    web.put("pod/c", {at("z:1")}, {}, 3);
+    CHECK(web->missing_clusters() == Names{"red"});
+    CHECK(web.text(ListForm::discovered) == list({R"({"targets":["x:1","z:1"],"labels":{}})"}));
+
+    // The targets of a replaced configuration stay until the new one has been listed.
+    web->expect({.clusters = {{"blue", {1, 2}}, {"green", {4}}, {"white", {5}}}});
+    CHECK(web->missing_clusters() == Names{"white"});
+    web->expect({.clusters = {{"blue", {1, 2}}, {"green", {6}}, {"white", {5}}}});
+    CHECK(web->missing_clusters() == Names{"white"});
+    web.deliver({.provider = 3, .last = true});
+    CHECK(web->missing_clusters() == Names{"green", "white"});
+    web->expect({.clusters = {{"blue", {1, 2}}}});
+    CHECK(web->missing_clusters().empty());
+}
+
+TEST_CASE("JobTargets: a single cluster, and targets from elsewhere, are always waited for") {
+    Web web;
+    web->expect({.clusters = {{"blue", {1, 2}}}});
+    CHECK_FALSE(web->may_lack_clusters());
+    web->accept_missing_clusters();
+    web.put("pod/a", {at("x:1")});
+    CHECK_FALSE(web->complete());
+
+    web->begin_anew();
+    web->expect({.needed = {2}, .clusters = {{"blue", {1}}, {"green", {3}}}});
+    web->accept_missing_clusters();
+    CHECK_FALSE(web->complete());
+    web.deliver({.provider = 2});
+    CHECK(web->complete());
+
+    web->begin_anew();
+    web->expect({.clusters = {{"blue", {4}, false}, {"green", {}, false}}});
+    CHECK_FALSE(web->may_lack_clusters());
 }
 
 TEST_CASE("JobTargets: a part of what a provider has is no list") {
@@ -339,10 +388,10 @@ TEST_CASE("JobTargets: a job that begins anew is complete with what it has, or w
     web.put("pod/a", {at("x:1")});
     web->begin_anew();
     CHECK_FALSE(web->complete());
-    web->expect(std::vector<ProviderId>{1});
+    web->expect({.needed = {1}});
     CHECK(web->complete());
     web->begin_anew();
-    web->expect(std::vector<ProviderId>{1, 2});
+    web->expect({.needed = {1, 2}});
     CHECK_FALSE(web->complete());
     web.deliver({.provider = 2});
     CHECK(web->complete());
@@ -350,7 +399,7 @@ TEST_CASE("JobTargets: a job that begins anew is complete with what it has, or w
 
 TEST_CASE("JobTargets: a job without any configuration is complete and empty") {
     Web web;
-    web->expect(std::vector<ProviderId>{});
+    web->expect({});
     CHECK(web->complete());
     CHECK(web.text(ListForm::discovered) == "[]\n");
 }
@@ -438,7 +487,7 @@ TEST_CASE("JobTargets: an interval that becomes the job's is left out, as a fres
 
 TEST_CASE("JobTargets: two clusters with objects of one name are both listed") {
     Web web;
-    web->expect(std::vector<ProviderId>{1, 2});
+    web->expect({.needed = {1, 2}});
     web.put("pod/a", {at("x:1")}, {}, 1);
     web.put("pod/a", {at("y:1")}, {}, 2);
     const std::string both = list({R"({"targets":["x:1","y:1"],"labels":{}})"});

@@ -1,9 +1,11 @@
 """Logs for machines: --log-format json and logfmt of k8s-sd and discover."""
 
 import json
+import pathlib
 import re
 import shlex
 import signal
+import tempfile
 import unittest
 
 from harness import file_with, run, running
@@ -81,6 +83,54 @@ class OfK8sSd(unittest.TestCase):
         result = run("k8s-sd", "--sim", "--log-format", "xml")
         self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr, "--log-format: .*text, json.*logfmt")
+
+
+class OfFollow(unittest.TestCase):
+    def first_warning(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder, \
+                running("k8s-sd", "follow", "http://127.0.0.1:1/sd/pods", "--write-dir", folder,
+                        *arguments) as program:
+            return program.log_line()
+
+    def test_lines_are_events(self):
+        event = json.loads(self.first_warning("--log-format", "json"))
+        self.assertEqual(list(event)[:4], KEYS)
+        self.assertRegex(event["time"], f"^{TIME}$")
+        self.assertEqual((event["level"], event["program"]), ("warning", "k8s-sd follow"))
+        self.assertIn("http://127.0.0.1:1/sd/pods", event["msg"])
+        event = read_logfmt(self.first_warning("--log-format", "logfmt", "--no-log-times"))
+        self.assertEqual(list(event), KEYS[1:])
+        self.assertEqual((event["level"], event["program"]), ("warning", "k8s-sd follow"))
+
+
+class OfThePage(unittest.TestCase):
+    """docs/guide/logs.md has the events of the code, with their levels and keys."""
+    ROOT = pathlib.Path(__file__).parents[3]
+    WRITTEN = re.compile(r'write\(\s*(?:k8s_sd::LogLevel::)?(\w+),(?:(?!write\().)*?'
+                         r'\{\{"event", "(\w+)"\}(.*?)\}\);', re.DOTALL)
+
+    def events_of_the_code(self):
+        events, named = {}, 0
+        for path in (self.ROOT / "src/programs").rglob("*.cpp"):
+            text = path.read_text(encoding="utf-8")
+            named += text.count('{"event", "')
+            for level, name, rest in self.WRITTEN.findall(text):
+                events[name] = (level, re.findall(r'\{"(\w+)",', rest))
+        self.assertEqual(len(events), named)
+        return events
+
+    def test_it_has_each_event_and_each_key(self):
+        page = (self.ROOT / "docs/guide/logs.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `(\w+)` \| (info|warning|error) \|(.*)\|$", page, re.MULTILINE)
+        listed = {name: (level, re.findall(r"`(\w+)`", keys)) for name, level, keys in rows}
+        events = self.events_of_the_code()
+        self.assertEqual(listed, events)
+        first = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ", page.partition("| Event |")[0],
+                           re.MULTILINE)
+        keys = {key for cell in first for key in re.findall(r"`(\w+)`", cell)}
+        used = {key for _, of_event in events.values() for key in of_event}
+        self.assertLessEqual(used | {"event", *KEYS}, keys)
+        self.assertLessEqual(keys, used | {"event", "resource", "namespace", "error", *KEYS})
 
 
 class OfDiscover(unittest.TestCase):

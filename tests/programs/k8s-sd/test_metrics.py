@@ -8,8 +8,10 @@ import re
 import shutil
 import sys
 import unittest
+import urllib.error
+import urllib.request
 
-from harness import JsonHandler, file_with, running, server_with, simulated_cluster
+from harness import TIMEOUT, JsonHandler, file_with, running, server_with, simulated_cluster
 from program_metrics import ROOT, Metrics, Rules
 
 sys.path.insert(0, str(ROOT / "tests/package/docs"))
@@ -39,7 +41,9 @@ class Page(unittest.TestCase):
         for name, help_text in re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE):
             found[name].append(help_text)
         self.assertEqual(set(known) - set(found),
-                         {"k8s_sd_bridge_certificate_end_timestamp_seconds"})  # without TLS
+                         {"k8s_sd_bridge_certificate_end_timestamp_seconds",  # without TLS
+                          "k8s_sd_bridge_cluster_profiles",  # without a hub
+                          "k8s_sd_bridge_cluster_profiles_failing"})
         for name, (kind, help_text) in found.items():
             self.assertEqual((kind, help_text), (known[name][0], known[name][2]), name)
         for name, labels, _ in samples:
@@ -125,6 +129,19 @@ class Alerts(Rules):
             pathlib.Path(config).write_text("scrape_configs: {", encoding="utf-8")
             samples = metrics.wait_for("k8s_sd_bridge_config_last_reload_successful", 0)
         self.assert_fire(samples, ["K8sSdConfigRefused"])
+
+    def test_with_clients_without_a_token(self):
+        with file_with("a-token-of-lists") as token, running(
+                "k8s-sd", "--sim", "--listen", "127.0.0.1:0", "--list-token-file",
+                token) as program:
+            metrics = Metrics(program)
+            metrics.wait_for("k8s_sd_bridge_job_complete", 1)
+            with self.assertRaises(urllib.error.HTTPError) as refusal:
+                urllib.request.urlopen(metrics.url + "/sd/pods", timeout=TIMEOUT)
+            refusal.exception.close()
+            self.assertEqual(refusal.exception.code, 401)
+            samples = metrics.wait_for("k8s_sd_bridge_refused_requests_total", 1)
+        self.assert_fire(samples, ["K8sSdClientsRefused"])
 
 
 if __name__ == "__main__":

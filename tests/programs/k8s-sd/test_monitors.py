@@ -47,6 +47,9 @@ class Serving(unittest.TestCase):
             ledger = states["ServiceMonitor payments/ledger"]
             self.assertIn("ledger-token", ledger["reason"])
             self.assertTrue(ledger["remedy"])
+            self.assertGreater(len(until(lambda: self.same_pages(server))), 2)
+            for wrong in ("limit=0", "limit=1001", "after=shop%2Fweb", "after=Pod%2Fshop%2Fweb"):
+                self.assertEqual(server.ask(f"/api/ui/monitors?{wrong}")[0], 400)
             jobs = until(lambda: self.configs(server, SHOP, NODES, API))
             self.assertNotIn(LEDGER, jobs)
             self.assertEqual(jobs[API]["basic_auth"]["password"], "<secret>")
@@ -133,6 +136,25 @@ class Serving(unittest.TestCase):
         """The answer once the targets of the job are complete."""
         server.ask(f"/sd/{job.replace('/', '%2F')}")
         return json.loads(server.ask(f"/api/ui/monitor?job={job.replace('/', '%2F')}")[2])
+
+    def same_pages(self, server):
+        """The names of all monitors, once no more of them arrive between the pages."""
+        by_one, at_once = ([(m["kind"], m["namespace"], m["name"])
+                            for m in self.pages(server, limit)] for limit in (1, 1000))
+        return at_once if by_one == at_once else None
+
+    def pages(self, server, limit):
+        """The monitors of all pages, in order."""
+        found, after = [], ""
+        while True:
+            status, _, body = server.ask(f"/api/ui/monitors?limit={limit}&after={after}")
+            self.assertEqual(status, 200)
+            page = json.loads(body)
+            self.assertLessEqual(len(page["monitors"]), limit)
+            found += page["monitors"]
+            if "next" not in page:
+                return found
+            after = page["next"].replace("/", "%2F")
 
     @staticmethod
     def known(server):

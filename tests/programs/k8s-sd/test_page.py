@@ -61,7 +61,8 @@ class Between:
 
     def __init__(self, port):
         self.port = port
-        self.instead = {}  # prefix of a path: (status, type, body), or a delay in seconds
+        # Prefix of a path: (status, type, body), or a delay in seconds. The longest prefix wins.
+        self.instead = {}
         between = self
 
         class Handler(JsonHandler):
@@ -84,8 +85,8 @@ class Between:
             handler.send_error(404)
             return
         body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
-        other = next((other for start, other in self.instead.items() if path.startswith(start)),
-                     None)
+        prefixes = [start for start in self.instead if path.startswith(start)]
+        other = self.instead[max(prefixes, key=len)] if prefixes else None
         # The page abandons some responses.
         with contextlib.suppress(OSError, http.client.HTTPException):
             if isinstance(other, tuple):
@@ -839,7 +840,9 @@ class PageWithTrouble(WithPage):
                  "[...row.children].map(cell => cell.innerText))")
         with self.simulated() as (between, page):
             def say(*servers):
-                between.say("/api/ui/health", {"now": 1e12 + 1000, "jobs": [],
+                job = {"job": "nodes", "synced": False, "configs": [],
+                       "missing_clusters": ["<b>green"]}
+                between.say("/api/ui/health", {"now": 1e12 + 1000, "jobs": [job],
                                                "servers": list(servers)})
             say(blue, green)
             page.press("7")
@@ -850,6 +853,7 @@ class PageWithTrouble(WithPage):
             self.assertIn("connection refused", second[1])
             self.assertNotIn("What to do", first[1])
             self.assertEqual([first[-1], second[2], second[-1]], ["0", "7", "4"])
+            self.assertIn("Listed without <b>green", page.js("byId('main').innerText"))
             self.assertEqual(page.js("document.querySelectorAll('[data-key=servers] td.bad').length"),
                              1)
             say(blue)  # one cluster has the table of its watches
@@ -872,7 +876,9 @@ class PageWithTrouble(WithPage):
             between.say("/api/ui/monitors", {
                 "enabled": True, "synced": True, "jobs": 2, "kinds": [kind],
                 "owner": {"known": True, "reason": "", "remedy": ""},
-                "monitors": [fine, empty, refused]})
+                "monitors": [fine, empty], "next": "ServiceMonitor/shop/empty"})
+            between.say("/api/ui/monitors?after=ServiceMonitor%2Fshop%2Fempty",
+                        {"monitors": [refused], "next": "ServiceMonitor/shop/empty"})
             between.say("/api/ui/status", {"version": "1", "jobs": [
                 job, {**job, "name": "serviceMonitor/shop/empty/0", "active": 0}],
                 "limits": {"page_rows": 1000, "query_bytes": 1000}})

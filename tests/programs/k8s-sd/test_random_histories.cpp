@@ -45,15 +45,17 @@ struct Service {
         : strand(boost::asio::make_strand(sim.context)),
           jobs(strand, sim.context.get_executor(), serve, metrics),
           allocator(strand, allocation),
-          routes(k8s_sd_program::routes(jobs, allocator, metrics,
-                                        {.metrics = [] { return std::string(); },
-                                         .trouble = [] { return std::string(); },
-                                         .idle_monitors = [] { return std::string(); },
-                                         .monitors = [] { return std::string(); },
-                                         .reload = [](const auto&, const auto&) {},
-                                         .executor = strand,
-                                         .page_directory = {},
-                                         .slow = {}})) {
+          routes(
+              k8s_sd_program::routes(jobs, allocator, metrics,
+                                     {.metrics = [] { return std::string(); },
+                                      .trouble = [] { return std::string(); },
+                                      .servers = [] { return std::vector<k8s_sd::ServerHealth>(); },
+                                      .idle_monitors = [] { return std::string(); },
+                                      .monitors = [](const auto&) { return std::string(); },
+                                      .reload = [](const auto&, const auto&) {},
+                                      .executor = strand,
+                                      .page_directory = {},
+                                      .slow = {}})) {
         k8s_sd::DiscoveryConfig server;
         server.api_server.url = sim.server.url();
         allocator.start(server);

@@ -57,7 +57,7 @@ TEST_CASE("ServedJob: targets that fail are reported with an example, and not to
     twice.source_labels = {"x"};
     twice.target_label = "x";
     twice.replacement = "$1$1";
-    config.relabel_configs.assign(24, twice);
+    config.relabel_configs = std::vector<k8s_sd::RelabelRule>(24, twice);
     const auto job = std::make_shared<ServedJob>(
         io.get_executor(), config, options, [] { return std::string(); }, metrics);
     k8s_sd::TargetGroupMaker maker;
@@ -94,4 +94,103 @@ TEST_CASE("ServedJob: targets that fail are reported with an example, and not to
     job->stop("the end");
     io.restart();
     io.run();
+}
+
+TEST_CASE("ServedJob: a job of several clusters starts after a time without those that are away") {
+    using namespace std::chrono_literals;
+    boost::asio::io_context io;
+    k8s_sd_program::ListMetrics metrics;
+    const auto clock = std::make_shared<k8s_sd::sim::ManualClock>();
+    std::string log;
+    k8s_sd_program::ServeOptions options;
+    options.clock = clock;
+    options.on_complete = [&](const std::string&, const auto&) { log += "complete "; };
+    options.on_missing_clusters = [&](const std::string&, const auto&, const auto& missing) {
+        for (const std::string& name : missing) log += "without " + name + " ";
+    };
+    k8s_sd::ScrapeConfig config;
+    config.job_name = "nodes";
+    std::shared_ptr<ServedJob> job;
+    const auto work = [&] {
+        io.restart();
+        io.poll();
+    };
+    const auto deliver = [&](k8s_sd::ProviderId provider) {
+        k8s_sd::JobDiff diff;
+        diff.providers.emplace_back().provider = provider;
+        diff.providers.back().diff.full = true;
+        job->apply(std::move(diff));
+        work();
+    };
+    const auto begin = [&] {
+        log.clear();
+        job = std::make_shared<ServedJob>(
+            io.get_executor(), config, options, [] { return std::string("waits"); }, metrics);
+        job->expect({.clusters = {{"blue", {1}}, {"green", {2}}}},
+                    [] { return std::string("; for green"); });
+        work();
+    };
+    const auto end = [&] {
+        job->stop("the end");
+        io.restart();
+        io.run();
+    };
+
+    SECTION("and says so; the others follow") {
+        begin();
+        deliver(1);
+        clock->advance(29s);
+        work();
+        CHECK_FALSE(job->complete());
+        CHECK(job->why_incomplete() == "waits; for green");
+        // Another configuration does not begin the time anew.
+        job->expect({.clusters = {{"blue", {1}}, {"green", {3}}}});
+        work();
+        clock->advance(1s);
+        work();
+        CHECK(job->complete());
+        CHECK(job->missing_clusters() == std::vector<std::string>{"green"});
+        CHECK(log == "without green ");
+        deliver(3);
+        CHECK(job->missing_clusters().empty());
+        CHECK(log == "without green complete ");
+        end();
+    }
+    SECTION("or with the first that is there later") {
+        begin();
+        clock->advance(1h);
+        work();
+        CHECK_FALSE(job->complete());
+        deliver(2);
+        CHECK(job->complete());
+        CHECK(log == "without blue ");
+        end();
+    }
+    SECTION("and waits for all of them again when it returns") {
+        begin();
+        deliver(1);
+        clock->advance(30s);
+        work();
+        CHECK(job->complete());
+        job->leave("gone");
+        job->expect({.clusters = {{"blue", {1}}, {"green", {2}}}});
+        job->come_back();
+        work();
+        CHECK_FALSE(job->complete());
+        clock->advance(30s);
+        work();
+        CHECK(job->complete());
+        end();
+    }
+    SECTION("but not without a limit") {
+        options.start_without_clusters.reset();
+        begin();
+        deliver(1);
+        clock->advance(1h);
+        work();
+        CHECK_FALSE(job->complete());
+        deliver(2);
+        CHECK(log == "complete ");
+        end();
+    }
 }

@@ -1,9 +1,13 @@
 #include "jobs/served_jobs.hpp"
+#include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +19,7 @@ using k8s_sd_program::ServedJob;
 using k8s_sd_program::ServedJobs;
 using k8s_sd_program::ServeMetrics;
 using k8s_sd_program::ServeOptions;
+using k8s_sd_program::UnusableClusters;
 
 namespace {
 
@@ -30,13 +35,21 @@ class Jobs {
     static k8s_sd::ScrapeJob job(const std::string& name, std::vector<std::string> targets) {
         k8s_sd::ScrapeJob job;
         job.scrape.job_name = job.discovery.name = name;
-        job.discovery.static_configs = {{.targets = std::move(targets)}};
+        if (!targets.empty()) job.discovery.static_configs = {{.targets = std::move(targets)}};
         return job;
     }
     void apply(std::vector<k8s_sd::ScrapeJob> all) {
         k8s_sd::ScrapeConfigFile file;
         file.jobs = std::move(all);
         jobs.apply(file);
+    }
+    /// One job that wants all clusters of a hub.
+    void apply(k8s_sd::ScrapeJob job, UnusableClusters clusters) {
+        clusters.jobs.insert(job.scrape.job_name);
+        k8s_sd::ScrapeConfigFile file;
+        file.jobs = {std::move(job)};
+        jobs.apply(file, {}, clusters);
+        work();
     }
     static k8s_sd::MonitorJobPtr monitor(const std::string& name,
                                          std::vector<std::string> targets) {
@@ -181,4 +194,66 @@ TEST_CASE("ServedJobs: a job of a monitor that leaves and returns has its target
     all.jobs.change({.updated = {Jobs::monitor("a", {"a:1"})}});
     CHECK(all.list("a").find("a:1") != std::string::npos);
     CHECK(all.jobs.not_ready().empty());
+}
+
+TEST_CASE("ServedJobs: the reasons of a thousand incomplete jobs cost a pass over the jobs") {
+    constexpr int count = 1'000;
+    Jobs all;
+    std::vector<k8s_sd::ScrapeJob> jobs;
+    for (int i = 0; i < count; ++i) jobs.push_back(Jobs::job("j" + std::to_string(i), {"x:1"}));
+    all.apply(std::move(jobs));
+    std::string not_ready;
+    std::size_t incomplete = 0;
+    // An allocation beyond these throws.
+    k8s_sd::test::allocations_left = 100L * count;
+    try {
+        not_ready = all.jobs.not_ready();
+        incomplete = all.jobs.incomplete().size();
+    } catch (const std::bad_alloc&) {
+        not_ready.clear();
+    }
+    k8s_sd::test::allocations_left = -1;
+    CHECK(std::count(not_ready.begin(), not_ready.end(), '\n') == count);
+    CHECK(incomplete == count);
+}
+
+TEST_CASE("ServedJobs: without a ClusterProfile a job is not complete") {
+    constexpr const char* reason =
+        "job a has not been discovered completely yet; the hub has no ClusterProfile that is "
+        "selected";
+    Jobs all;
+    all.apply(Jobs::job("a", {}), {});
+    CHECK(all.list("a") == reason);
+    CHECK(all.jobs.not_ready() == std::string(reason) + "\n");
+    CHECK(all.jobs.failed().empty());
+    // A list that was complete becomes empty.
+    all.apply(Jobs::job("a", {"x:1"}), {});
+    CHECK(all.list("a").find("x:1") != std::string::npos);
+    all.apply(Jobs::job("a", {}), {});
+    CHECK(all.list("a") == "[]\n");
+    CHECK(all.jobs.not_ready().empty());
+}
+
+TEST_CASE("ServedJobs: while clusters are replaced a job is not complete with its other targets") {
+    Jobs all;
+    const auto why = [] { return std::string("the clusters of the hub change"); };
+    all.apply(Jobs::job("a", {"x:1"}), {.why_unknown = why});
+    CHECK(all.jobs.not_ready() ==
+          "job a has not been discovered completely yet; the clusters of the hub change\n");
+}
+
+TEST_CASE("ServedJobs: problems of any number of clusters make a bounded, printable text") {
+    UnusableClusters clusters;
+    clusters.problems["fleet/c00"] = "bad \x1b[1m\nnews";
+    for (int i = 10; i < 60; ++i)
+        clusters.problems["fleet/c" + std::to_string(i)] = std::string(10'000, 'x');
+    Jobs all;
+    all.apply(Jobs::job("a", {}), clusters);
+    const std::string text = all.jobs.not_ready();
+    CHECK(text.size() < 20 * 2'100);
+    CHECK(text.find('\x1b') == std::string::npos);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+    CHECK(text.find("; cluster fleet/c28: xxx") != std::string::npos);
+    CHECK(text.find("fleet/c29") == std::string::npos);
+    CHECK(text.find("...; and 31 more\n") != std::string::npos);
 }

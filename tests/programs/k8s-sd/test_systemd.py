@@ -43,6 +43,18 @@ SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
 SystemCallErrorNumber=EPERM"""
+# Of the unit of k8s-sd.
+SERVICE = """Type=notify
+NotifyAccess=main
+Restart=always
+RestartPreventExitStatus=2
+WatchdogSec=30
+TimeoutStartSec=60
+TimeoutStopSec=30
+LimitNOFILE=65536
+StateDirectory=k8s-sd
+StateDirectoryMode=0700
+UMask=0077"""
 JOBS = "scrape_configs: [{job_name: pods, kubernetes_sd_configs: [{role: pod}]}]\n"
 
 
@@ -153,6 +165,13 @@ class Units(unittest.TestCase):
             further = {key for key in found if re.match(
                 r"Protect|Private|Restrict(?!Prevent)|SystemCall|Capab|Ambient|MemoryDeny", key)}
             self.assertLessEqual(further, known)
+
+    def test_the_service_manager_supervises_k8s_sd(self):
+        found = unit("k8s-sd.service")
+        for line in SERVICE.split("\n"):
+            key, _, value = line.partition("=")
+            with self.subTest(key=key):
+                self.assertEqual(found.get(key), [value])
 
 
 if __name__ == "__main__":

@@ -49,3 +49,17 @@ TEST_CASE("Turns: a call may request another one, and the end of the owner drops
     context.run();
     CHECK(order == "acdb");
 }
+
+TEST_CASE("Turns: a call that continues comes before all that wait") {
+    asio::io_context context;
+    const auto turns = std::make_shared<Turns>();
+    std::string order;
+    const std::weak_ptr owner = turns;
+    turns->request(context.get_executor(), owner, [&] {
+        order += 'a';
+        turns->request_first(context.get_executor(), owner, [&] { order += 'A'; });
+    });
+    turns->request(context.get_executor(), owner, [&] { order += 'b'; });
+    context.run();
+    CHECK(order == "aAb");
+}

@@ -4,8 +4,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -112,6 +114,69 @@ TEST_CASE("MonitorTable: a monitor whose Secret makes the value of its class unu
     CHECK(t.reason().empty());
     CHECK(t.state() == MonitorState::accepted);
     CHECK(t.table.jobs().size() == 3);
+}
+
+TEST_CASE("MonitorTable: a monitor that changes all the time does not delay Secrets of others") {
+    const auto monitor = [](const std::string& name, std::string_view spec) {
+        auto object = std::make_shared<Generic>();
+        object->metadata.namespace_ = "a";
+        object->metadata.name = name;
+        object->content["spec"] = boost::json::parse(spec);
+        return object;
+    };
+    MonitorTable table({});
+    table.set_owner(owner_of_services());
+    ObjectDiff<Generic> diff;
+    diff.full = true;
+    diff.added.push_back(monitor("busy", R"({"selector": {}, "endpoints": [{"port": "b"}]})"));
+    diff.added.push_back(monitor("web", R"({"selector": {}, "endpoints": [
+        {"port": "a", "authorization": {"credentials": {"name": "S", "key": "k"}}}]})"));
+    table.apply(MonitorKind::service_monitor, diff);
+    for (int i = 0; i < 5; ++i) {
+        table.work(32);
+        ObjectDiff<Generic> change;
+        const std::string port = "b" + std::to_string(i);
+        change.changed.push_back(
+            {nullptr,
+             monitor("busy", R"({"selector": {}, "endpoints": [{"port": ")" + port + R"("}]})")});
+        table.apply(MonitorKind::service_monitor, change);
+    }
+    CHECK(table.take_watch_changes().begin == std::vector{secret_s});
+}
+
+TEST_CASE("MonitorTable: the pages of its objects have each of them once") {
+    MonitorTable table({});
+    for (const MonitorKind kind : {MonitorKind::service_monitor, MonitorKind::probe}) {
+        ObjectDiff<Generic> diff;
+        diff.full = true;
+        for (const char* ns : {"a", "b"}) {
+            for (const char* name : {"x", "y", "z"}) {
+                auto object = std::make_shared<Generic>();
+                object->metadata.namespace_ = ns;
+                object->metadata.name = name;
+                diff.added.push_back(std::move(object));
+            }
+        }
+        table.apply(kind, diff);
+    }
+    table.set_owner(owner_of_services());
+    const auto all = table.objects(std::nullopt, 100);
+    REQUIRE(all.size() == 12);
+    for (const std::size_t size : {1U, 5U, 12U, 13U}) {
+        std::vector<MonitorObjectStatus> pages;
+        std::optional<MonitorName> after;
+        for (auto page = table.objects(after, size); !page.empty();
+             page = table.objects(after, size)) {
+            CHECK(page.size() <= size);
+            after = {page.back().kind, page.back().object_namespace, page.back().name};
+            pages.insert(pages.end(), page.begin(), page.end());
+        }
+        CHECK(pages == all);
+    }
+    // One that is gone still has a place.
+    const auto rest = table.objects(MonitorName{MonitorKind::service_monitor, "b", "yy"}, 1);
+    REQUIRE(rest.size() == 1);
+    CHECK(rest.front() == all[5]);
 }
 
 TEST_CASE("MonitorTable: the shard and the node replace placeholders") {

@@ -307,7 +307,7 @@ TEST_CASE("RelabelLimits: a target beyond a limit fails, and says why") {
     ScrapeConfig config;
     config.job_name = "web";
     config.relabel_configs = {{.source_labels = {"__meta_keep"}, .target_label = "keep"}};
-    config.relabel_configs.insert(config.relabel_configs.end(), 30, doubling);
+    config.relabel_configs.append(std::vector<RelabelRule>(30, doubling));
     TargetBuilder builder(config);
     TargetGroupMaker maker;
     const auto group = maker.make("a", {{"__meta_keep", "1"}},

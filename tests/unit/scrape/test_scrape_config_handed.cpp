@@ -280,7 +280,7 @@ scrape_configs:
 )yaml";
     const ScrapeConfigFile file = parse(yaml, {.dialect = V});
     REQUIRE(file.jobs.size() == 2);
-    const auto targets = [](const std::vector<RelabelRule>& rules) {
+    const auto targets = [](const RelabelRules& rules) {
         std::vector<std::string> labels;
         for (const RelabelRule& rule : rules) labels.push_back(rule.target_label + rule.regex);
         return labels;

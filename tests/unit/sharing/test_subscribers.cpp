@@ -54,6 +54,20 @@ TEST_CASE("Subscribers: a change reaches the active views of its selections, and
     CHECK(subscribers.any_of([&](const View& view) { return &view == &inactive; }));
 }
 
+TEST_CASE("Subscribers: the number of a selection costs nothing, however large it is") {
+    Subscribers<View> subscribers;
+    View far{std::size_t{1} << 60};
+    subscribers.add(far, far.selection);
+    subscribers.set_active(far, far.selection);
+    CHECK(called_for(subscribers, ViewSet()).empty());
+    Views each;
+    subscribers.for_each_active([&](View& view) { each.insert(&view); });
+    CHECK(each == Views{&far});
+    subscribers.remove(far, far.selection);
+    CHECK(subscribers.empty());
+    CHECK_FALSE(subscribers.any_of([](const View&) { return true; }));
+}
+
 TEST_CASE("Subscribers: random views that come and go, also during calls") {
     std::mt19937 random(1);
     std::map<std::size_t, View> views;

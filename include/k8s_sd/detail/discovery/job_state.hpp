@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,8 +28,9 @@ class ProviderSubscription {
         going        ///< removed, but the host has not been notified yet
     };
 
-    ProviderSubscription(JobState& job, std::shared_ptr<Provider> provider)
-        : job_(job), provider_(std::move(provider)) {
+    /// \param cluster  its name; empty: none
+    ProviderSubscription(JobState& job, std::shared_ptr<Provider> provider, std::string cluster)
+        : job_(job), provider_(std::move(provider)), cluster_(std::move(cluster)) {
         provider_->add(*this);
     }
     ~ProviderSubscription() {
@@ -39,6 +42,7 @@ class ProviderSubscription {
 
     JobState& job() const noexcept { return job_; }
     const std::shared_ptr<Provider>& provider() const noexcept { return provider_; }
+    const std::string& cluster() const noexcept { return cluster_; }
     /// Whether its groups belong to the job's state.
     bool counts() const noexcept { return standing != Standing::going && provider_->ready(); }
     /// Whether its targets have been delivered to the host.
@@ -99,6 +103,7 @@ class ProviderSubscription {
 
     JobState& job_;
     const std::shared_ptr<Provider> provider_;
+    const std::string cluster_;
     bool delivered_ = false;
     std::shared_ptr<const PendingChanges> pending_;  // null: nothing was delivered, or filtered_
     std::unique_ptr<FilteredChanges> filtered_;      // null: no filter
@@ -117,6 +122,7 @@ class JobState {
         std::shared_ptr<Provider> provider{};              ///< null: it is unusable
         std::shared_ptr<const ProviderConfig> unusable{};  ///< else null: it takes much memory
         std::string problem{};                             ///< why it is unusable
+        std::string cluster{};                             ///< its name; empty: none
         /// It replaces other configurations; these remain until it has been listed.
         bool awaited = false;
     };
@@ -169,10 +175,14 @@ class JobState {
  private:
     std::optional<TimePoint> supersede_end(const ProviderSubscription&) const;
     void take_standing(bool added, TimePoint now);
+    void end_clusters_of(const std::vector<ProviderEntry>& previous);
     bool uses(const Provider&) const;
     bool subscribes_to(const Provider&) const;
     const ProviderEntry* find_same(const ProviderEntry&) const;
     bool adopt(std::vector<ProviderEntry>&) const;
+    /// By the names of its clusters, whether one of their configurations is awaited; with an empty
+    /// name: whether any is. The keys live as long as the configurations.
+    std::unordered_map<std::string_view, bool> awaited_clusters() const;
     void release_superseded();
 
     const std::string name_;

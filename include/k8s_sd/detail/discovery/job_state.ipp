@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/groups/full_diff.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -70,14 +71,16 @@ void ProviderSubscription::end_filter() {
 void JobState::configure(std::vector<ProviderEntry> entries, const TargetFilter& filter,
                          const Times& times, TimePoint now) {
     const bool added = adopt(entries);
-    entries_ = std::move(entries);
+    entries_.swap(entries);
     pace_.set_interval(times.interval);
     supersede_timeout_ = times.supersede_timeout;
     ended_ = false;
     take_standing(added, now);
+    if (!added) end_clusters_of(entries);
     for (const ProviderEntry& entry : entries_) {
         if (!entry.provider || subscribes_to(*entry.provider)) continue;
-        subscriptions_.push_back(std::make_unique<ProviderSubscription>(*this, entry.provider));
+        subscriptions_.push_back(
+            std::make_unique<ProviderSubscription>(*this, entry.provider, entry.cluster));
     }
     // Other providers keep their filter until they are removed.
     for (const auto& subscription : subscriptions_) {
@@ -110,6 +113,19 @@ void JobState::take_standing(bool added, TimePoint now) {
     }
     if (!undelivered_gone) return;
     for (const auto& subscription : subscriptions_) subscription->supersede_again();
+}
+
+// Nothing replaces the targets of clusters without any configuration now.
+void JobState::end_clusters_of(const std::vector<ProviderEntry>& previous) {
+    using enum ProviderSubscription::Standing;
+    std::unordered_set<std::string_view> gone;
+    for (const ProviderEntry& entry : previous) gone.insert(entry.cluster);
+    for (const ProviderEntry& entry : entries_) gone.erase(entry.cluster);
+    gone.erase(std::string_view());
+    for (const auto& subscription : subscriptions_) {
+        if (subscription->standing == superseded && gone.contains(subscription->cluster()))
+            subscription->standing = going;
+    }
 }
 
 // Sets `awaited` of each entry; returns whether any entry is new.
@@ -154,18 +170,35 @@ void JobState::on_ready(const Provider& provider) {
     release_superseded();
 }
 
+std::unordered_map<std::string_view, bool> JobState::awaited_clusters() const {
+    constexpr std::string_view all;
+    std::unordered_map<std::string_view, bool> awaited{{all, false}};
+    for (const ProviderEntry& entry : entries_) {
+        for (const std::string_view name : {all, std::string_view(entry.cluster)}) {
+            bool& any = awaited[name];
+            any = any || entry.awaited;
+        }
+    }
+    return awaited;
+}
+
 void JobState::release_superseded() {
     using enum ProviderSubscription::Standing;
-    const auto is_superseded = [](const auto& subscription) {
-        return subscription->standing == superseded;
-    };
-    const auto is_awaited = [](const ProviderEntry& entry) { return entry.awaited; };
-    if (std::none_of(subscriptions_.begin(), subscriptions_.end(), is_superseded)) {
-        for (ProviderEntry& entry : entries_) entry.awaited = false;
-    } else if (std::none_of(entries_.begin(), entries_.end(), is_awaited)) {
-        for (const auto& subscription : subscriptions_) {
-            if (is_superseded(subscription)) subscription->standing = going;
+    bool any_left = false;
+    std::unordered_map<std::string_view, bool> clusters;  // made once, if needed
+    for (const auto& subscription : subscriptions_) {
+        if (subscription->standing != superseded) continue;
+        if (clusters.empty()) clusters = awaited_clusters();
+        // A cluster that is away does not keep the replaced targets of others.
+        const auto own = clusters.find(subscription->cluster());
+        if (own == clusters.end() ? clusters.at({}) : own->second) {
+            any_left = true;
+        } else {
+            subscription->standing = going;
         }
+    }
+    if (!any_left) {
+        for (ProviderEntry& entry : entries_) entry.awaited = false;
     }
     std::erase_if(subscriptions_, [](const auto& subscription) { return subscription->idle(); });
 }

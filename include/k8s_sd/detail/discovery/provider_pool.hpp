@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <variant>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -28,6 +29,8 @@ class ProviderPool {
                                          const std::weak_ptr<Provider::Observer>& observer) {
         JobState::ProviderEntry entry;
         entry.origin = origin_of(config);
+        if (const auto* discovery = std::get_if<DiscoveryConfig>(&config))
+            entry.cluster = discovery->cluster.name;
         try {
             entry.provider = provider_of(config, observer);
         } catch (const ConfigError& e) {

@@ -40,6 +40,13 @@ class Turns {
         waiting_.push_back(std::move(call));
         post_next(strand, owner);
     }
+    /// Before all waiting calls.
+    template <class Owner>
+    void request_first(const boost::asio::any_io_executor& strand,
+                       const std::weak_ptr<Owner>& owner, std::function<void()> call) {
+        waiting_.push_front(std::move(call));
+        post_next(strand, owner);
+    }
 
  private:
     template <class Owner>

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,7 +73,9 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
     void update(bool in_turn);
     void update(RoleState&, bool in_turn);
     void update_soon();
-    void update_in_turn();
+    std::function<void()> turn();
+    void wait_for_turn();
+    void continue_turn();
 
     const std::shared_ptr<SharedWatches> shared_;
     const GroupView view_;

@@ -124,9 +124,9 @@ void GroupWatcherImpl::update(RoleState& state, bool in_turn) {
     RoleGroups& groups = *state.groups;
     if (!watches_.synced(state.needed)) return;
     if (state.ready && !groups.dirty()) return;
-    if (!state.ready && !in_turn && groups.has_other_views()) return update_in_turn();
+    if (!state.ready && !in_turn && groups.has_other_views()) return wait_for_turn();
     const std::vector<GroupChange> changes = groups.update(groups_per_handler);
-    if (groups.dirty()) update_soon();
+    if (groups.dirty()) in_turn && !state.ready ? continue_turn() : update_soon();
     const bool overfull_changed = groups.take_overfull_change();
     if (state.ready) {
         if (!changes.empty())
@@ -144,13 +144,21 @@ void GroupWatcherImpl::update_soon() {
                          [](GroupWatcherImpl& self) { self.update(false); });
 }
 
-void GroupWatcherImpl::update_in_turn() {
+std::function<void()> GroupWatcherImpl::turn() {
+    return if_alive(weak_from_this(), [](GroupWatcherImpl& self) {
+        self.waits_ = false;
+        self.update(true);
+    });
+}
+
+void GroupWatcherImpl::wait_for_turn() {
     if (std::exchange(waits_, true)) return;
-    making_->turns.request(strand(), std::weak_ptr(making_),
-                           if_alive(weak_from_this(), [](GroupWatcherImpl& self) {
-                               self.waits_ = false;
-                               self.update(true);
-                           }));
+    making_->turns.request(strand(), std::weak_ptr(making_), turn());
+}
+
+void GroupWatcherImpl::continue_turn() {
+    if (std::exchange(waits_, true)) return;
+    making_->turns.request_first(strand(), std::weak_ptr(making_), turn());
 }
 
 void GroupWatcherImpl::on_status() {

@@ -133,6 +133,7 @@ class RoleGroups final : private Lookup {
         const Asked* asked() const noexcept { return const_cast<GroupEntry*>(this)->asked(); }
         Graph::Dependencies& dependencies() noexcept { return asked()->objects; }
     };
+    static_assert(sizeof(GroupEntry) <= 24);
     /// The entry of a role with look-ups.
     struct AskingEntry : GroupEntry {
         explicit AskingEntry(ObjectPtr main) : GroupEntry(std::move(main)) { may_ask = true; }

@@ -205,8 +205,9 @@ void RoleGroups::remember_lookups(GroupEntry& entry) {
     const std::vector<std::uint32_t>& begins = generation_.begins;
     const bool parts_ask = !begins.empty() && begins.front() != asked.size();
     if (!entry.asked()) {
-        if (asked.empty()) return;
-        assert(entry.may_ask);
+        // A role that looks up another kind names it in add_needed_kinds().
+        assert(asked.empty() || entry.may_ask);
+        if (asked.empty() || !entry.may_ask) return;
         static_cast<AskingEntry&>(entry).asked = std::make_unique<Asked>();
     }
     std::unique_ptr<PartLookups>& of_parts = entry.asked()->of_parts;

@@ -74,9 +74,18 @@ enum class Unselected : std::uint8_t {
 Unselected selection(const MonitorOwner&, MonitorKind, std::string_view object_namespace,
                      const MonitorLabels& object_labels, const MonitorLabels& namespace_labels);
 
+/// The parts of a monitor that its jobs are made of.
+struct MonitorParts {
+    std::string_view object_namespace{};
+    std::string_view name{};
+    bool is_ending = false;                    ///< it has a deletionTimestamp
+    const boost::json::value* spec = nullptr;  ///< null: absent
+};
+
 /// Validates a selected monitor and makes its jobs.
-/// \param object  a monitor as the API server sends it; only `metadata.name`,
-///                `metadata.namespace` and `spec` matter
+Generation generate(const MonitorOwner&, MonitorKind, const MonitorParts&, const MonitorOptions&,
+                    const ReferenceSource&);
+/// The same for a monitor as the API server sends it.
 Generation generate(const MonitorOwner&, MonitorKind, const boost::json::value& object,
                     const MonitorOptions&, const ReferenceSource&);
 

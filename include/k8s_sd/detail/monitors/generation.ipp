@@ -57,26 +57,24 @@ bool JobList::add(std::string origin, JobObject config, const ObjectView& at) {
     return true;
 }
 
-Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::json::value& object,
+Generation generate(const MonitorOwner& owner, MonitorKind kind, const MonitorParts& monitor,
                     const MonitorOptions& options, const ReferenceSource& source) {
     Faults faults;
     References references(source);
     PatternBudget patterns(monitor_pattern_limits());
-    const ObjectView view(&object, "", faults);
-    const ObjectView metadata = view["metadata"];
     const JobContext context{.owner = owner,
                              .options = options,
                              .references = references,
                              .faults = faults,
                              .patterns = patterns,
                              .kind = kind,
-                             .object_namespace = std::string(metadata.text("namespace")),
-                             .name = std::string(metadata.text("name"))};
+                             .object_namespace = std::string(monitor.object_namespace),
+                             .name = std::string(monitor.name)};
     JobList jobs;
     // VictoriaMetrics' operator leaves out objects on their way out.
-    const bool ends = owner.vm && metadata.has("deletionTimestamp");
+    const bool is_left_out = owner.vm && monitor.is_ending;
     // Paths begin below `spec`, as in the messages of the operator.
-    if (!ends) make_jobs(view["spec"].as_root(), context, jobs);
+    if (!is_left_out) make_jobs(ObjectView(monitor.spec, "", faults), context, jobs);
 
     if (references.exhausted()) {
         faults.add("the Secrets and ConfigMaps in the jobs of this object are larger than 32 MiB",
@@ -88,6 +86,22 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
                       .bytes = jobs.bytes(),
                       .is_too_large = references.exhausted() || jobs.is_too_large()};
     if (!result.refusal) result.jobs = jobs.take();
+    return result;
+}
+
+Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::json::value& object,
+                    const MonitorOptions& options, const ReferenceSource& source) {
+    Faults faults;
+    const ObjectView metadata = ObjectView(&object, "", faults)["metadata"];
+    const boost::json::object* const members = object.if_object();
+    const MonitorParts parts{.object_namespace = metadata.text("namespace"),
+                             .name = metadata.text("name"),
+                             .is_ending = metadata.has("deletionTimestamp"),
+                             .spec = members ? members->if_contains("spec") : nullptr};
+    Generation result = generate(owner, kind, parts, options, source);
+    if (faults.none()) return result;
+    result.refusal = faults.first();
+    result.jobs.clear();
     return result;
 }
 

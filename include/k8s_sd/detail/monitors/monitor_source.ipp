@@ -19,6 +19,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -102,7 +104,12 @@ class MonitorSource::Impl final : public detail::RunState {
     }
     std::vector<MonitorObjectStatus> objects() const {
         const std::lock_guard lock(mutex_);
-        return table_.objects();
+        return table_.objects(std::nullopt, std::numeric_limits<std::size_t>::max());
+    }
+    std::vector<MonitorObjectStatus> objects(const std::optional<MonitorName>& after,
+                                             std::size_t max) const {
+        const std::lock_guard lock(mutex_);
+        return table_.objects(after, max);
     }
     std::optional<MonitorObjectStatus> object(MonitorKind kind, std::string_view ns,
                                               std::string_view name) const {
@@ -593,6 +600,10 @@ void MonitorSource::cancel() noexcept {
 std::vector<MonitorJobPtr> MonitorSource::jobs() const { return impl_->jobs(); }
 MonitorStatus MonitorSource::status() const { return impl_->status(); }
 std::vector<MonitorObjectStatus> MonitorSource::objects() const { return impl_->objects(); }
+std::vector<MonitorObjectStatus> MonitorSource::objects(const std::optional<MonitorName>& after,
+                                                        std::size_t max) const {
+    return impl_->objects(after, max);
+}
 std::optional<MonitorObjectStatus> MonitorSource::object(MonitorKind kind,
                                                          std::string_view object_namespace,
                                                          std::string_view name) const {

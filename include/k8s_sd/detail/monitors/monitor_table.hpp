@@ -1,7 +1,6 @@
 #pragma once
 
 #include "k8s_sd/api/namespace.hpp"
-#include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
 #include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/references.hpp"
 #include "k8s_sd/detail/monitors/room.hpp"
@@ -69,7 +68,8 @@ class MonitorTable {
     bool has_work() const noexcept {
         return !marked_.empty() || references_changed_ || room_changed_;
     }
-    /// Makes the jobs of up to `max` marked monitors.
+    /// Makes the jobs of up to `max` marked monitors. What concerns all monitors is done by calls
+    /// without any, so that changed jobs need not wait for it.
     void work(std::size_t max);
     /// Whether a monitor or the owner waits for a Secret or ConfigMap.
     bool waits() const noexcept { return !waiting_.empty(); }
@@ -96,7 +96,9 @@ class MonitorTable {
 
     std::vector<MonitorJobPtr> jobs() const;
     void add_status(MonitorStatus&) const;
-    std::vector<MonitorObjectStatus> objects() const;
+    /// Up to `max` of those after a monitor. \param after  nullopt: from the first one
+    std::vector<MonitorObjectStatus> objects(const std::optional<MonitorName>& after,
+                                             std::size_t max) const;
     std::optional<MonitorObjectStatus> object(MonitorKind, std::string_view ns,
                                               std::string_view name) const;
 
@@ -112,7 +114,6 @@ class MonitorTable {
 
     struct Job {
         MonitorJobPtr job{};
-        Digest digest{};  ///< of its configuration and of `global`
         std::size_t bytes = 0;
         std::vector<SharedRulePtr> rules{};  ///< for the host, which compiles the same
     };
@@ -168,7 +169,7 @@ class MonitorTable {
     std::optional<MonitorRefusal> make_jobs(const Key&, const Entry&,
                                             const std::vector<GeneratedJob>&,
                                             std::vector<Job>& jobs);
-    Job make_job(const std::string& object, const GeneratedJob&);
+    MonitorJobPtr make_job(const std::string& object, const GeneratedJob&);
     void adapt(ScrapeJob&) const;
     void set_valid(const Key&, Entry&, std::vector<Job>);
     void set(const Key&, Entry&, MonitorState, MonitorRefusal, std::vector<Job>);
@@ -203,6 +204,8 @@ class MonitorTable {
     MonitorRoom needed_{.jobs = 0, .bytes = 0};  ///< for the jobs of all valid monitors
     MonitorRoom used_{.jobs = 0, .bytes = 0};    ///< by the present jobs
     bool room_changed_ = false;
+    /// admit() or share_out() has waited for changes.
+    bool put_off_ = false;
     std::set<Key> waiting_;                                        ///< for a Secret or ConfigMap
     std::map<std::string, MonitorJobPtr, std::less<>> current_;    ///< by the job's name
     std::map<std::string, MonitorJobPtr, std::less<>> delivered_;  ///< the same

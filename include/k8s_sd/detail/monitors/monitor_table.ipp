@@ -90,7 +90,7 @@ std::vector<SharedRulePtr> compile_rules(const ScrapeJob& job, PatternBudget& pa
     const RelabelOptions options = relabel_options(job.scrape);
     std::vector<SharedRulePtr> all;
     all.reserve(job.scrape.relabel_configs.size() + job.scrape.metric_relabel_configs.size());
-    const auto compile = [&](const char* where, const std::vector<RelabelRule>& rules) {
+    const auto compile = [&](const char* where, const RelabelRules& rules) {
         for (std::size_t i = 0; i < rules.size(); ++i) {
             try {
                 all.push_back(shared_rule(rules[i], options, patterns));
@@ -361,15 +361,20 @@ void MonitorTable::mark_all() {
 // --- work ----------------------------------------------------------------------------------------
 
 void MonitorTable::work(std::size_t max) {
+    const bool is_due = marked_.empty() || put_off_;
     for (; max > 0 && !marked_.empty(); --max) {
         // The owner comes first.
         const Key key = marked_.extract(marked_.begin()).value();
         const auto entry = entries_.find(key);
         if (entry != entries_.end()) update(key, entry->second);
     }
-    // It walks over all references, so once after the last of many changes.
-    if (marked_.empty() && std::exchange(references_changed_, false)) admit();
-    if (marked_.empty() && std::exchange(room_changed_, false)) share_out();
+    // Both iterate over all monitors, so once after the last of many changes, and after a host has
+    // received these. New changes put them off once only.
+    const bool is_next = is_due && marked_.empty();
+    put_off_ = !is_next && (references_changed_ || room_changed_);
+    if (!is_next) return;
+    if (std::exchange(references_changed_, false)) return admit();
+    if (std::exchange(room_changed_, false)) share_out();
 }
 
 void MonitorTable::update(const Key& key, Entry& entry) {
@@ -526,16 +531,14 @@ void MonitorTable::update_monitor(const Key& key, Entry& entry) {
         return set(key, entry, MonitorState::refused, std::move(*fault), {});
     }
     const api::ObjectMeta& metadata = entry.object->metadata;
-    boost::json::object object;
-    object["metadata"] =
-        boost::json::object{{"name", metadata.name}, {"namespace", metadata.namespace_}};
-    if (metadata.deletion_timestamp) object.at("metadata").as_object()["deletionTimestamp"] = true;
-    if (spec) object["spec"] = *spec;
+    const MonitorParts parts{.object_namespace = metadata.namespace_,
+                             .name = metadata.name,
+                             .is_ending = metadata.deletion_timestamp.has_value(),
+                             .spec = spec};
     const Source source(*this, config_.limits.bytes_per_monitor);
     ++generations_;
     take(key, entry,
-         generate(*owner_, static_cast<MonitorKind>(key.kind), std::move(object), config_.options,
-                  source),
+         generate(*owner_, static_cast<MonitorKind>(key.kind), parts, config_.options, source),
          source);
 }
 
@@ -591,23 +594,13 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
                                       " is that of another job, or reserved for one",
                                   "rename it"};
         }
-        std::string text = global_text_;
-        pack_value(text, boost::json::serialize(job.config));
-        for (const std::string& zone : owner_->topology) pack_value(text, zone);  // see adapt()
-        Job made{.digest = digest_of(text)};
         const auto old =
             std::find_if(entry.jobs.begin(), entry.jobs.end(),
                          [&](const Job& candidate) { return candidate.job->origin == job.origin; });
-        const bool had_job = old != entry.jobs.end();
+        Job made;
         try {
-            if (had_job && old->digest == made.digest) {
-                made = *old;
-            } else {
-                const Digest digest = made.digest;
-                made = make_job(object, job);
-                made.digest = digest;
-            }
-            // `global` may have changed in a part without an effect on jobs.
+            made.job = make_job(object, job);
+            const bool had_job = old != entry.jobs.end();
             if (had_job && *made.job->job == *old->job->job) made.job = old->job;
             constexpr std::size_t per_instruction = 16;  // bytes, roughly
             const std::size_t before = patterns.spent();
@@ -624,7 +617,7 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
 }
 
 /// \throws ConfigError
-MonitorTable::Job MonitorTable::make_job(const std::string& object, const GeneratedJob& generated) {
+MonitorJobPtr MonitorTable::make_job(const std::string& object, const GeneratedJob& generated) {
     ScrapeJob job = reader_->read(generated.config);
     adapt(job);
     if (config_.deny_file_access && names_files(job.client)) {
@@ -633,8 +626,8 @@ MonitorTable::Job MonitorTable::make_job(const std::string& object, const Genera
                           "(deny_fs_access_through_sms)");
     }
     auto made = std::make_shared<const ScrapeJob>(std::move(job));
-    return {.job = std::make_shared<const MonitorJob>(
-                MonitorJob{generated.origin, object, std::move(made)})};
+    return std::make_shared<const MonitorJob>(
+        MonitorJob{generated.origin, object, std::move(made)});
 }
 
 /// Sets the server, and replaces placeholders.
@@ -660,11 +653,20 @@ void MonitorTable::adapt(ScrapeJob& job) const {
         values.emplace_back("$(INZONE_SHARD)", std::to_string(*config_.shard / zones.size()));
         values.emplace_back("$(TOPOLOGY_ZONE)", zones[*config_.shard % zones.size()]);
     }
-    for (RelabelRule& rule : job.scrape.relabel_configs) {
+    RelabelRules& rules = job.scrape.relabel_configs;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        const bool has_placeholder =
+            std::any_of(values.begin(), values.end(), [&](const auto& replaced) {
+                return rules[i].regex.find(replaced.first) != std::string::npos ||
+                       rules[i].replacement.find(replaced.first) != std::string::npos;
+            });
+        if (!has_placeholder) continue;
+        RelabelRule rule = rules[i];
         for (const auto& [placeholder, value] : values) {
             replace_all(rule.regex, placeholder, value);
             replace_all(rule.replacement, placeholder, value);
         }
+        rules.replace(i, std::move(rule));
     }
 }
 
@@ -987,10 +989,14 @@ void MonitorTable::add_status(MonitorStatus& status) const {
     }
 }
 
-std::vector<MonitorObjectStatus> MonitorTable::objects() const {
+std::vector<MonitorObjectStatus> MonitorTable::objects(const std::optional<MonitorName>& after,
+                                                       std::size_t max) const {
     std::vector<MonitorObjectStatus> objects;
-    for (const auto& [key, entry] : entries_) {
-        if (entry.object) objects.push_back(status_of(key, entry));
+    auto entry = entries_.begin();
+    if (after)
+        entry = entries_.upper_bound(key_of(after->kind, after->object_namespace, after->name));
+    for (; entry != entries_.end() && objects.size() < max; ++entry) {
+        if (entry->second.object) objects.push_back(status_of(entry->first, entry->second));
     }
     return objects;
 }

@@ -18,6 +18,20 @@ constexpr std::size_t small_set = 64;
 /// After this many searches of a set, building a hash map pays off.
 constexpr std::size_t many_searches = 64;
 
+/// The bit of a name in the filter of names.
+struct NameBit {
+    explicit NameBit(std::string_view name) noexcept {
+        const std::size_t size = name.size();
+        if (size == 0) return;
+        const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
+        const std::size_t hash = size * 37 + byte(size - 1) * 5U + byte(size / 2) * 11U;
+        word = hash / 64 % 4;
+        mask = std::uint64_t{1} << hash % 64;
+    }
+    std::size_t word = 0;
+    std::uint64_t mask = 1;
+};
+
 }  // namespace
 
 /// Seeded, because names are chosen by third parties: known hashes would allow collision attacks.
@@ -32,7 +46,8 @@ MutableLabels::MutableLabels(MutableLabels&& other) noexcept
       texts_(std::move(other.texts_)),
       texts_in_use_(std::exchange(other.texts_in_use_, 0)),
       places_(std::move(other.places_)),
-      searches_(std::exchange(other.searches_, 0)) {
+      searches_(std::exchange(other.searches_, 0)),
+      seen_(std::exchange(other.seen_, {})) {
     other.texts_.clear();
 }
 
@@ -42,12 +57,14 @@ MutableLabels& MutableLabels::operator=(MutableLabels&& other) noexcept {
     std::swap(texts_in_use_, other.texts_in_use_);
     places_.swap(other.places_);
     std::swap(searches_, other.searches_);
+    seen_.swap(other.seen_);
     if (this != &other) other.clear();
     return *this;
 }
 
 void MutableLabels::clear() noexcept {
     forget_places();
+    seen_ = {};
     labels_.clear();
     if (labels_.capacity() > max_kept_labels) std::vector<Label>().swap(labels_);
     while (texts_.size() > max_kept_texts) texts_.pop_back();
@@ -68,6 +85,8 @@ void MutableLabels::set(std::string_view name, std::string_view value) {
 
 void MutableLabels::append(std::string_view name, std::string_view value) {
     labels_.push_back({name, value});
+    const NameBit bit(name);
+    seen_[bit.word] |= bit.mask;
     if (places_) places_->emplace(name, labels_.size() - 1);
 }
 
@@ -113,6 +132,8 @@ std::size_t MutableLabels::index_of(std::string_view name) const noexcept {
         const auto found = places_->find(name);
         return found == places_->end() ? labels_.size() : found->second;
     }
+    const NameBit bit(name);
+    if ((seen_[bit.word] & bit.mask) == 0) return labels_.size();
     const Label* label = find(labels_, name);
     return label ? static_cast<std::size_t>(label - labels_.data()) : labels_.size();
 }

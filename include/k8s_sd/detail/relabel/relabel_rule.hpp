@@ -161,11 +161,13 @@ class SharedRule {
     SharedRule& operator=(const SharedRule&) = delete;
 
     const CompiledRule& compiled() const noexcept { return *compiled_; }
+    /// For lists of rules.
+    const RelabelRulePtr& rule() const noexcept { return rule_; }
     bool is_of(const RelabelRule&, const RelabelOptions&) const;
     const std::vector<UsedPattern>& patterns() const noexcept { return patterns_; }
 
  private:
-    const RelabelRule rule_;
+    const RelabelRulePtr rule_;
     const RelabelOptions options_;
     std::vector<UsedPattern> patterns_;
     std::optional<CompiledRule> compiled_;

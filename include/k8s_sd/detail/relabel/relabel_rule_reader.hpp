@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <set>
-#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -18,7 +17,7 @@ class RelabelRuleReader {
  public:
     /// \param list  null: no rules
     /// \returns the valid rules
-    std::vector<RelabelRule> read(const YamlValue& list, const RelabelOptions&, Mistakes&);
+    RelabelRules read(const YamlValue& list, const RelabelOptions&, Mistakes&);
 
  private:
     std::set<SharedRulePtr> compiled_;

@@ -24,7 +24,7 @@ class RuleReader {
     RuleReader(const YamlValue& rule, const RelabelOptions& options)
         : yaml_(rule), options_(options), rules_(detail::rules_of(options.dialect)) {}
 
-    const RelabelRule& read() {
+    void read() {
         if (yaml_.is_null()) yaml_.fail("a rule is missing; remove the '-' or write one");
         for (const char* key : {"match", "labels"}) {
             if (yaml_.has(key)) yaml_[key].fail("is for action graphite, which is not supported");
@@ -40,7 +40,6 @@ class RuleReader {
         if (yaml_.has("modulus")) rule_.modulus = yaml_["modulus"].unsigned_integer();
         read_selectors();
         if (is_about_metrics_) read_metric_name();
-        return rule_;
     }
 
     /// Validates the result of read().
@@ -141,16 +140,16 @@ YamlValue find_list(const YamlValue& document) {
 
 }  // namespace
 
-std::vector<RelabelRule> detail::RelabelRuleReader::read(const YamlValue& list,
-                                                         const RelabelOptions& options,
-                                                         Mistakes& mistakes) {
-    std::vector<RelabelRule> rules;
+RelabelRules detail::RelabelRuleReader::read(const YamlValue& list, const RelabelOptions& options,
+                                             Mistakes& mistakes) {
+    RelabelRules rules;
     if (!patterns_) patterns_.emplace(options.limits);
     const auto read_one = [&](const YamlValue& item) {
         RuleReader reader(item, options);
-        RelabelRule rule = reader.read();
-        compiled_.insert(reader.check(*patterns_));
-        rules.push_back(std::move(rule));
+        reader.read();
+        const SharedRulePtr compiled = reader.check(*patterns_);
+        compiled_.insert(compiled);
+        rules.share(compiled->rule());
     };
     mistakes.attempt([&] {
         const std::vector<YamlValue> items = list.items();
@@ -167,10 +166,10 @@ std::vector<RelabelRule> parse_relabel_configs(std::string_view yaml, RelabelOpt
     const std::string text =
         detail::expand_variables(yaml, options.dialect, variables, file_name, max_bytes);
     detail::Mistakes mistakes;
-    std::vector<RelabelRule> rules = detail::RelabelRuleReader().read(
+    const RelabelRules rules = detail::RelabelRuleReader().read(
         find_list(YamlValue::parse(text, file_name)), options, mistakes);
     mistakes.throw_any();
-    return rules;
+    return {rules.begin(), rules.end()};
 }
 
 std::vector<RelabelRule> load_relabel_configs(const std::string& path, RelabelOptions options,

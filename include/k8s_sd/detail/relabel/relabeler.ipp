@@ -27,8 +27,8 @@ class Relabeler::Impl {
     std::vector<detail::SharedRulePtr> compiled;
 };
 
-Relabeler::Relabeler(std::vector<RelabelRule> rules, RelabelOptions options)
-    : Relabeler(std::make_shared<const std::vector<RelabelRule>>(std::move(rules)), options) {}
+Relabeler::Relabeler(RelabelRules rules, RelabelOptions options)
+    : Relabeler(std::make_shared<const RelabelRules>(std::move(rules)), options) {}
 
 Relabeler::Relabeler(Rules rules, const RelabelOptions& options)
     : impl_(std::make_shared<const Impl>(std::move(rules), options)) {}
@@ -71,8 +71,8 @@ std::vector<RelabelStep> Relabeler::explain(MutableLabels& labels) const {
     return steps;
 }
 
-const std::vector<RelabelRule>& Relabeler::rules() const noexcept {
-    static const detail::Immortal<const std::vector<RelabelRule>> none;
+const RelabelRules& Relabeler::rules() const noexcept {
+    static const detail::Immortal<const RelabelRules> none;
     return impl_ ? *impl_->rules : *none;
 }
 

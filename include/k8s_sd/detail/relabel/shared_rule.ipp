@@ -76,10 +76,10 @@ class RuleTable {
 
 SharedRule::SharedRule(const RelabelRule& rule, const RelabelOptions& options,
                        PatternBudget& patterns)
-    : rule_(rule), options_(options) {
+    : rule_(std::make_shared<const RelabelRule>(rule)), options_(options) {
     patterns.record(&patterns_);
     try {
-        compiled_.emplace(rule_, options, patterns);
+        compiled_.emplace(*rule_, options, patterns);
     } catch (...) {
         patterns.record(nullptr);
         throw;
@@ -90,7 +90,8 @@ SharedRule::SharedRule(const RelabelRule& rule, const RelabelOptions& options,
 bool SharedRule::is_of(const RelabelRule& rule, const RelabelOptions& options) const {
     // The patterns depend on one limit only.
     return options.names == options_.names && options.dialect == options_.dialect &&
-           options.limits.regex_bytes == options_.limits.regex_bytes && rule == rule_;
+           options.limits.regex_bytes == options_.limits.regex_bytes &&
+           (&rule == rule_.get() || rule == *rule_);
 }
 
 SharedRulePtr shared_rule(const RelabelRule& rule, const RelabelOptions& options,

@@ -17,8 +17,7 @@ class KnownParts {
  public:
     struct Rule {
         boost::json::value text{};
-        RelabelRule read{};
-        SharedRulePtr compiled{};  ///< so the next job need not compile it
+        SharedRulePtr compiled{};  ///< with the rule that was read
     };
 
     /// \returns null if it is not known

@@ -57,7 +57,7 @@ const KnownParts::Rule* KnownParts::rule(const boost::json::value& text) const {
 void KnownParts::add(Rule rule) {
     RelabelLimits limits;
     limits.instructions = max_instructions;
-    const bool is_small = text_bytes(rule.read) <= max_rule_bytes &&
+    const bool is_small = text_bytes(*rule.compiled->rule()) <= max_rule_bytes &&
                           PatternBudget(limits).count(rule.compiled->patterns());
     if (!is_small) return;
     if (rules_.size() >= max_known_rules) rules_.clear();

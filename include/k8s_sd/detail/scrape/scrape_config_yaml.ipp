@@ -155,7 +155,7 @@ void check_scrape_headers(const std::vector<HttpHeader>& headers) {
     }
 }
 
-std::size_t bytes_of_rules(const std::vector<RelabelRule>& rules) {
+std::size_t bytes_of_rules(const RelabelRules& rules) {
     std::size_t bytes = rules.size() * sizeof(RelabelRule);
     for (const RelabelRule& rule : rules) {
         bytes += rule.regex.size() + rule.replacement.size() + rule.separator.size();
@@ -418,7 +418,7 @@ class ScrapeConfigReader {
     }
 
     void read_rules(const YamlValue& job, std::string_view key, const ScrapeConfig& config,
-                    std::vector<RelabelRule>& rules, Mistakes& mistakes) {
+                    RelabelRules& rules, Mistakes& mistakes) {
         const auto global = rules_of_global_.find(key);
         if (global != rules_of_global_.end()) {
             rules = global->second;
@@ -426,9 +426,7 @@ class ScrapeConfigReader {
         }
         const YamlValue list = job[key];
         if (list.is_null()) return;
-        for (RelabelRule& rule : rule_reader_.read(list, relabel_options(config), mistakes)) {
-            rules.push_back(std::move(rule));
-        }
+        rules.append(rule_reader_.read(list, relabel_options(config), mistakes));
     }
 
     void read_discovery(const YamlValue& job, const std::string& file_name, Job& discovery,
@@ -491,7 +489,7 @@ class ScrapeConfigReader {
     const KnownKeys global_keys_ = make_global_keys();
     const KnownKeys job_keys_ = make_job_keys();
     GlobalDefaults global_;
-    std::map<std::string_view, std::vector<RelabelRule>> rules_of_global_;  ///< by key
+    std::map<std::string_view, RelabelRules> rules_of_global_;  ///< by key
     detail::RelabelRuleReader rule_reader_;
     std::set<std::string> names_;
     ScrapeConfigFile file_;
@@ -557,7 +555,7 @@ class EntryReader {
     /// \returns false for any mistake
     bool read_rules(const boost::json::object& entry, std::string_view key,
                     const RelabelOptions& of_rules, detail::PatternBudget& patterns,
-                    std::vector<RelabelRule>& rules) {
+                    RelabelRules& rules) {
         const boost::json::value* const list = entry.if_contains(key);
         if (list == nullptr) return true;
         rules.reserve(rules.size() + list->get_array().size());
@@ -565,19 +563,18 @@ class EntryReader {
             const detail::KnownParts::Rule* const known = known_.rule(text);
             if (known && !patterns.count(known->compiled->patterns())) return false;
             if (known) {
-                rules.push_back(known->read);
+                rules.share(known->compiled->rule());
                 continue;
             }
             detail::RelabelRuleReader single;
             Mistakes mistakes;
             const boost::json::array list_of_one{text};
-            std::vector<RelabelRule> read =
+            const RelabelRules read =
                 single.read(detail::yaml_of(list_of_one, document), of_rules, mistakes);
             if (!mistakes.none()) return false;
-            detail::KnownParts::Rule rule{text, std::move(read.front()), nullptr};
-            rule.compiled = detail::shared_rule(rule.read, of_rules, patterns);
-            rules.push_back(rule.read);
-            known_.add(std::move(rule));
+            detail::SharedRulePtr compiled = detail::shared_rule(read.front(), of_rules, patterns);
+            rules.share(compiled->rule());
+            known_.add({text, std::move(compiled)});
         }
         return true;
     }

@@ -46,6 +46,15 @@ class LeadingRules {
     }
     TargetFilter take() { return std::move(filter_); }
 
+    /// Whether the rule can be a condition. Rules after the last one of these have no effect.
+    static bool may_be_condition(const RelabelRule& rule) {
+        const auto is_discovered = [](const std::string& label) {
+            return label.starts_with("__meta_");
+        };
+        return rule.action == RelabelAction::keep && !rule.source_labels.empty() &&
+               std::all_of(rule.source_labels.begin(), rule.source_labels.end(), is_discovered);
+    }
+
  private:
     static bool is_small(const RelabelRule& rule) {
         constexpr std::size_t max_sources = 8;
@@ -72,11 +81,7 @@ class LeadingRules {
 
     void add_condition(const RelabelRule& rule, const detail::SimplePattern& pattern) {
         const auto& sources = rule.source_labels;
-        if (pattern.tail != detail::SimplePattern::Tail::none || sources.empty()) return;
-        const auto is_discovered = [](const std::string& label) {
-            return label.starts_with("__meta_");
-        };
-        if (!std::all_of(sources.begin(), sources.end(), is_discovered)) return;
+        if (pattern.tail != detail::SimplePattern::Tail::none || !may_be_condition(rule)) return;
         filter_.conditions.push_back(
             {sources, sources.size() == 1 ? "" : rule.separator, pattern.literals});
     }
@@ -92,8 +97,10 @@ TargetFilter target_filter(const ScrapeConfig& config) {
     constexpr std::size_t max_rules = 50;
     if (!has_short_defaults(config)) return {};
     LeadingRules leading;
-    const std::size_t count = std::min(config.relabel_configs.size(), max_rules);
-    for (std::size_t i = 0; i < count && leading.read(config.relabel_configs[i]); ++i) {
+    const RelabelRules& rules = config.relabel_configs;
+    std::size_t count = std::min(rules.size(), max_rules);
+    while (count > 0 && !LeadingRules::may_be_condition(rules[count - 1])) --count;
+    for (std::size_t i = 0; i < count && leading.read(rules[i]); ++i) {
     }
     return leading.take();
 }

@@ -57,10 +57,6 @@ class TargetPacker {
     static ScrapeTargetPtr repack(const ScrapeTarget&, const TargetGroupPtr&, std::size_t index);
     /// The number of shapes, including some without targets.
     std::size_t shape_count() const noexcept { return shapes_.size(); }
-    /// Memory cached for the next target, without the shapes.
-    std::size_t kept_bytes() const noexcept {
-        return entries_.capacity() * sizeof(TemplateEntry) + packed_.capacity();
-    }
 
  private:
     using TemplateEntry = TargetShape::TemplateEntry;
@@ -87,22 +83,15 @@ class TargetPacker {
         }
     };
 
-    const TemplateEntry& add(const MutableLabels::Label&);
-    bool is_of_job(const MutableLabels::Label&) const;
+    class Parts;
+
     TargetShapePtr shape_of(const Key&);
     void forget_unused();
-    void give_back_memory() noexcept;
 
     const std::shared_ptr<const PreparedJob> job_;
     boost::unordered_flat_set<TargetShapePtr, Hash, Equal> shapes_;
     std::size_t shape_entries_ = 0;  // total of all shapes
     std::size_t enough_entries_ = 0;
-    // Of the current target.
-    std::vector<TemplateEntry> entries_;
-    std::string packed_;
-    std::uint32_t own_values_ = 0;
-    std::uint32_t address_ = 0;  // index of the address among them
-    std::string_view address_text_;
 };
 
 }  // namespace k8s_sd::inline v0::detail

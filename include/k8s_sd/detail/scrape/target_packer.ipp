@@ -3,47 +3,91 @@
 #include "k8s_sd/detail/relabel/hashes.hpp"
 #include "k8s_sd/detail/scrape/target_packer.hpp"
 
+#include <boost/container/small_vector.hpp>
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-// Capacity kept for the next target, ample for most.
-constexpr std::size_t max_kept_entries = 512;
-constexpr std::size_t max_kept_value_bytes = 32 * 1024;
-
 /// Below this size, no search for unused shapes.
 constexpr std::size_t few_entries = 1024;
 
 }  // namespace
 
+/// The parts of one target: what its shape has, and its own values.
+class TargetPacker::Parts {
+ public:
+    explicit Parts(const PreparedJob& job) : job_(job) { packed_.reserve(usual_value_bytes); }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+
+    const TemplateEntry& add(const MutableLabels::Label& label) {
+        TemplateEntry& entry = entries_.emplace_back(TemplateEntry{label.name, {}});
+        if (is_of_job(label)) {
+            entry.value = label.value;
+        } else if (label.name == instance_label && address_ != 0 && label.value == address_text_) {
+            entry.repeats = address_;
+        } else {
+            pack_value(packed_, label.value);
+            ++own_values_;
+            if (label.name == address_label_name) {
+                address_ = own_values_;
+                address_text_ = label.value;
+            }
+        }
+        return entry;
+    }
+    std::span<const TemplateEntry> entries() const noexcept {
+        return {entries_.data(), entries_.size()};
+    }
+    const std::string& packed() const noexcept { return packed_; }
+
+ private:
+    static constexpr std::size_t usual_entries = 24;
+    static constexpr std::size_t usual_value_bytes = 512;
+
+    /// Times are stored in the shape whoever has set them, because there are few different ones.
+    bool is_of_job(const MutableLabels::Label& label) const {
+        if (label.name == interval_label || label.name == timeout_label) return true;
+        return std::any_of(job_.defaults.begin(), job_.defaults.end(), [&](const auto& own) {
+            return own.first == label.name && own.second == label.value;
+        });
+    }
+
+    const PreparedJob& job_;
+    boost::container::small_vector<TemplateEntry, usual_entries> entries_;
+    std::string packed_;
+    std::uint32_t own_values_ = 0;
+    std::uint32_t address_ = 0;  // index of the address among them
+    std::string_view address_text_;
+};
+
 ScrapeTargetPtr TargetPacker::pack(std::span<const MutableLabels::Label> labels,
                                    std::string_view url, std::chrono::milliseconds interval,
                                    std::chrono::milliseconds timeout, const TargetGroupPtr& group,
                                    std::size_t index) {
-    entries_.clear();
-    packed_.clear();
-    own_values_ = address_ = 0;
+    Parts parts(*job_);
     std::uint64_t hash = xxh64(url);
     std::uint64_t shape_hash = 0;
     for (const MutableLabels::Label& label : labels) {
         const std::uint64_t name_hash = xxh64(label.name);
         const std::uint64_t value_hash = xxh64(label.value);
         hash = (hash * 31 + name_hash) * 31 + value_hash;
-        const TemplateEntry& entry = add(label);
+        const TemplateEntry& entry = parts.add(label);
         shape_hash = shape_hash * 31 + name_hash;
         if (entry.shared()) shape_hash = shape_hash * 31 + value_hash;
     }
-    TargetShapePtr shape = shape_of({shape_hash, entries_, interval, timeout});
-    void* memory = ::operator new(sizeof(ScrapeTarget) + packed_.size());
+    TargetShapePtr shape = shape_of({shape_hash, parts.entries(), interval, timeout});
+    const std::string& packed = parts.packed();
+    void* memory = ::operator new(sizeof(ScrapeTarget) + packed.size());
     const auto* target =
         Access::construct<ScrapeTarget>(memory, std::move(shape), hash, group, index);
-    std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), packed_.data(), packed_.size());
-    give_back_memory();
+    std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), packed.data(), packed.size());
     return target;
 }
 
@@ -60,31 +104,6 @@ ScrapeTargetPtr TargetPacker::repack(const ScrapeTarget& target, const TargetGro
     const auto* copy = Access::construct<ScrapeTarget>(memory, shape, target.hash(), group, index);
     std::memcpy(static_cast<char*>(memory) + sizeof(ScrapeTarget), values, size);
     return copy;
-}
-
-const TargetPacker::TemplateEntry& TargetPacker::add(const MutableLabels::Label& label) {
-    TemplateEntry& entry = entries_.emplace_back(TemplateEntry{label.name, {}});
-    if (is_of_job(label)) {
-        entry.value = label.value;
-    } else if (label.name == instance_label && address_ != 0 && label.value == address_text_) {
-        entry.repeats = address_;
-    } else {
-        pack_value(packed_, label.value);
-        ++own_values_;
-        if (label.name == address_label_name) {
-            address_ = own_values_;
-            address_text_ = label.value;
-        }
-    }
-    return entry;
-}
-
-/// Times are stored in the shape whoever has set them, because there are few different ones.
-bool TargetPacker::is_of_job(const MutableLabels::Label& label) const {
-    if (label.name == interval_label || label.name == timeout_label) return true;
-    return std::any_of(job_->defaults.begin(), job_->defaults.end(), [&](const auto& own) {
-        return own.first == label.name && own.second == label.value;
-    });
 }
 
 bool TargetPacker::Equal::operator()(const Key& key, const TargetShapePtr& shape) const noexcept {
@@ -118,11 +137,6 @@ void TargetPacker::forget_unused() {
     });
     // Counted in entries, because shapes may be huge.
     enough_entries_ = std::max(few_entries, 2 * shape_entries_);
-}
-
-void TargetPacker::give_back_memory() noexcept {
-    if (entries_.capacity() > max_kept_entries) std::vector<TemplateEntry>().swap(entries_);
-    if (packed_.capacity() > max_kept_value_bytes) std::string().swap(packed_);
 }
 
 }  // namespace k8s_sd::inline v0::detail

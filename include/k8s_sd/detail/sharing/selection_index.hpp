@@ -33,6 +33,9 @@ class SelectionIndex {
     void clear();
     /// Adds the numbers of all selections with this object.
     void evaluate(const DecodedObject& object, ViewSet& views) const;
+    /// The selections to evaluate; each may occur more than once.
+    template <class Visit>
+    void for_each_candidate(const DecodedObject& object, Visit visit) const;
 
  private:
     using Selections = std::vector<const SharedSelection*>;
@@ -58,5 +61,26 @@ class SelectionIndex {
     Selections others_;
     Selections applied_;
 };
+
+template <class Visit>
+void SelectionIndex::for_each_candidate(const DecodedObject& object, Visit visit) const {
+    const auto visit_all = [&](const Selections& selections) {
+        for (const SharedSelection* selection : selections) visit(*selection);
+    };
+    const auto visit_value = [&](const Required& required, std::string_view value) {
+        visit_all(required.any_value);
+        const auto it = required.by_value.find(value);
+        if (it != required.by_value.end()) visit_all(it->second);
+    };
+    visit_all(others_);
+    for (const auto& [path, required] : fields_) visit_value(required, field_value(object, path));
+    // JSON may repeat a key. Then the index finds selections of a value that does not count, too,
+    // and they do not match.
+    for (const auto& [key, value] : object.meta.labels) {
+        if (!key_lengths_.test(length_class(key))) continue;
+        const auto it = labels_.find(key);
+        if (it != labels_.end()) visit_value(it->second, value);
+    }
+}
 
 }  // namespace k8s_sd::inline v0::detail

@@ -89,26 +89,10 @@ void SelectionIndex::evaluate(const DecodedObject& object, ViewSet& views) const
     const auto add_shared = [&](const SharedSelection& selection) {
         if (selection.share.contains(object.meta.uid)) views.add(selection.number);
     };
-    const auto add_matching = [&](const Selections& selections) {
-        for (const SharedSelection* selection : selections) {
-            if (selection->selectors.matches(object)) add_shared(*selection);
-        }
-    };
-    const auto add_of_value = [&](const Required& required, std::string_view value) {
-        add_matching(required.any_value);
-        const auto it = required.by_value.find(value);
-        if (it != required.by_value.end()) add_matching(it->second);
-    };
     for (const SharedSelection* selection : applied_) add_shared(*selection);
-    add_matching(others_);
-    for (const auto& [path, required] : fields_) add_of_value(required, field_value(object, path));
-    // JSON may repeat a key. Then the index finds selections of a value that does not count, too,
-    // and they do not match.
-    for (const auto& [key, value] : object.meta.labels) {
-        if (!key_lengths_.test(length_class(key))) continue;
-        const auto it = labels_.find(key);
-        if (it != labels_.end()) add_of_value(it->second, value);
-    }
+    for_each_candidate(object, [&](const SharedSelection& selection) {
+        if (selection.selectors.matches(object)) add_shared(selection);
+    });
 }
 
 }  // namespace k8s_sd::inline v0::detail

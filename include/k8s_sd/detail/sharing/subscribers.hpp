@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,7 +23,6 @@ class Subscribers {
     /// The view is inactive at first. Has no effect for a known view.
     void add(View& view, Number selection) {
         const std::size_t slot = slot_of(selection);
-        if (slot >= slots_.size()) slots_.resize(slot + 1);
         if (find(view, slot)) return;
         slots_[slot].push_back({&view, false});
         ++count_;
@@ -38,34 +38,37 @@ class Subscribers {
         if (!known) return;
         known->view = nullptr;
         --count_;
-        if (calling_ == 0) return close_gaps(slots_[slot]);
         has_gaps_ = true;
+        if (calling_ == 0) close_gaps();
     }
     bool empty() const noexcept { return count_ == 0; }
 
     template <class Call>
     void for_each(Call call) {
         const Calling calling(*this);
-        for (std::size_t slot = 0; slot < slots_.size(); ++slot) visit(slot, false, call);
+        for (const auto& [number, slot] : slots_) visit(slot, false, call);
     }
     template <class Call>
     void for_each_active(Call call) {
         const Calling calling(*this);
-        for (std::size_t slot = 0; slot < slots_.size(); ++slot) visit(slot, true, call);
+        for (const auto& [number, slot] : slots_) visit(slot, true, call);
     }
     /// Those with one of these selections, and those without a selection.
     template <class Call>
     void for_each_active_of(const ViewSet& selections, Call call) {
         const Calling calling(*this);
-        visit(slot_of(std::nullopt), true, call);
-        selections.for_each([&](std::size_t number) { visit(slot_of(number), true, call); });
+        const auto visit_number = [&](Number number) {
+            const auto it = slots_.find(slot_of(number));
+            if (it != slots_.end()) visit(it->second, true, call);
+        };
+        visit_number(std::nullopt);
+        selections.for_each(visit_number);
     }
     template <class Predicate>
     bool any_of(Predicate predicate) const {
-        return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
-            return std::any_of(slot.begin(), slot.end(), [&](const Subscriber& subscriber) {
-                return subscriber.view && predicate(*subscriber.view);
-            });
+        return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
+            return std::any_of(slot.second.begin(), slot.second.end(),
+                               [&](const Subscriber& s) { return s.view && predicate(*s.view); });
         });
     }
 
@@ -84,9 +87,7 @@ class Subscribers {
         Calling(const Calling&) = delete;
         Calling& operator=(const Calling&) = delete;
         ~Calling() {
-            if (--subscribers_.calling_ != 0 || !std::exchange(subscribers_.has_gaps_, false))
-                return;
-            for (Slot& slot : subscribers_.slots_) close_gaps(slot);
+            if (--subscribers_.calling_ == 0) subscribers_.close_gaps();
         }
 
      private:
@@ -94,25 +95,30 @@ class Subscribers {
     };
 
     static std::size_t slot_of(Number selection) noexcept { return selection ? *selection + 1 : 0; }
-    static void close_gaps(Slot& slot) {
-        std::erase_if(slot, [](const Subscriber& subscriber) { return !subscriber.view; });
+    void close_gaps() {
+        if (!std::exchange(has_gaps_, false)) return;
+        for (auto& [number, slot] : slots_)
+            std::erase_if(slot, [](const Subscriber& known) { return !known.view; });
+        std::erase_if(slots_, [](const auto& slot) { return slot.second.empty(); });
     }
-    Subscriber* find(const View& view, std::size_t slot) {
-        if (slot >= slots_.size()) return nullptr;
-        const auto it = std::find_if(slots_[slot].begin(), slots_[slot].end(),
+    Subscriber* find(const View& view, std::size_t number) {
+        const auto slot = slots_.find(number);
+        if (slot == slots_.end()) return nullptr;
+        const auto it = std::find_if(slot->second.begin(), slot->second.end(),
                                      [&](const Subscriber& known) { return known.view == &view; });
-        return it == slots_[slot].end() ? nullptr : &*it;
+        return it == slot->second.end() ? nullptr : &*it;
     }
     template <class Call>
-    void visit(std::size_t slot, bool active_only, Call& call) {
-        if (slot >= slots_.size()) return;
-        for (std::size_t i = 0; i < slots_[slot].size(); ++i) {  // a call may add views
-            const Subscriber subscriber = slots_[slot][i];
+    static void visit(const Slot& slot, bool active_only, Call& call) {
+        for (std::size_t i = 0; i < slot.size(); ++i) {  // a call may add views
+            const Subscriber subscriber = slot[i];
             if (subscriber.view && (subscriber.active || !active_only)) call(*subscriber.view);
         }
     }
 
-    std::vector<Slot> slots_;  // the first one is for views without a selection
+    // Those with views only: the selections of a kind may belong to thousands of watches. The first
+    // one is for views without a selection. Calls may add slots, but erase none.
+    std::map<std::size_t, Slot> slots_;
     std::size_t count_ = 0;
     std::size_t calling_ = 0;
     bool has_gaps_ = false;

@@ -145,17 +145,23 @@ void write_lines(JsonWriter& json, std::string_view lines) {
 }
 
 /// \param notes  one a line
-std::string health_json(const ServedJobs& jobs, const std::string& notes) {
+std::string health_json(const ServedJobs& jobs, const std::vector<k8s_sd::ServerHealth>& servers,
+                        const std::string& notes) {
     std::string text;
     JsonWriter json(text);
     json.begin('{').name("notes");
     write_lines(json, notes);
     json.name("servers").begin('[');
-    for (const k8s_sd::ServerHealth& server : jobs.servers()) write(json, server);
+    for (const k8s_sd::ServerHealth& server : servers) write(json, server);
     json.end(']').name("jobs").begin('[');
     for (const k8s_sd::JobStatus& job : jobs.status()) {
         const auto config = jobs.config(job.name);
         json.begin('{').member("job", job.name).member("synced", job.synced);
+        const auto served = jobs.find(job.name);
+        json.name("missing_clusters").begin('[');
+        if (served && served->complete())
+            for (const std::string& name : served->missing_clusters()) json.value(name);
+        json.end(']');
         json.name("configs").begin('[');
         for (std::size_t i = 0; i < job.configs.size(); ++i) {
             write(json, job.configs[i],
@@ -170,9 +176,12 @@ std::string health_json(const ServedJobs& jobs, const std::string& notes) {
 }  // namespace
 
 void add_health_routes(HttpRoutes& routes, const ServedJobs& jobs,
+                       std::function<std::vector<k8s_sd::ServerHealth>()> servers,
                        std::function<std::string()> trouble) {
-    routes.get("/api/ui/health", [&jobs, trouble = std::move(trouble)](const auto& asked) {
-        return ui_reply(health_json(jobs, jobs.left_out().lines() + trouble()),
+    routes.get("/api/ui/health", [&jobs, servers = std::move(servers),
+                                  trouble = std::move(trouble)](const auto& asked) {
+        const std::string notes = jobs.left_out().lines() + trouble() + jobs.without_clusters();
+        return ui_reply(health_json(jobs, servers(), notes),
                         asked.request.header(boost::beast::http::field::accept_encoding));
     });
 }

@@ -6,8 +6,11 @@
 #include "table/json_writer.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd_program {
@@ -53,14 +56,37 @@ void answer_monitor(const ServedJobs& jobs, const HttpRoutes::Asked& asked,
         failing(respond));
 }
 
+/// "ServiceMonitor/shop/web".
+k8s_sd::MonitorName monitor_name(std::string_view text) {
+    const std::size_t first = text.find('/');
+    const std::size_t second = first == text.npos ? first : text.find('/', first + 1);
+    for (std::size_t i = 0; second != text.npos && i < k8s_sd::monitor_kind_count; ++i) {
+        const auto kind = static_cast<k8s_sd::MonitorKind>(i);
+        if (to_string(kind) != text.substr(0, first)) continue;
+        return {kind, std::string(text.substr(first + 1, second - first - 1)),
+                std::string(text.substr(second + 1))};
+    }
+    throw BadRequest("after: is no KIND/NAMESPACE/NAME of a monitor");
+}
+
+MonitorPage monitor_page(const support::Query& query) {
+    const Parameters given(query, {"after", "limit"});
+    MonitorPage page;
+    if (const auto after = given.text("after")) page.after = monitor_name(*after);
+    page.limit = given.number("limit", MonitorPage::max, 1, MonitorPage::max);
+    return page;
+}
+
 }  // namespace
 
 void add_monitor_routes(HttpRoutes& routes, const ServedJobs& jobs, const Gate& gate,
-                        std::function<std::string()> monitors) {
-    routes.get("/api/ui/monitors", [monitors = std::move(monitors)](const auto& asked) {
-        return ui_reply(monitors(),
-                        asked.request.header(boost::beast::http::field::accept_encoding));
-    });
+                        std::function<std::string(const MonitorPage&)> monitors) {
+    const auto answer_monitors = [monitors = std::move(monitors)](const auto& asked,
+                                                                  const auto& respond) {
+        respond(ui_reply(monitors(monitor_page(asked.query)),
+                         asked.request.header(boost::beast::http::field::accept_encoding)));
+    };
+    routes.on("GET", "/api/ui/monitors", reporting_mistakes(answer_monitors));
     routes.on("GET", "/api/ui/monitor",
               question(gate, [&jobs](const auto& asked, const auto& respond) {
                   answer_monitor(jobs, asked, respond);

@@ -16,6 +16,7 @@ namespace {
 
 using k8s_sd::RelabelAction;
 using k8s_sd::RelabelRule;
+using k8s_sd::RelabelRules;
 using k8s_sd::ScrapeJob;
 using support::json_string;
 
@@ -102,7 +103,7 @@ class Writer {
         if (value) out.set(name, "true");
     }
 
-    static void rules(Object& out, const char* name, const std::vector<RelabelRule>& rules) {
+    static void rules(Object& out, const char* name, const RelabelRules& rules) {
         if (rules.empty()) return;
         std::vector<std::string> list;
         for (const RelabelRule& rule : rules) list.push_back(one_rule(rule));

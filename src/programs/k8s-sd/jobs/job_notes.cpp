@@ -89,7 +89,7 @@ void add_notes(std::vector<std::string>& notes, const ScrapeJob& job) {
 }  // namespace
 
 ScrapeConfig without_share_rules(ScrapeConfig config) {
-    std::erase_if(config.relabel_configs, is_share_rule);
+    config.relabel_configs.erase_if(is_share_rule);
     return config;
 }
 

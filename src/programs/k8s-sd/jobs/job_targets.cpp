@@ -76,21 +76,66 @@ void JobTargets::reload(k8s_sd::ScrapeConfig next, std::span<const k8s_sd::Provi
     finish_changes(false);
 }
 
-void JobTargets::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers) {
-    expected_ = std::move(providers);
+void JobTargets::expect(ExpectedProviders expected) {
+    const auto is_known = [this](auto id) { return providers_.contains(id); };
+    std::erase_if(earlier_, [&](const auto& cluster) {
+        return std::none_of(cluster.second.begin(), cluster.second.end(), is_known);
+    });
+    if (expected_) {
+        for (ExpectedProviders::Cluster& cluster : expected_->clusters) {
+            if (has(cluster)) earlier_[cluster.name] = std::move(cluster.providers);
+        }
+    }
+    expected_ = std::move(expected);
     update_complete();
+}
+
+void JobTargets::accept_missing_clusters() {
+    accepts_missing_clusters_ = true;
+    update_complete();
+}
+
+bool JobTargets::may_lack_clusters() const noexcept {
+    return !complete_ && !accepts_missing_clusters_ && expected_ && expected_->can_complete() &&
+           expected_->clusters.size() > 1;
 }
 
 void JobTargets::begin_anew() {
     expected_.reset();
+    earlier_.clear();
+    accepts_missing_clusters_ = false;
     complete_ = false;
 }
 
-void JobTargets::update_complete() {
-    complete_ =
-        complete_ || (expected_ && std::all_of(expected_->begin(), expected_->end(),
-                                               [&](auto id) { return providers_.contains(id); }));
+bool JobTargets::has(const std::vector<k8s_sd::ProviderId>& providers) const {
+    return std::all_of(providers.begin(), providers.end(),
+                       [this](auto id) { return providers_.contains(id); });
 }
+
+bool JobTargets::has(const ExpectedProviders::Cluster& cluster) const {
+    return cluster.usable && has(cluster.providers);
+}
+
+std::vector<std::string> JobTargets::missing_clusters() const {
+    std::vector<std::string> names;
+    if (!expected_ || expected_->clusters.size() < 2) return names;
+    for (const ExpectedProviders::Cluster& cluster : expected_->clusters) {
+        const auto earlier = earlier_.find(cluster.name);
+        const bool has_earlier = earlier != earlier_.end() && has(earlier->second);
+        if (!has(cluster) && !has_earlier) names.push_back(cluster.name);
+    }
+    return names;
+}
+
+bool JobTargets::has_enough() const {
+    if (!expected_ || !expected_->usable || !has(expected_->needed)) return false;
+    const auto& clusters = expected_->clusters;
+    const auto is_there = [this](const auto& cluster) { return has(cluster); };
+    return std::all_of(clusters.begin(), clusters.end(), is_there) ||
+           (accepts_missing_clusters_ && std::any_of(clusters.begin(), clusters.end(), is_there));
+}
+
+void JobTargets::update_complete() { complete_ = complete_ || has_enough(); }
 
 void JobTargets::apply(const k8s_sd::JobDiff& diff) {
     pool_.apply(diff);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "jobs/expected_providers.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
@@ -66,14 +67,21 @@ class JobTargets final : private k8s_sd::TargetHandler {
     /// Changes the rules. \param providers  see TargetPool::reload()
     void reload(k8s_sd::ScrapeConfig, std::span<const k8s_sd::ProviderId> providers);
     /// The targets are complete once each of these providers has delivered its own; later changes
-    /// do not undo that. nullopt: they cannot become complete.
-    void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
-    /// Makes the targets incomplete until expect().
+    /// do not undo that.
+    void expect(ExpectedProviders);
+    /// From now on the targets of one cluster are enough.
+    void accept_missing_clusters();
+    /// Whether accept_missing_clusters() makes a difference.
+    bool may_lack_clusters() const noexcept;
+    /// Makes the targets incomplete until expect(), as if they had just been created.
     void begin_anew();
     /// \param diff  not the last diff of the job
     void apply(const k8s_sd::JobDiff& diff);
 
+    /// Whether lists are served.
     bool complete() const noexcept { return complete_; }
+    /// Of several clusters those without targets, even earlier ones.
+    std::vector<std::string> missing_clusters() const;
     /// \throws LimitReached
     ListBodyPtr body(const ListContent&, const ListSelection&, Listing::TimePoint now);
     /// The number of targets in such a list.
@@ -143,6 +151,9 @@ class JobTargets final : private k8s_sd::TargetHandler {
     void update_table(const k8s_sd::ProviderDiff&);
     void follow_left_out(k8s_sd::ProviderId, Provider&);
     void drop_table();
+    bool has(const std::vector<k8s_sd::ProviderId>&) const;
+    bool has(const ExpectedProviders::Cluster&) const;
+    bool has_enough() const;
     void update_complete();
     void finish_changes(bool full);
     std::string why_gone(const k8s_sd::ScrapeTarget&);
@@ -156,7 +167,10 @@ class JobTargets final : private k8s_sd::TargetHandler {
     UniqueTargets unique_;  ///< of the list of collectors, if that exists
     std::optional<TargetTable> table_;
     Listing::TimePoint table_asked_{};
-    std::optional<std::vector<k8s_sd::ProviderId>> expected_;
+    std::optional<ExpectedProviders> expected_;
+    /// Replaced providers of clusters, by name: they may have targets until others have.
+    std::map<std::string, std::vector<k8s_sd::ProviderId>> earlier_;
+    bool accepts_missing_clusters_ = false;
     bool complete_ = false;
     ChangeRecorder recorder_;
     k8s_sd::TargetPool pool_;

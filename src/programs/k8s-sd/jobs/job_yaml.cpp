@@ -139,7 +139,7 @@ std::string in_words(const k8s_sd::Job& job) {
 
 std::string to_yaml(const k8s_sd::ScrapeJob& job) {
     std::string text = scraping(job.scrape) + settings(job.settings) + discovery(job.discovery);
-    const auto rules = [&](const char* key, const std::vector<k8s_sd::RelabelRule>& of_key) {
+    const auto rules = [&](const char* key, const k8s_sd::RelabelRules& of_key) {
         if (!of_key.empty()) text += std::string(key) + ":\n" + to_yaml(of_key);
     };
     rules("relabel_configs", job.scrape.relabel_configs);

@@ -143,6 +143,10 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
     out.metric("job_synced", "gauge",
                "Whether each configuration of the job has been listed since it was loaded.");
     for (const auto& [name, job] : jobs) out.value(job.synced ? 1 : 0, "job=" + label_value(name));
+    out.metric("job_missing_clusters", "gauge",
+               "Clusters whose targets the lists of the job lack.");
+    for (const auto& [name, job] : jobs)
+        out.value(job.missing_clusters, "job=" + label_value(name));
     out.metric("job_superseded_configs", "gauge",
                "Earlier configurations of the job whose targets are still listed.");
     for (const auto& [name, job] : jobs) out.value(job.superseded, "job=" + label_value(name));
@@ -193,6 +197,17 @@ std::string to_text(const ConfigMetrics& config) {
     out.metric("config_last_reload_successful", "gauge",
                "Whether the last content of the configuration file is in use.");
     out.value(config.last_reload_successful ? 1 : 0);
+    return std::move(out).text();
+}
+
+std::string to_text(const ProfileMetrics& profiles) {
+    Writer out;
+    out.metric("cluster_profiles", "gauge", "ClusterProfiles of the hub.");
+    out.value(profiles.usable, "state=\"usable\"");
+    out.value(profiles.unusable, "state=\"unusable\"");
+    out.metric("cluster_profiles_failing", "gauge",
+               "Whether a watch of ClusterProfiles or their Secrets fails.");
+    out.value(profiles.fails ? 1 : 0);
     return std::move(out).text();
 }
 

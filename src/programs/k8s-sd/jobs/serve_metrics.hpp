@@ -44,11 +44,12 @@ struct JobMetrics {
     TargetCounts targets;
     std::size_t held = 0;  ///< requests waiting for a list
     bool complete = false;
-    double incomplete_seconds = 0;  ///< how long it has been incomplete
-    bool unconfirmed = false;       ///< has targets stored before a restart
-    bool synced = false;            ///< each of its configurations has been listed
-    double unsynced_seconds = 0;    ///< how long it has not been; 0 if it is synced
-    std::size_t superseded = 0;     ///< earlier configurations with targets still in use
+    double incomplete_seconds = 0;     ///< how long it has been incomplete
+    bool unconfirmed = false;          ///< has targets stored before a restart
+    bool synced = false;               ///< each of its configurations has been listed
+    double unsynced_seconds = 0;       ///< how long it has not been; 0 if it is synced
+    std::size_t missing_clusters = 0;  ///< of its lists
+    std::size_t superseded = 0;        ///< earlier configurations with targets still in use
 
     bool without_targets() const noexcept { return complete && targets.none(); }
 };
@@ -67,6 +68,12 @@ struct ConfigMetrics {
     bool last_reload_successful = true;  ///< its last content is in use
 };
 
+/// The clusters of the ClusterProfiles of a hub.
+struct ProfileMetrics {
+    std::size_t usable = 0, unusable = 0;
+    bool fails = false;  ///< a watch of them or of their Secrets
+};
+
 /// The allocation of targets to collectors, in the terms of OpenTelemetry's Target Allocator.
 struct AllocationMetrics {
     struct OfJob {
@@ -83,6 +90,7 @@ struct AllocationMetrics {
 /// In Prometheus' text format.
 std::string to_text(const ClientMetrics&);
 std::string to_text(const ConfigMetrics&);
+std::string to_text(const ProfileMetrics&);
 std::string to_text(const AllocationMetrics&);
 std::string to_text(const ServeMetrics&, const std::map<std::string, JobMetrics>& jobs);
 

@@ -38,9 +38,14 @@ void ServedJob::reload(k8s_sd::ScrapeConfig config, std::vector<k8s_sd::Provider
     });
 }
 
-void ServedJob::expect(std::optional<std::vector<k8s_sd::ProviderId>> providers) {
-    post([providers = std::move(providers)](ServedJob& job) mutable {
-        job.targets_.expect(std::move(providers));
+void ServedJob::expect(ExpectedProviders expected, std::function<std::string()> problem) {
+    {
+        const std::lock_guard lock(counts_mutex_);
+        problem_.swap(problem);
+    }
+    post([expected = std::move(expected)](ServedJob& job) mutable {
+        job.targets_.expect(std::move(expected));
+        job.wait_for_clusters();
         job.on_change();
     });
 }
@@ -55,17 +60,41 @@ void ServedJob::apply(k8s_sd::JobDiff diff) {
 void ServedJob::on_change() {
     LiveCounts live = targets_.live_counts();
     const TargetCounts counts = live.now();
+    const std::vector<std::string> missing = targets_.missing_clusters();
     {
         const std::lock_guard lock(counts_mutex_);
         std::swap(counts_, live);
+        missing_clusters_ = missing;
     }
-    const bool was_complete = complete_.exchange(targets_.complete());
-    if (targets_.complete() && !was_complete && options_.on_complete) {
-        options_.on_complete(name_, counts);
-    }
+    const bool was_served = complete_.exchange(targets_.complete());
+    if (targets_.complete()) report_start(was_served, counts, missing);
     report_failed(counts);
     if (targets_.complete()) readers_.changed();
     answer_waiting();
+}
+
+void ServedJob::report_start(bool was_served, const TargetCounts& counts,
+                             const std::vector<std::string>& missing) {
+    if (missing.empty()) {
+        if (!std::exchange(is_reported_, true) && options_.on_complete)
+            options_.on_complete(name_, counts);
+    } else if (!was_served && options_.on_missing_clusters) {
+        options_.on_missing_clusters(name_, counts, missing);
+    }
+}
+
+/// The time begins with the first configuration of several clusters.
+void ServedJob::wait_for_clusters() {
+    if (clusters_due_ || !options_.start_without_clusters || !targets_.may_lack_clusters()) return;
+    clusters_due_ = options_.clock->now() + std::chrono::duration_cast<k8s_sd::TimePoint::duration>(
+                                                *options_.start_without_clusters);
+}
+
+void ServedJob::start_without_clusters() {
+    const bool is_due = clusters_due_ && *clusters_due_ <= options_.clock->now();
+    if (!is_due || !targets_.may_lack_clusters()) return;
+    targets_.accept_missing_clusters();
+    on_change();
 }
 
 /// Targets can fail and recover with each change of their objects, so not every one is reported.
@@ -150,7 +179,7 @@ ListAnswer ServedJob::answer(const ListRequest& request) {
 OnList ServedJob::with_reason(OnList on_list) const {
     return [this, on_list = std::move(on_list)](const ListAnswer& answer) {
         if (answer.why != Refusal::incomplete) return on_list(answer);
-        on_list({{}, why_incomplete_(), answer.why});
+        on_list({{}, why_incomplete(), answer.why});
     };
 }
 
@@ -164,6 +193,8 @@ void ServedJob::answer_waiting() {
 void ServedJob::wake_later() {
     auto due = readers_.due();
     if (targets_.keeps_something()) due = std::min(due.value_or(next_sweep()), next_sweep());
+    if (clusters_due_ && targets_.may_lack_clusters())
+        due = std::min(due.value_or(*clusters_due_), *clusters_due_);
     if (due == wakes_) return;
     wakes_ = due;
     timer_->cancel();
@@ -171,6 +202,7 @@ void ServedJob::wake_later() {
     timer_->expires_at(*due, [self = shared_from_this()] {
         self->wakes_.reset();
         self->forget_unused();
+        self->start_without_clusters();
         self->answer_waiting();
     });
 }
@@ -185,6 +217,8 @@ void ServedJob::leave(std::string reason) {
     post([reason = std::move(reason)](ServedJob& job) mutable {
         job.end_readers(std::move(reason));
         job.targets_.begin_anew();
+        job.clusters_due_.reset();
+        job.is_reported_ = false;
         job.on_change();
     });
 }
@@ -199,6 +233,22 @@ void ServedJob::stop(std::string reason) {
         job.timer_->cancel();
         job.stopped_ = true;
     });
+}
+
+std::vector<std::string> ServedJob::missing_clusters() const {
+    const std::lock_guard lock(counts_mutex_);
+    return missing_clusters_;
+}
+
+std::string ServedJob::why_incomplete() const { return why_incomplete_() + problem(); }
+
+std::string ServedJob::problem() const {
+    std::function<std::string()> problem;
+    {
+        const std::lock_guard lock(counts_mutex_);
+        problem = problem_;
+    }
+    return problem ? problem() : "";
 }
 
 TargetCounts ServedJob::counts() const {

@@ -26,6 +26,9 @@ struct ServeOptions {
     std::chrono::nanoseconds hold = std::chrono::seconds(20);
     std::size_t held_requests = 10'000;  ///< of one job
     k8s_sd::WarmStart warm_start{};      ///< targets over restarts; none by default
+    /// How long a new job waits for all of its clusters, before one of them is enough; nullopt:
+    /// without limit.
+    std::optional<std::chrono::nanoseconds> start_without_clusters = std::chrono::seconds(30);
     /// The minimum interval between two evaluations of changing lists for waiting readers.
     std::chrono::nanoseconds pace = std::chrono::milliseconds(100);
     /// How often unused lists are looked for.
@@ -35,6 +38,11 @@ struct ServeOptions {
     std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< for waiting readers
     /// Called in any thread once the first complete list of a job exists; may be empty.
     std::function<void(const std::string& job, const TargetCounts&)> on_complete{};
+    /// Called in any thread once the first list of a job is served without these clusters; may be
+    /// empty. `on_complete` follows when they have been listed.
+    std::function<void(const std::string& job, const TargetCounts&,
+                       const std::vector<std::string>& missing)>
+        on_missing_clusters{};
     /// Called in any thread once more targets of a job cannot be scraped, at most every ten minutes
     /// for each job; may be empty. \param example  the address of one, and the reason
     std::function<void(const std::string& job, const TargetCounts&, const std::string& example)>
@@ -53,7 +61,9 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
 
     /// See JobTargets.
     void reload(k8s_sd::ScrapeConfig, std::vector<k8s_sd::ProviderId> providers);
-    void expect(std::optional<std::vector<k8s_sd::ProviderId>> providers);
+    /// \param problem  why no list is to be expected, in words, or an empty text; called in any
+    ///                 thread; may be empty
+    void expect(ExpectedProviders, std::function<std::string()> problem = {});
     void apply(k8s_sd::JobDiff);
     /// Answers once the targets are complete and the reader does not know the list, or when the
     /// reader's time is over.
@@ -71,6 +81,12 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
 
     /// Whether lists are served.
     bool complete() const noexcept { return complete_; }
+    /// The clusters whose targets the lists lack.
+    std::vector<std::string> missing_clusters() const;
+    /// Why it is incomplete, in words.
+    std::string why_incomplete() const;
+    /// The part of it that expect() has named.
+    std::string problem() const;
     /// As of the last diff; those left out by the job's filter as of now.
     TargetCounts counts() const;
     std::size_t held() const noexcept { return held_count_; }
@@ -80,6 +96,10 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     template <class Action>
     void post(Action);
     void on_change();
+    void report_start(bool was_served, const TargetCounts&,
+                      const std::vector<std::string>& missing);
+    void wait_for_clusters();
+    void start_without_clusters();
     void report_failed(const TargetCounts&);
     void forget_unused();
     k8s_sd::TimePoint next_sweep() const;
@@ -101,12 +121,16 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     std::optional<std::string> ended_;                ///< the reason, for readers
     bool stopped_ = false;
     k8s_sd::TimePoint swept_;
-    std::size_t failed_then_ = 0;  ///< at the last report, or fewer since
+    std::optional<k8s_sd::TimePoint> clusters_due_;  ///< end of the time for all clusters
+    bool is_reported_ = false;                       ///< as complete
+    std::size_t failed_then_ = 0;                    ///< at the last report, or fewer since
     std::optional<k8s_sd::TimePoint> next_report_;
     // Read by other threads.
     std::atomic<bool> complete_ = false;
     mutable std::mutex counts_mutex_;
     LiveCounts counts_{};
+    std::vector<std::string> missing_clusters_;
+    std::function<std::string()> problem_;  ///< may be empty
     std::atomic<std::size_t> held_count_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "jobs/served_jobs.hpp"
 
 #include "cli/option_values.hpp"
+#include "cli/terminal_text.hpp"
 #include "jobs/job_notes.hpp"
 #include "k8s_sd/scrape/target_filter.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace k8s_sd_program {
@@ -25,23 +27,61 @@ std::string in_words(const k8s_sd::ConfigFailure& failure) {
            "] cannot be used: " + failure.message;
 }
 
+/// Problems of any number of clusters, for a text of one job.
+class Problems {
+ public:
+    void add(const std::string& problem) {
+        if (problem.empty() || ++count_ > most) return;
+        text_ += "; " + support::printable(problem, 2000);
+    }
+    std::string text() const {
+        return text_ + (count_ > most ? "; and " + std::to_string(count_ - most) + " more" : "");
+    }
+
+ private:
+    static constexpr std::size_t most = 20;
+
+    std::string text_{};
+    std::size_t count_ = 0;
+};
+
 /// The error messages of its configurations.
 std::string messages(const k8s_sd::JobStatus& job) {
-    std::string text;
+    Problems problems;
+    for (const k8s_sd::JobConfigStatus& config : job.configs) problems.add(config.status.message);
+    return problems.text();
+}
+
+/// Whether it can become complete, if need be without some of its clusters.
+bool is_usable(const k8s_sd::JobStatus& job) {
+    std::map<std::string_view, bool> clusters;  // by name: whether it is usable
     for (const k8s_sd::JobConfigStatus& config : job.configs) {
-        if (!config.status.message.empty()) text += "; " + config.status.message;
+        const bool is_usable = config.provider.has_value();
+        if (!config.status.cluster.empty()) {
+            bool& all = clusters.try_emplace(config.status.cluster, true).first->second;
+            all = all && is_usable;
+        } else if (!is_usable) {
+            return false;
+        }
     }
-    return text;
+    return clusters.empty() || std::any_of(clusters.begin(), clusters.end(),
+                                           [](const auto& cluster) { return cluster.second; });
 }
 
 /// Why a job is incomplete.
 std::string in_words(const k8s_sd::JobStatus& job) {
-    const bool usable = std::all_of(job.configs.begin(), job.configs.end(),
-                                    [](const auto& config) { return config.provider; });
+    const bool usable = is_usable(job);
     return "job " + job.name +
            (usable ? " has not been discovered completely yet"
                    : " cannot be discovered before its configuration is mended") +
            messages(job);
+}
+
+std::string in_words_without(const std::vector<std::string>& clusters,
+                             const k8s_sd::JobStatus& job) {
+    std::string text = "job " + job.name + " is listed without ";
+    text += clusters.size() == 1 ? "cluster " : "clusters ";
+    return text + support::printable(support::listed(clusters, 20), 2000) + messages(job);
 }
 
 /// The job of a monitor has the name of one in the file.
@@ -62,6 +102,24 @@ k8s_sd::Job discovery_of(const k8s_sd::MonitorJob& monitor) {
     return job;
 }
 
+using FailuresByJob = std::map<std::string_view, FailedConfigs>;
+
+FailedConfigs failed_of(const FailuresByJob& failures, std::string_view job) {
+    const auto known = failures.find(job);
+    return known == failures.end() ? FailedConfigs() : known->second;
+}
+
+/// Why their jobs may wait for clusters: one text for all jobs.
+std::function<std::string()> problem_of(const UnusableClusters& clusters) {
+    if (clusters.why_unknown) return [why = clusters.why_unknown] { return "; " + why(); };
+    Problems problems;
+    for (const auto& [name, problem] : clusters.problems) {
+        if (!problem.empty())
+            problems.add("cluster " + support::printable(name, 200) + ": " + problem);
+    }
+    return [text = std::make_shared<const std::string>(problems.text())] { return *text; };
+}
+
 bool has_unconfirmed(const k8s_sd::JobStatus& job) {
     return std::any_of(job.configs.begin(), job.configs.end(),
                        [](const auto& config) { return config.status.unconfirmed; });
@@ -80,7 +138,8 @@ ServedJobs::ServedJobs(boost::asio::any_io_executor strand, boost::asio::any_io_
 }
 
 std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
-                                           const std::vector<k8s_sd::MonitorJobPtr>& monitors) {
+                                           const std::vector<k8s_sd::MonitorJobPtr>& monitors,
+                                           const UnusableClusters& clusters) {
     std::vector<k8s_sd::Job> discovery = file.discovery_jobs();
     for (k8s_sd::Job& job : discovery) job = without_timeout(std::move(job));
     std::set<std::string_view> names;
@@ -95,19 +154,20 @@ std::vector<std::string> ServedJobs::apply(const k8s_sd::ScrapeConfigFile& file,
             problems.push_back(in_words_of_file(*job));
         }
     }
-    std::set<std::string_view> failed;
+    FailuresByJob failed;
     const auto failures = manager_.apply_config(discovery);
     for (const k8s_sd::ConfigFailure& failure : failures) {
         problems.push_back(in_words(failure));
-        failed.insert(failure.job);
+        failed[failure.job].emplace(failure.origin, failure.config);
     }
     left_out_ = LeftOut(file.failures);
     changes_ = {};
+    clusters_problem_ = problem_of(clusters);
     for (const k8s_sd::ScrapeJob& job : file.jobs) {
-        apply(job, !failed.contains(job.scrape.job_name)).from.reset();
+        apply(job, failed_of(failed, job.scrape.job_name), clusters).from.reset();
     }
     for (const k8s_sd::MonitorJobPtr& job : used)
-        apply_monitor(*job, !failed.contains(job->origin));
+        apply_monitor(*job, failed_of(failed, job->origin));
     remove_all_but(names);
     sort_changes();
     return problems;
@@ -133,15 +193,15 @@ std::vector<std::string> ServedJobs::change(const k8s_sd::MonitorDiff& diff) {
     for (const std::string& name : diff.removed) {
         if (!is_of_file(name)) removed.push_back(name);
     }
-    std::set<std::string_view> failed;
+    FailuresByJob failed;
     const auto failures = manager_.change_jobs(discovery, removed);
     for (const k8s_sd::ConfigFailure& failure : failures) {
         problems.push_back(in_words(failure));
-        failed.insert(failure.job);
+        failed[failure.job].emplace(failure.origin, failure.config);
     }
     changes_ = {};
     for (const k8s_sd::MonitorJobPtr& job : used)
-        apply_monitor(*job, !failed.contains(job->origin));
+        apply_monitor(*job, failed_of(failed, job->origin));
     for (const std::string& name : removed) {
         const auto job = jobs_.find(name);
         if (job != jobs_.end()) remove(job);
@@ -157,15 +217,16 @@ void ServedJobs::sort_changes() {
 }
 
 /// One monitor changes, and a thousand do not.
-void ServedJobs::apply_monitor(const k8s_sd::MonitorJob& job, bool usable) {
+void ServedJobs::apply_monitor(const k8s_sd::MonitorJob& job, const FailedConfigs& failed) {
     const auto known = jobs_.find(job.origin);
     const bool is_unchanged = known != jobs_.end() && known->second.from == job.job &&
-                              known->second.usable == usable &&
+                              known->second.failed == failed &&
                               known->second.providers == manager_.providers(job.origin);
-    if (!is_unchanged) apply(*job.job, usable).from = job.job;
+    if (!is_unchanged) apply(*job.job, failed).from = job.job;
 }
 
-ServedJobs::Entry& ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
+ServedJobs::Entry& ServedJobs::apply(k8s_sd::ScrapeJob job, const FailedConfigs& failed,
+                                     const UnusableClusters& clusters) {
     job.scrape = without_share_rules(std::move(job.scrape));
     const std::string name = job.scrape.job_name;
     const std::vector<k8s_sd::ProviderId> providers = manager_.providers(name);
@@ -184,15 +245,38 @@ ServedJobs::Entry& ServedJobs::apply(k8s_sd::ScrapeJob job, bool usable) {
             metrics_.lists, &history_);
         entry.since = entry.configured = options_.clock->now();
     }
-    entry.usable = usable;
+    entry.failed = failed;
     entry.providers = providers;
     if (entry.config && entry.config->discovery != job.discovery) {
         entry.configured = options_.clock->now();
     }
     entry.config = std::make_shared<k8s_sd::ScrapeJob>(std::move(job));
-    entry.job->expect(usable ? std::optional(providers) : std::nullopt);
+    expect(entry, clusters);
     if (is_back) entry.job->come_back();
     return entry;
+}
+
+void ServedJobs::expect(Entry& entry, const UnusableClusters& clusters) {
+    ExpectedProviders expected =
+        expected_providers(entry.config->discovery, entry.providers, entry.failed);
+    std::function<std::string()> problem;
+    if (clusters.jobs.contains(entry.config->scrape.job_name)) {
+        for (const auto& [name, why] : clusters.problems)
+            expected.clusters.push_back({.name = name, .usable = false});
+        problem = clusters_problem_;
+        if (clusters.why_unknown) {
+            expected.usable = false;
+        } else if (expected.clusters.empty() && expected.needed.empty()) {
+            // An empty list would remove the targets that readers have of an earlier program.
+            expected.usable = false;
+            problem = [] {
+                return std::string("; the hub has no ClusterProfile that is selected");
+            };
+        }
+    }
+    // Clusters become known and usable without a correction of the configuration.
+    entry.usable = expected.can_complete() || problem;
+    entry.job->expect(std::move(expected), std::move(problem));
 }
 
 void ServedJobs::remove_all_but(const std::set<std::string_view>& names) {
@@ -261,8 +345,13 @@ std::map<std::string, std::string> ServedJobs::incomplete() const {
     std::map<std::string, std::string> jobs;
     for (const k8s_sd::JobStatus& status : manager_.status()) {
         const auto entry = jobs_.find(status.name);
-        if (entry == jobs_.end() || entry->second.job->complete()) continue;
-        jobs.emplace(status.name, in_words(status));
+        if (entry == jobs_.end()) continue;
+        const ServedJob& job = *entry->second.job;
+        if (!job.complete()) {
+            jobs.emplace(status.name, in_words(status) + job.problem());
+        } else if (const auto missing = job.missing_clusters(); !missing.empty()) {
+            jobs.emplace(status.name, in_words_without(missing, status));
+        }
     }
     return jobs;
 }
@@ -272,7 +361,8 @@ std::string ServedJobs::incomplete(bool usable) const {
     for (const k8s_sd::JobStatus& status : manager_.status()) {
         const auto entry = jobs_.find(status.name);
         if (entry == jobs_.end() || entry->second.usable != usable) continue;
-        if (!entry->second.job->complete()) text += in_words(status) + "\n";
+        const ServedJob& job = *entry->second.job;
+        if (!job.complete()) text += in_words(status) + job.problem() + "\n";
     }
     return text;
 }
@@ -321,11 +411,23 @@ std::string ServedJobs::stale() const {
     for (const k8s_sd::JobStatus& status : manager_.status()) {
         const auto entry = jobs_.find(status.name);
         if (entry == jobs_.end() || status.synced || has_unconfirmed(status)) continue;
-        if (!entry->second.job->complete()) continue;
+        const ServedJob& job = *entry->second.job;
+        if (!job.complete() || !job.missing_clusters().empty()) continue;
         text += "job " + status.name +
                 " is listed as it was before its configuration changed, "
                 "which has not been listed completely yet" +
                 messages(status) + "\n";
+    }
+    return text;
+}
+
+std::string ServedJobs::without_clusters() const {
+    std::string text;
+    for (const k8s_sd::JobStatus& status : manager_.status()) {
+        const auto entry = jobs_.find(status.name);
+        if (entry == jobs_.end() || !entry->second.job->complete()) continue;
+        const auto missing = entry->second.job->missing_clusters();
+        if (!missing.empty()) text += in_words_without(missing, status) + "\n";
     }
     return text;
 }
@@ -359,6 +461,7 @@ JobMetrics ServedJobs::metrics_of(const Entry& entry, const k8s_sd::JobStatus& s
     metrics.synced = status.synced;
     if (!metrics.synced) metrics.unsynced_seconds = seconds_since(entry.configured);
     metrics.superseded = status.superseded;
+    if (metrics.complete) metrics.missing_clusters = entry.job->missing_clusters().size();
     return metrics;
 }
 

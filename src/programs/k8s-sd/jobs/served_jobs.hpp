@@ -33,6 +33,14 @@ struct JobChanges {
     std::vector<std::string> removed{};
 };
 
+/// The clusters of a hub that cannot be discovered.
+struct UnusableClusters {
+    std::set<std::string, std::less<>> jobs{};      ///< with configurations for all clusters
+    std::map<std::string, std::string> problems{};  ///< by the name of the cluster
+    /// Why not all clusters are known yet, in words; called in any thread; empty: they are known.
+    std::function<std::string()> why_unknown{};
+};
+
 /// All jobs of a configuration: runs their discovery and passes its diffs to them. Used on one
 /// strand; the jobs have strands of their own.
 class ServedJobs {
@@ -45,9 +53,11 @@ class ServedJobs {
 
     /// Replaces the jobs; unchanged ones continue.
     /// \param monitors  further jobs; those of the file have precedence
+    /// \param clusters  their jobs wait for them as for clusters that are away
     /// \returns the unusable parts of the configuration, in words
     std::vector<std::string> apply(const k8s_sd::ScrapeConfigFile&,
-                                   const std::vector<k8s_sd::MonitorJobPtr>& monitors = {});
+                                   const std::vector<k8s_sd::MonitorJobPtr>& monitors = {},
+                                   const UnusableClusters& clusters = {});
     /// Changes the jobs of these monitors, and no others; after apply().
     /// \returns the unusable parts of these jobs, in words
     std::vector<std::string> change(const k8s_sd::MonitorDiff&);
@@ -86,6 +96,8 @@ class ServedJobs {
     /// One a line, in words: the jobs with lists of an earlier configuration, at least in part,
     /// because the present one has not been listed.
     std::string stale() const;
+    /// One a line, in words: the jobs with lists that lack some of several clusters.
+    std::string without_clusters() const;
     /// The jobs of monitors with complete lists that have no target.
     std::vector<NamedJob> monitors_without_targets() const;
     std::map<std::string, JobMetrics> metrics() const;
@@ -96,17 +108,19 @@ class ServedJobs {
  private:
     struct Entry {
         std::shared_ptr<ServedJob> job;
-        bool usable = false;  ///< each of its configurations is usable
+        bool usable = false;  ///< it can become complete, if need be without some clusters
         bool begun = false;   ///< it has received a diff
         std::shared_ptr<const k8s_sd::ScrapeJob> config{};
         std::shared_ptr<const k8s_sd::ScrapeJob> from{};  ///< that of the monitor; else null
         std::vector<k8s_sd::ProviderId> providers{};
+        FailedConfigs failed{};
         k8s_sd::TimePoint since{};
         k8s_sd::TimePoint configured{};  ///< when its discovery was last changed
     };
 
-    void apply_monitor(const k8s_sd::MonitorJob&, bool usable);
-    Entry& apply(k8s_sd::ScrapeJob, bool usable);
+    void apply_monitor(const k8s_sd::MonitorJob&, const FailedConfigs&);
+    Entry& apply(k8s_sd::ScrapeJob, const FailedConfigs&, const UnusableClusters& = {});
+    void expect(Entry&, const UnusableClusters&);
     void remove_all_but(const std::set<std::string_view>& names);
     void remove(std::map<std::string, Entry, std::less<>>::iterator);
     void sort_changes();
@@ -122,6 +136,7 @@ class ServedJobs {
     ServeMetrics& metrics_;
     ChangeHistory history_;
     LeftOut left_out_;
+    std::function<std::string()> clusters_problem_;  ///< of jobs that may lack clusters of the hub
     std::function<std::optional<std::string>(std::string_view)> why_no_monitor_;
     JobChanges changes_;
     std::map<std::string, Entry, std::less<>> jobs_;

@@ -55,6 +55,26 @@ std::optional<NamedMonitor> monitor_of(std::string_view job, const k8s_sd::Monit
     return std::nullopt;
 }
 
+/// The first refused or waiting monitors, one a line. Reads no more pages than they need.
+std::string faults_in_words(const k8s_sd::MonitorSource& source, std::size_t count) {
+    constexpr std::size_t page_size = 256;
+    std::string text;
+    std::optional<k8s_sd::MonitorName> after;
+    while (count > 0) {
+        const std::vector<MonitorObjectStatus> page = source.objects(after, page_size);
+        for (const MonitorObjectStatus& object : page) {
+            const bool is_fault =
+                object.state == MonitorState::refused || object.state == MonitorState::waiting;
+            if (!is_fault || count == 0) continue;
+            text += in_words(object) + "\n";
+            --count;
+        }
+        if (page.size() < page_size) return text;
+        after = {page.back().kind, page.back().object_namespace, page.back().name};
+    }
+    return text;
+}
+
 void write(JsonWriter& json, const MonitorRefusal& why) {
     json.member("reason", why.reason).member("remedy", why.remedy);
 }
@@ -132,14 +152,12 @@ std::string MonitorJobs::trouble() const {
         if (of_kind.message.empty()) continue;
         text += std::string(to_string(kind)) + "s: " + of_kind.message + "\n";
     }
-    std::size_t refused = 0;
-    for (const MonitorObjectStatus& object : source_->objects()) {
-        const bool is_fault =
-            object.state == MonitorState::refused || object.state == MonitorState::waiting;
-        if (is_fault && ++refused <= max_lines) text += in_words(object) + "\n";
-    }
-    if (refused > max_lines) {
-        text += std::to_string(refused - max_lines) +
+    std::size_t faults = 0;
+    for (const k8s_sd::MonitorKindStatus& kind : status.kinds)
+        faults += kind.refused + kind.waiting;
+    text += faults_in_words(*source_, std::min(faults, max_lines));
+    if (faults > max_lines) {
+        text += std::to_string(faults - max_lines) +
                 " more monitors are refused; /api/ui/monitors has all\n";
     }
     return text;
@@ -168,7 +186,7 @@ std::string MonitorJobs::metrics() const {
     return source_ ? to_prometheus_text(source_->status()) : "";
 }
 
-std::string MonitorJobs::json() const {
+std::string MonitorJobs::json(const MonitorPage& page) const {
     std::string text;
     JsonWriter json(text);
     json.begin('{').member("enabled", source_.has_value());
@@ -189,15 +207,25 @@ std::string MonitorJobs::json() const {
         json.member("unselected", of_kind.unselected).member("waiting", of_kind.waiting);
         json.end('}');
     }
+    // One more, to know whether there are more.
+    std::vector<MonitorObjectStatus> monitors = source_->objects(page.after, page.limit + 1);
+    const bool has_more = monitors.size() > page.limit;
+    if (has_more) monitors.pop_back();
     json.end(']').name("monitors").begin('[');
-    for (const MonitorObjectStatus& object : source_->objects()) {
+    for (const MonitorObjectStatus& object : monitors) {
         json.begin('{').member("kind", to_string(object.kind));
         json.member("namespace", object.object_namespace).member("name", object.name);
         json.member("state", to_string(object.state)).member("jobs", object.jobs);
         write(json, object.why);
         json.end('}');
     }
-    json.end(']').end('}');
+    json.end(']');
+    if (has_more) {
+        const MonitorObjectStatus& last = monitors.back();
+        json.member("next", std::string(to_string(last.kind)) + "/" + last.object_namespace + "/" +
+                                last.name);
+    }
+    json.end('}');
     return text;
 }
 

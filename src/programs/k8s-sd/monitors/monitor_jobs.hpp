@@ -3,6 +3,7 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
+#include "monitors/monitor_page.hpp"
 #include "monitors/monitors_config.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -42,8 +43,8 @@ class MonitorJobs {
     std::optional<std::string> why_missing(std::string_view job) const;
     /// In Prometheus' text format; empty if there are no monitors.
     std::string metrics() const;
-    /// All monitors as JSON.
-    std::string json() const;
+    /// A page of the monitors as JSON.
+    std::string json(const MonitorPage&) const;
 
  private:
     void take(const k8s_sd::MonitorDiff&);

@@ -233,7 +233,7 @@ std::optional<MonitorRefusal> quick_advice(const JobTargets& targets,
                                  "see the dropped targets of the job with the reason for each"};
     if (counts.discovered > max_targets) return dropped;
     k8s_sd::ScrapeConfig selecting = targets.config();
-    selecting.relabel_configs.resize(selecting_rules(selecting));
+    selecting.relabel_configs.truncate(selecting_rules(selecting));
     const k8s_sd::TargetFilter filter = k8s_sd::target_filter(selecting);
     const auto& conditions = filter.conditions;
     // The first condition that no target meets, among those that meet all before it.

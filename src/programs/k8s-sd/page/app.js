@@ -1446,6 +1446,8 @@ function notesCard(notes) {
 function healthCard(job) {
   return el("section", { class: "card", "data-key": `job ${job.job}` },
     el("h3", {}, cut(job.job, 120), " ", healthOf(job.synced ? "synced" : "waiting")),
+    (job.missing_clusters ?? []).length ? el("p", { class: "bad" }, "Listed without ",
+      job.missing_clusters.slice(0, maxLines).map((name) => [inline(name, 80), " "])) : null,
     job.configs.slice(0, maxWatches).map((config) => [
       el("p", {}, config.state === "synced" ? null : [healthOf(config.state), " "],
         inline(config.role ?? "", 60),
@@ -1682,9 +1684,20 @@ function kindTable(kinds) {
         el("td", { class: "number" }, number(count))))))));
 }
 
+/** All pages of the monitors, in the first answer. A cursor that repeats ends the list. */
+async function allMonitors(signal) {
+  const answer = await ask("api/ui/monitors", {}, signal);
+  for (let after = answer.next; after;) {
+    const page = await ask("api/ui/monitors", { after }, signal);
+    answer.monitors.push(...page.monitors);
+    after = page.next === after ? null : page.next;
+  }
+  return answer;
+}
+
 /** Monitors with trouble first. */
 async function showMonitors(signal) {
-  const [answer, status] = await Promise.all([ask("api/ui/monitors", {}, signal),
+  const [answer, status] = await Promise.all([allMonitors(signal),
     ask("api/ui/status", {}, signal)]);
   if (!answer.enabled) {
     return draw(el("p", { class: "card empty" }, "Monitors are not served: start k8s-sd with ",

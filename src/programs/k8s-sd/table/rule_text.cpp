@@ -6,6 +6,7 @@ namespace {
 
 using k8s_sd::RelabelAction;
 using k8s_sd::RelabelRule;
+using k8s_sd::RelabelRules;
 
 std::string joined(const std::vector<std::string>& texts, std::string_view separator) {
     std::string all;
@@ -78,7 +79,7 @@ std::string to_yaml(const RelabelRule& rule) {
     return text;
 }
 
-std::string to_yaml(const std::vector<RelabelRule>& rules) {
+std::string to_yaml(const RelabelRules& rules) {
     std::string text;
     for (const RelabelRule& rule : rules) text += to_yaml(rule);
     return text;

@@ -15,7 +15,7 @@ std::string in_words(const k8s_sd::RelabelRule&);
 /// The rule as an entry of `relabel_configs`, without default values.
 std::string to_yaml(const k8s_sd::RelabelRule&);
 /// All rules, each on lines of its own; parse_relabel_configs() restores the same rules.
-std::string to_yaml(const std::vector<k8s_sd::RelabelRule>&);
+std::string to_yaml(const k8s_sd::RelabelRules&);
 
 /// Quotes texts for YAML as JSON strings; JSON is valid YAML.
 std::string quoted(std::string_view text);

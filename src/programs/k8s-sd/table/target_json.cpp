@@ -162,7 +162,7 @@ void write_changes(JsonWriter& json, const std::vector<Change>& changes) {
 }
 
 void write_steps(JsonWriter& json, const k8s_sd::TargetExplanation& explanation,
-                 const std::vector<k8s_sd::RelabelRule>& rules) {
+                 const k8s_sd::RelabelRules& rules) {
     k8s_sd::LabelMap labels = explanation.discovered;
     const std::size_t end = json.size() + shown_steps_bytes;
     std::size_t written = 0;

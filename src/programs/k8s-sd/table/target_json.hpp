@@ -35,8 +35,7 @@ std::size_t bytes_of(const k8s_sd::LabelMap&);
 
 /// The effect of each rule on a target, as changes and as the resulting labels, up to a dropping
 /// rule: the member `steps`. Adds `steps_left_out` if there is no room for all.
-void write_steps(JsonWriter&, const k8s_sd::TargetExplanation&,
-                 const std::vector<k8s_sd::RelabelRule>&);
+void write_steps(JsonWriter&, const k8s_sd::TargetExplanation&, const k8s_sd::RelabelRules&);
 
 /// Changes of labels: the members `added`, `changed` and `removed` of an object.
 void write_changes(JsonWriter&, const std::vector<k8s_sd::RelabelStep::Change>&);

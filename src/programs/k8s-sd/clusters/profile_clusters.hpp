@@ -1,0 +1,63 @@
+#pragma once
+
+#include "cli/profile_options.hpp"
+#include "jobs/serve_metrics.hpp"
+#include "k8s_sd/config.hpp"
+#include "k8s_sd/inventory/cluster_inventory.hpp"
+#include "k8s_sd/server_health.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd_program {
+
+/// The clusters that the ClusterProfiles of a hub describe. Used on one strand.
+class ProfileClusters {
+ public:
+    explicit ProfileClusters(boost::asio::any_io_executor strand) : strand_(std::move(strand)) {}
+
+    /// Receives a change of the clusters, and those of them with a new problem.
+    using OnChange =
+        std::function<void(const k8s_sd::InventoryDiff&, const std::vector<std::string>& problems)>;
+
+    /// \param label      of the names of clusters; empty: the default
+    /// \param on_change  called as if by post
+    /// \throws k8s_sd::ConfigError
+    void start(const k8s_sd::InventoryConfig&, const std::string& label, OnChange on_change);
+    void stop();
+
+    /// Whether the clusters are known, if they are wanted at all.
+    bool known() const noexcept { return known_ || !inventory_; }
+    /// Why they are not, in words. Any thread.
+    std::string why_unknown() const;
+    /// A configuration without a role for each usable cluster.
+    std::vector<k8s_sd::DiscoveryConfig> servers() const;
+    /// The other ones: their names, with the reasons.
+    std::map<std::string, std::string> unusable() const;
+    /// The same as the health of servers.
+    std::vector<k8s_sd::ServerHealth> unusable_servers() const;
+    /// Failing watches and clusters without access, one a line; the first ones.
+    std::string trouble() const;
+    /// In Prometheus' text format; empty if they are not wanted.
+    std::string metrics() const;
+
+ private:
+    std::vector<std::string> take(const k8s_sd::InventoryDiff&);
+
+    const boost::asio::any_io_executor strand_;
+    std::string label_;
+    /// By name, as delivered.
+    std::map<std::string, k8s_sd::InventoryCluster> clusters_;
+    bool known_ = false;
+    std::optional<k8s_sd::ClusterInventory> inventory_;  ///< empty: they are not wanted
+};
+
+/// The name of the cluster as a label.
+std::string name_of(const k8s_sd::InventoryCluster&);
+
+}  // namespace k8s_sd_program

@@ -1,0 +1,141 @@
+"""A hub: an API server with ClusterProfiles and Secrets only, which are listed and watched."""
+
+import base64
+import contextlib
+import json
+import threading
+import urllib.parse
+
+from harness import JsonHandler, server_with
+
+GROUP = "multicluster.x-k8s.io/v1alpha1"
+KINDS = {"clusterprofiles": (GROUP, "ClusterProfile"), "secrets": ("v1", "Secret")}
+
+
+def kubeconfig(url):
+    return (f"clusters: [{{name: c, cluster: {{server: '{url}'}}}}]\n"
+            "contexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n")
+
+
+class Hub:
+    """Its objects, by resource and name, and the events of watches."""
+
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.version = 1
+        self.objects = {resource: {} for resource in KINDS}
+        self.events = []  # version, resource, event
+        self.refused = set()  # resources
+        self.ended = False
+
+    def profile(self, name, **properties):
+        properties = [{"name": key, "value": value} for key, value in properties.items()]
+        self.put("clusterprofiles", name,
+                 {"spec": {"displayName": name}, "status": {"properties": properties}})
+
+    def secret(self, name, text):
+        self.put("secrets", name, {"data": {"Config": base64.b64encode(text.encode()).decode()}},
+                 {"x-k8s.io/cluster-profile": name})
+
+    def cluster(self, name, url):
+        self.secret(name, kubeconfig(url))
+        self.profile(name)
+
+    def put(self, resource, name, content, labels=()):
+        with self.changed:
+            self.version += 1
+            is_new = name not in self.objects[resource]
+            version, kind = KINDS[resource]
+            known = {"apiVersion": version, "kind": kind, **content,
+                     "metadata": {"namespace": "fleet", "name": name, "uid": "u-" + name,
+                                  "resourceVersion": str(self.version), "labels": dict(labels)}}
+            self.objects[resource][name] = known
+            self.notify(resource, "ADDED" if is_new else "MODIFIED", known)
+
+    def remove(self, resource, name):
+        with self.changed:
+            self.version += 1
+            gone = self.objects[resource].pop(name)
+            gone["metadata"]["resourceVersion"] = str(self.version)
+            self.notify(resource, "DELETED", gone)
+
+    def notify(self, resource, kind, known):
+        self.events.append((self.version, resource, {"type": kind, "object": known}))
+        self.changed.notify_all()
+
+    def end(self):
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def events_after(self, version, resource):
+        """Waits for some; none: the end."""
+        with self.changed:
+            while True:
+                found = [(number, event) for number, of, event in self.events
+                         if number > version and of == resource]
+                if found or self.ended:
+                    return [] if self.ended else found
+                self.changed.wait(60)
+
+
+def handler_of(hub):
+    class Handler(JsonHandler):
+        def do_GET(self):
+            url = urllib.parse.urlsplit(self.path)
+            query = urllib.parse.parse_qs(url.query)
+            resource = url.path.rpartition("/")[2]
+            if url.path == f"/apis/{GROUP}":
+                return self.reply(200, {"kind": "APIResourceList", "groupVersion": GROUP,
+                                        "resources": [{"name": "clusterprofiles",
+                                                       "kind": "ClusterProfile",
+                                                       "namespaced": True,
+                                                       "verbs": ["list", "watch"]}]})
+            if url.path == "/apis/multicluster.x-k8s.io":
+                version = {"groupVersion": GROUP, "version": "v1alpha1"}
+                return self.reply(200, {"kind": "APIGroup", "name": "multicluster.x-k8s.io",
+                                        "versions": [version], "preferredVersion": version})
+            if resource not in KINDS or resource in hub.refused:
+                code = 403 if resource in KINDS else 404
+                return self.reply(code, {"kind": "Status", "apiVersion": "v1",
+                                         "status": "Failure", "code": code,
+                                         "reason": "Forbidden" if code == 403 else "NotFound",
+                                         "message": resource + " is refused"})
+            if "sendInitialEvents" in query:  # an older server
+                return self.reply(400, {"kind": "Status", "apiVersion": "v1", "status": "Failure",
+                                        "code": 400, "reason": "BadRequest",
+                                        "message": "unknown parameter sendInitialEvents"})
+            if "watch" in query:
+                return self.watch(resource, int(query.get("resourceVersion", ["0"])[0]))
+            with hub.changed:
+                version, kind = KINDS[resource]
+                body = {"kind": kind + "List", "apiVersion": version,
+                        "metadata": {"resourceVersion": str(hub.version)},
+                        "items": list(hub.objects[resource].values())}
+            return self.reply(200, body)
+
+        def watch(self, resource, version):
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            with contextlib.suppress(ConnectionError):
+                while events := hub.events_after(version, resource):
+                    for version, event in events:
+                        line = json.dumps(event).encode() + b"\n"
+                        self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+                    self.wfile.flush()
+                self.wfile.write(b"0\r\n\r\n")
+
+    return Handler
+
+
+@contextlib.contextmanager
+def simulated_hub():
+    """A hub, and its URL."""
+    hub = Hub()
+    with server_with(handler_of(hub)) as url:
+        try:
+            yield hub, url
+        finally:
+            hub.end()
