@@ -2,7 +2,7 @@
 
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "support/counted_memory.hpp"
+#include "support/allocations.hpp"
 #include "support/json_documents.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -27,14 +27,14 @@ struct Bystander final : detail::EventSink {
     int objects = 0, too_large = 0;
 };
 
-constexpr std::size_t limit = 256 * 1024;
+constexpr long limit = 256 * 1024;
 
 /// The memory of a watch besides the objects: reused buffers.
-constexpr std::size_t fixed = 192 * 1024;
+constexpr long fixed = 192 * 1024;
 
 struct Cost {
-    std::size_t most = 0;   ///< while the events are read
-    std::size_t after = 0;  ///< when it waits for the next event
+    long most = 0;   ///< while the events are read
+    long after = 0;  ///< when it waits for the next event
     int too_large = 0;
 };
 
@@ -48,8 +48,7 @@ Cost cost(const detail::KindSchema& schema, std::string_view before, std::string
     std::string chunk;  // in chunks, because a whole copy would be counted as well
     while (chunk.size() < 16 * 1024) chunk += repeated;
     const std::size_t chunks = times / (chunk.size() / repeated.size()) + 1;
-    const std::size_t start = allocated_bytes();
-    watch_allocated_bytes();
+    memory_use = {.on = true};
     for (int event = 0; event < 2; ++event) {
         REQUIRE_FALSE(reader.feed(R"({"type":"ADDED","object":{"metadata":{"name":"p",)"
                                   R"("namespace":"n"},)"));
@@ -59,8 +58,8 @@ Cost cost(const detail::KindSchema& schema, std::string_view before, std::string
         REQUIRE_FALSE(reader.feed("}}\n"));
     }
     CHECK(sink.objects + sink.too_large == 2);
-    const std::size_t now = allocated_bytes();
-    return {max_allocated_bytes() - start, now - std::min(start, now), sink.too_large};
+    memory_use.on = false;
+    return {memory_use.peak, memory_use.bytes, sink.too_large};
 }
 
 Cost cost(Kind kind, std::string_view before, std::string_view repeated, std::string_view after,
