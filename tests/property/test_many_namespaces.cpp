@@ -1,7 +1,7 @@
-#include "property/counted_allocations.hpp"
 #include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "property/random_config.hpp"
+#include "support/allocations.hpp"
 #include "support/host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 struct Cost {
-    std::size_t sync, incident;
+    long sync, incident;
 };
 
 /// Allocations until this many namespaces are listed, and during an outage of all their watches.
@@ -35,16 +35,17 @@ Cost cost_of(std::size_t namespaces) {
     }
     Host host(sim.context.get_executor(), config);
     Cost cost{};
-    std::size_t before = counted_allocations();
+    memory_use = {.on = true};
     host.run();
     sim.settle();
-    cost.sync = counted_allocations() - before;
+    cost.sync = memory_use.allocations;
     CHECK(host.groups.size() == namespaces);
-    before = counted_allocations();
+    memory_use = {.on = true};
     sim.server.accept_connections(false);
     sim.server.disconnect_all();
     sim.settle();
-    cost.incident = counted_allocations() - before;
+    cost.incident = memory_use.allocations;
+    memory_use.on = false;
     CHECK(host.discoverer->status().watches.size() == namespaces);
     CHECK(host.discoverer->status().error);
     return cost;

@@ -46,12 +46,15 @@ using k8s_sd::test::memory_use;
 
 namespace {
 
-void count_allocated(void* memory) noexcept {
-    if (memory_use.on) memory_use.add(static_cast<long>(malloc_usable_size(memory)));
+void count_allocated(void* memory, std::size_t size) noexcept {
+    if (!memory_use.on) return;
+    memory_use.allocated(static_cast<long>(size), static_cast<long>(malloc_usable_size(memory)));
 }
 
 }  // namespace
 
+// In a separate file: if a compiler sees both operators of a pair, it reports malloc() with delete
+// as a mistake.
 // NOLINTBEGIN
 void* operator new(std::size_t size) {
     const bool fails = allocations_fail || allocations_left == 0;
@@ -59,18 +62,19 @@ void* operator new(std::size_t size) {
     void* const memory = fails ? nullptr : std::malloc(size);
     if (memory == nullptr) throw std::bad_alloc();
     memory_search.allocated(memory);
-    count_allocated(memory);
+    count_allocated(memory, size);
     return memory;
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     void* const memory = std::malloc(size);
-    if (memory != nullptr) memory_search.allocated(memory);
-    if (memory != nullptr) count_allocated(memory);
+    if (memory == nullptr) return nullptr;
+    memory_search.allocated(memory);
+    count_allocated(memory, size);
     return memory;
 }
 void operator delete(void* memory) noexcept {
     if (memory == nullptr) return;
-    if (memory_use.on) memory_use.add(-static_cast<long>(malloc_usable_size(memory)));
+    if (memory_use.on) memory_use.bytes -= static_cast<long>(malloc_usable_size(memory));
     memory_search.freed(memory);
     std::free(memory);
 }

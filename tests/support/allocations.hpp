@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <string_view>
 
-// Additional behaviour of operators new and delete in the integration tests and those of k8s-sd.
-// allocations.cpp replaces them. ThreadSanitizer has its own: there nothing fails or is counted, so
-// that bounds of MemoryUse always hold.
+// Additional behaviour of operators new and delete in test programs with allocations.cpp, which
+// replaces them. ThreadSanitizer has its own: there nothing fails or is counted, so that bounds of
+// MemoryUse always hold.
 
 namespace k8s_sd::test {
 
@@ -33,15 +33,18 @@ struct MemorySearch {
 };
 inline MemorySearch memory_search;
 
-/// While on, counts bytes of blocks in this thread.
+/// While on, counts blocks and their bytes in this thread.
 struct MemoryUse {
     bool on = false;
-    long bytes = 0;  ///< allocated since the start, without those freed
+    long allocations = 0;  ///< calls of operator new
+    long requested = 0;    ///< their bytes, without the allocator's rounding
+    long bytes = 0;        ///< allocated since the start, without those freed
     long peak = 0;
 
-    void add(long size) noexcept {
-        if (!on) return;
-        bytes += size;
+    void allocated(long size, long usable) noexcept {
+        ++allocations;
+        requested += size;
+        bytes += usable;
         if (bytes > peak) peak = bytes;
     }
 };

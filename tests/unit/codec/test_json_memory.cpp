@@ -2,14 +2,11 @@
 
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
+#include "support/allocations.hpp"
 #include "support/json_documents.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <malloc.h>
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,44 +14,6 @@
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace k8s_sd::test::json_documents;
-
-namespace {
-
-/// The currently allocated bytes, and the maximum since watch() was called.
-struct MemoryCount {
-    std::atomic<std::size_t> now{0}, most{0};
-
-    void allocated(void* memory) noexcept {
-        const std::size_t sum = now += malloc_usable_size(memory);
-        if (sum > most) most = sum;
-    }
-    void freed(void* memory) noexcept { now -= malloc_usable_size(memory); }
-    void watch() noexcept { most = now.load(); }
-};
-MemoryCount memory_count;
-
-}  // namespace
-
-// NOLINTBEGIN
-void* operator new(std::size_t size) {
-    void* const memory = std::malloc(size);
-    if (memory == nullptr) throw std::bad_alloc();
-    memory_count.allocated(memory);
-    return memory;
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    void* const memory = std::malloc(size);
-    if (memory != nullptr) memory_count.allocated(memory);
-    return memory;
-}
-void operator delete(void* memory) noexcept {
-    if (memory == nullptr) return;
-    memory_count.freed(memory);
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { ::operator delete(memory); }
-// NOLINTEND
 
 namespace {
 
@@ -68,14 +27,14 @@ struct Bystander final : detail::EventSink {
     int objects = 0, too_large = 0;
 };
 
-constexpr std::size_t limit = 256 * 1024;
+constexpr long limit = 256 * 1024;
 
 /// The memory of a watch besides the objects: reused buffers.
-constexpr std::size_t fixed = 192 * 1024;
+constexpr long fixed = 192 * 1024;
 
 struct Cost {
-    std::size_t most = 0;   ///< while the events are read
-    std::size_t after = 0;  ///< when it waits for the next event
+    long most = 0;   ///< while the events are read
+    long after = 0;  ///< when it waits for the next event
     int too_large = 0;
 };
 
@@ -89,8 +48,7 @@ Cost cost(const detail::KindSchema& schema, std::string_view before, std::string
     std::string chunk;  // in chunks, because a whole copy would be counted as well
     while (chunk.size() < 16 * 1024) chunk += repeated;
     const std::size_t chunks = times / (chunk.size() / repeated.size()) + 1;
-    const std::size_t start = memory_count.now;
-    memory_count.watch();
+    memory_use = {.on = true};
     for (int event = 0; event < 2; ++event) {
         REQUIRE_FALSE(reader.feed(R"({"type":"ADDED","object":{"metadata":{"name":"p",)"
                                   R"("namespace":"n"},)"));
@@ -100,8 +58,8 @@ Cost cost(const detail::KindSchema& schema, std::string_view before, std::string
         REQUIRE_FALSE(reader.feed("}}\n"));
     }
     CHECK(sink.objects + sink.too_large == 2);
-    const std::size_t now = memory_count.now;
-    return {memory_count.most - start, now - std::min(start, now), sink.too_large};
+    memory_use.on = false;
+    return {memory_use.peak, memory_use.bytes, sink.too_large};
 }
 
 Cost cost(Kind kind, std::string_view before, std::string_view repeated, std::string_view after,

@@ -201,9 +201,8 @@ inline LabelBlockPtr slice_port_labels(const api::EndpointSlicePort& port,
 
 inline LabelBlockPtr slice_topology(const api::Endpoint& endpoint, const RoleOptions& options,
                                     LabelFactory& factory) {
-    KeyValues topology = endpoint.topology;
-    if (topology.empty() && options.rules->writes_topology) topology = endpoint.deprecated_topology;
-    if (topology.empty()) return nullptr;
+    const bool deprecated = endpoint.topology.empty() && options.rules->writes_topology;
+    const KeyValues& topology = deprecated ? endpoint.deprecated_topology : endpoint.topology;
     return factory.family({"__meta_kubernetes_endpointslice_endpoint_topology_",
                            "__meta_kubernetes_endpointslice_endpoint_topology_present_"},
                           topology);

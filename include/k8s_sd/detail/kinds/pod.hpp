@@ -428,10 +428,17 @@ inline void add_pod_labels(const PodObject& pod, GeneratorContext& g) {
 }
 
 /// A container without ports leads to an address without a port.
-inline std::string pod_address(const PodObject& pod, const PodPort& port,
-                               const RoleOptions& options) {
-    if (port.declared) return join_host_port(pod.ip(), port.number);
-    return options.rules->brackets_bare_ipv6 ? in_brackets(pod.ip()) : std::string(pod.ip());
+/// \param address  is replaced; keeps its memory for the next port
+inline void write_pod_address(const PodObject& pod, const PodPort& port, const RoleOptions& options,
+                              std::string& address) {
+    address.clear();
+    if (port.declared) {
+        append_host_port(address, pod.ip(), std::to_string(port.number));
+    } else if (options.rules->brackets_bare_ipv6) {
+        address = in_brackets(pod.ip());
+    } else {
+        address = pod.ip();
+    }
 }
 
 inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
@@ -444,10 +451,12 @@ inline void pod_targets(const PodObject& pod, GeneratorContext& g) {
     attach_node(g, pod.node_name());
     attach_namespace(g, pod.ns());
     add_targets(g, [&] {
+        std::string address;
         for (const PodPort& port : pod.ports) {
             if (rules.skips_terminated_containers && port.terminated) continue;
+            write_pod_address(pod, port, g.options, address);
             g.group.begin_target()
-                .add(address_label(g.factory, pod_address(pod, port, g.options)))
+                .add(address_label(g.factory, address))
                 .add(port.labels)
                 .add(port.container_id);
         }

@@ -1,6 +1,8 @@
 #include "k8s_sd/detail/base/process_end.hpp"
 #include "k8s_sd/detail/codec/generic_reader.hpp"
+#include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/kinds/all.hpp"
+#include "k8s_sd/detail/kinds/field_mask.hpp"
 #include "k8s_sd/detail/kinds/generic_content.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 
@@ -11,14 +13,53 @@
 #include <mutex>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
 
-template <class Model>
+/// Empties the vectors of a struct and moves their memory to another struct.
+template <class Struct, class Rows>
+void move_memory(Struct& from, Struct& to, const Rows& rows) {
+    constexpr std::size_t max_bytes = std::size_t{32} << 10;
+    for_each_row(rows, [&](const auto& row) {
+        using Field = typename std::decay_t<decltype(row)>::Field;
+        Field& field = from.*row.pointer;
+        if constexpr (requires { field.emplace_back(); }) {
+            if (field.capacity() * sizeof(typename Field::value_type) > max_bytes) return;
+            field.clear();
+            to.*row.pointer = std::move(field);
+        } else if constexpr (HasTable<Field>) {
+            move_memory(field, to.*row.pointer, Table<Field>::rows);
+        }
+    });
+}
+
+template <class Traits>
+class ScratchOf final : public Scratch {
+    using Model = typename Traits::Model;
+
+ public:
+    void* model() noexcept override { return static_cast<Model*>(&document_); }
+    const api::ObjectMeta& meta() const noexcept override { return document_.metadata; }
+    const model::DocumentHead& head() const noexcept override { return document_; }
+    void clear() override {
+        // Without the vectors' memory, each object would allocate it again.
+        Model empty;
+        move_memory<Model>(document_, empty, Traits::rows);
+        document_ = {};
+        static_cast<Model&>(document_) = std::move(empty);
+    }
+
+ private:
+    model::Document<Model> document_;
+};
+
+template <class Traits>
 std::unique_ptr<Scratch> make_scratch() {
-    return std::make_unique<ScratchOf<Model>>();
+    return std::make_unique<ScratchOf<Traits>>();
 }
 
 template <class Traits>
@@ -64,7 +105,7 @@ KindSchema make_other_schema(Kind kind, const Fields& fields) {
     const bool metadata_only = are_of_metadata(fields);
     const Members members = object_members<Generic>(Traits::rows, {Use::labels, fields});
     return {kind,
-            make_scratch<Generic>,
+            make_scratch<Traits>,
             metadata_only ? JsonSchema(members) : JsonSchema(raw_object(), raw_object()),
             ProtobufSchema(members, status_members<Generic>()),
             {},
@@ -78,7 +119,7 @@ KindSchema make_schema_of(KindTraits<kind> traits, const WantedFields& wanted) {
     using Model = typename Traits::Model;
     const Members members = object_members<Model>(traits.rows, wanted);
     return {kind,
-            make_scratch<Model>,
+            make_scratch<Traits>,
             JsonSchema(members),
             ProtobufSchema(members, status_members<Model>()),
             older_versions_of<Traits>(),

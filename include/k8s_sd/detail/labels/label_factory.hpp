@@ -116,24 +116,12 @@ class LabelFactory {
 
     BlockBuilder block() { return BlockBuilder(*this); }
 
-    /// Labels made from a map; null if it is empty. Sorts `pairs` by key if needed.
-    LabelBlockPtr family(FamilyName family, KeyValues& pairs) {
+    /// Labels made from a map; null if it is empty. As in Kubernetes' decoders, the last value of a
+    /// repeated key counts.
+    LabelBlockPtr family(FamilyName family, const KeyValues& pairs) {
         if (pairs.empty()) return nullptr;
-        sort_unique(pairs);
-        names_.clear();
-        raw_keys_.clear();
-        for (const auto& [key, value] : pairs) {
-            names_.push_back(key);
-            pack_value(raw_keys_, key);
-        }
-        const LabelShapePtr shape = family_shape(family);
-        packed_.clear();
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            // A value without a name is not a label, so it must not make two blocks differ.
-            const bool hidden = shape->entries()[i].name.empty();
-            pack_value(packed_, hidden ? std::string_view() : pairs[i].second);
-        }
-        return shared_block(shape);
+        if (is_sorted_unique(pairs)) return sorted_family(family, pairs);
+        return sorted_family(family, sorted_unique(pairs));
     }
 
     /// A copy of `block` with one value replaced; `index` counts the entries of its shape.
@@ -157,15 +145,35 @@ class LabelFactory {
         LabelShapePtr shape;
     };
 
-    static void sort_unique(KeyValues& pairs) {
+    /// Usual, because API servers sort keys.
+    static bool is_sorted_unique(const KeyValues& pairs) {
+        const auto unsorted = [](const auto& a, const auto& b) { return a.first >= b.first; };
+        return std::adjacent_find(pairs.begin(), pairs.end(), unsorted) == pairs.end();
+    }
+    static KeyValues sorted_unique(KeyValues pairs) {
         const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
-        if (!std::is_sorted(pairs.begin(), pairs.end(), by_key)) {
-            std::stable_sort(pairs.begin(), pairs.end(), by_key);
-        }
-        // As in Kubernetes' decoders, the last value of a repeated JSON key counts.
+        std::stable_sort(pairs.begin(), pairs.end(), by_key);
         const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
         const auto rest = std::unique(pairs.rbegin(), pairs.rend(), same_key);
         pairs.erase(pairs.begin(), rest.base());
+        return pairs;
+    }
+
+    LabelBlockPtr sorted_family(FamilyName family, const KeyValues& pairs) {
+        names_.clear();
+        raw_keys_.clear();
+        for (const auto& [key, value] : pairs) {
+            names_.push_back(key);
+            pack_value(raw_keys_, key);
+        }
+        const LabelShapePtr shape = family_shape(family);
+        packed_.clear();
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            // A value without a name is not a label, so it must not make two blocks differ.
+            const bool hidden = shape->entries()[i].name.empty();
+            pack_value(packed_, hidden ? std::string_view() : pairs[i].second);
+        }
+        return shared_block(shape);
     }
 
     LabelShapePtr literal_shape() {

@@ -21,16 +21,21 @@ inline std::string in_brackets(std::string_view host) {
     return is_ipv6(host) ? '[' + std::string(host) + ']' : std::string(host);
 }
 
-/// "host:port" or "[v6]:port".
-inline std::string join_host_port(std::string_view host, std::string_view port) {
+/// Appends "host:port" or "[v6]:port".
+inline void append_host_port(std::string& out, std::string_view host, std::string_view port) {
     const bool brackets = is_ipv6(host);
-    std::string joined;
     // Reserve no more: most results fit into the string's inline buffer.
-    joined.reserve(host.size() + port.size() + (brackets ? 3 : 1));
-    if (brackets) joined += '[';
-    joined += host;
-    joined += brackets ? "]:" : ":";
-    return joined += port;
+    out.reserve(out.size() + host.size() + port.size() + (brackets ? 3 : 1));
+    if (brackets) out += '[';
+    out += host;
+    out += brackets ? "]:" : ":";
+    out += port;
+}
+
+inline std::string join_host_port(std::string_view host, std::string_view port) {
+    std::string joined;
+    append_host_port(joined, host, port);
+    return joined;
 }
 
 inline std::string join_host_port(std::string_view host, std::int64_t port) {

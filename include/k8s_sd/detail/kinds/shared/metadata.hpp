@@ -52,9 +52,8 @@ struct MetadataNames {
 
 inline Metadata make_metadata(MetadataNames names, const api::ObjectMeta& meta,
                               LabelFactory& factory) {
-    KeyValues labels = meta.labels;
-    KeyValues annotations = meta.annotations;
-    return {{factory.family(names.labels, labels), factory.family(names.annotations, annotations)}};
+    return {{factory.family(names.labels, meta.labels),
+             factory.family(names.annotations, meta.annotations)}};
 }
 
 inline LabelBlockPtr namespace_label(LabelFactory& factory, std::string_view ns) {
