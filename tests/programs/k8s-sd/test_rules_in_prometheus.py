@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -45,6 +44,7 @@ class Prometheus:
 
     def __init__(self, folder):
         self.folder = folder
+        self.known_port = None
         with open(folder / "log", "wb") as log:
             self.process = subprocess.Popen(
                 [PROMETHEUS, f"--config.file={folder}/prometheus.yml",
@@ -53,25 +53,23 @@ class Prometheus:
 
     def port(self):
         """That of its listening socket, or None."""
-        files = pathlib.Path(f"/proc/{self.process.pid}/fd")
-        sockets = set()
-        for file in files.iterdir():
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                sockets.update(re.findall(r"^socket:\[(\d+)\]$", os.readlink(file)))
-        for line in (files.parent / "net/tcp").read_text("ascii").splitlines()[1:]:
-            _, local, _, state, *_, inode = line.split()[:10]
-            if state == "0A" and inode in sockets:
-                return int(local.partition(":")[2], 16)
+        process = pathlib.Path(f"/proc/{self.process.pid}")
+        with contextlib.suppress(OSError):  # files are closed, or the process ends, meanwhile
+            sockets = {os.readlink(file) for file in (process / "fd").iterdir()}
+            for line in (process / "net/tcp").read_text("ascii").splitlines()[1:]:
+                _, local, _, state, *_, inode = line.split()[:10]
+                if state == "0A" and f"socket:[{inode}]" in sockets:  # it listens
+                    return int(local.partition(":")[2], 16)
         return None
 
     def ask(self, path, **parameters):
         """The answer of the API, or None before it is ready."""
-        port = self.port()
-        if port is None:
+        self.known_port = self.known_port or self.port()
+        if not self.known_port:
             return None
         query = urllib.parse.urlencode(parameters)
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}?{query}",
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.known_port}/api/v1/{path}?{query}",
                                         timeout=TIMEOUT) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
@@ -90,7 +88,7 @@ class Prometheus:
             if answer and is_wanted(answer["data"]):
                 return answer["data"]
             if time.monotonic() > end:
-                raise AssertionError(answer)
+                raise AssertionError(answer or (self.folder / "log").read_text("utf-8"))
             time.sleep(0.2)
 
     def close(self):
