@@ -150,6 +150,16 @@ TEST_CASE("Anonymiser: objects in JSON keep what Kubernetes' API means, in piece
     }
 }
 
+TEST_CASE("Anonymiser: the object as it was applied is left out, with the values in it") {
+    NewNames names;
+    const std::string text = names.json(
+        R"({"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":)"
+        R"("{\"spec\":{\"containers\":[{\"env\":[{\"name\":\"PIN\",\"value\":\"4711\"}]}]}}",)"
+        R"("note":"4711"}}})");
+    CHECK(text == R"({"metadata":{"annotations":{)"
+                  R"("kubectl.kubernetes.io/last-applied-configuration":"","note":"4711"}}})");
+}
+
 TEST_CASE("Anonymiser: any bytes in place of JSON are no harm") {
     for (std::size_t at = 0; at < named_pod.size(); ++at) {
         for (const char c : {'"', '\\', '[', ']', '{', '}', ',', ':', '\0'}) {

@@ -162,6 +162,20 @@ TEST_CASE("Recording files: the names of an anonymous file count as well") {
     CHECK(std::filesystem::file_size(file.names()) + file.bytes().size() <= 20'000);
 }
 
+TEST_CASE("Recording files: a plain recording removes the names of the one that it replaces") {
+    const RecordingFile file;
+    TestedWriter(file.path, {.anonymise = true}).writer.names()->text("orders");
+    CHECK(std::filesystem::file_size(file.names()) > 0);
+    const TestedWriter plain(file.path);
+    CHECK_FALSE(std::filesystem::exists(file.names()));
+}
+
+TEST_CASE("Recording files: a limit that no recording fits into is refused") {
+    const RecordingFile file;
+    CHECK_THROWS_AS(TestedWriter(file.path, {.max_bytes = 100}), std::runtime_error);
+    CHECK_FALSE(std::filesystem::exists(file.path));
+}
+
 TEST_CASE("Recording files: a full file takes no more, and the next one does") {
     asio::io_context io;
     const RecordingFile file;

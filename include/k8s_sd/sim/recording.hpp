@@ -56,7 +56,7 @@ K8S_SD_EXPORT Recording read_recording(const std::string& path);
 
 /// Options of a RecordingConnector.
 struct RecordingOptions {
-    /// Of a file, with its names. It is full at 2 GiB of decompressed text, too.
+    /// Of a file, with its names; 2 KiB at least. It is full at 2 GiB of decompressed text, too.
     std::uint64_t max_bytes = std::uint64_t{256} << 20;
     /// So many former files are kept: FILE becomes FILE.1, FILE.1 becomes FILE.2. Zero: recording
     /// ends with the file. Otherwise a full file is followed by the next one. Each collection is
@@ -85,7 +85,7 @@ struct RecordingOptions {
 class K8S_SD_EXPORT RecordingConnector final : public Connector {
  public:
     /// \param inner  makes the connections \param clock  that of the environment
-    /// \throws std::runtime_error if the file cannot be written
+    /// \throws std::runtime_error if the file cannot be written, or max_bytes is too small
     RecordingConnector(std::shared_ptr<Connector> inner, std::shared_ptr<Clock> clock,
                        const std::string& file, RecordingOptions = {});
     /// Streams may outlive it; they record no more.

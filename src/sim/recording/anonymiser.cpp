@@ -398,6 +398,9 @@ bool is_left_out(std::string_view key) {
            key == "command";
 }
 
+/// An annotation with a copy of the object, its environment variables and arguments included.
+constexpr std::string_view applied_object = "kubectl.kubernetes.io/last-applied-configuration";
+
 constexpr std::size_t max_string = std::size_t{1} << 20;
 constexpr std::size_t max_literal = 40;
 
@@ -497,6 +500,7 @@ void JsonAnonymiser::end_string() {
 std::string JsonAnonymiser::value() const {
     const std::string_view key = levels_.empty() ? std::string_view() : levels_.back().key;
     const bool is_users = !levels_.empty() && levels_.back().has_user_keys;
+    if (is_users && key == applied_object) return {};
     if (content_ == Content::documents && key != "serverAddress") return string_;
     if (!is_users && is_of_the_api(key, string_)) return string_;
     return names_.text(string_, Anonymiser::Escapes::json);

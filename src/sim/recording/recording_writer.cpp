@@ -72,6 +72,9 @@ OwnedFile open_or_throw(const std::string& path) {
 /// time.
 constexpr int usual_level = 3;
 
+/// A file holds its first and last line, and a part.
+constexpr std::uint64_t min_max_bytes = 2048;
+
 }  // namespace
 
 class RecordingWriter::NamesFile {
@@ -105,6 +108,11 @@ RecordingWriter::RecordingWriter(std::shared_ptr<Clock> clock, const std::string
       file_(nullptr, &std::fclose),
       level_(usual_level),
       next_file_at_(clock_->now()) {
+    if (options_.max_bytes < min_max_bytes) {
+        throw std::runtime_error("a limit of " + std::to_string(options_.max_bytes) +
+                                 " bytes is too small for a recording; it needs " +
+                                 std::to_string(min_max_bytes));
+    }
     if (::deflateInit2(&stream_, level_, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
         throw std::runtime_error("zlib cannot be used");
     }
@@ -242,6 +250,9 @@ void RecordingWriter::begin_file() {
             [file = names_file_](std::string_view replacement, std::string_view original) {
                 file->add(replacement, original);
             });
+    } else {
+        // The names of a recording that this one replaces.
+        std::remove((path_ + ".names").c_str());
     }
     start_ = clock_->now();
     written_ = 0;
