@@ -318,6 +318,7 @@ void Program::take(k8s_sd::ScrapeConfigFile file) {
     }
     unusable_.problems = profiles_.unusable();
     if (!profiles_.known()) unusable_.why_unknown = [this] { return profiles_.why_unknown(); };
+    unusable_.hub_is_empty = profiles_.known() && servers_.empty() && unusable_.problems.empty();
     report_notes(file, std::move(notes));
     file_ = std::move(file);
 }

@@ -263,7 +263,10 @@ printf "$KUBECONFIG_TEXT" "$url" > .kube/config
     # reads its file only after a while.
     CHANGES = (
         (r"^(k8s-sd --sim .*)$", r"""\1 > k8s-sd.out 2> k8s-sd.log &
-until curl -sf localhost:8080/readyz > ready && grep -q complete k8s-sd.log; do sleep 0.1; done
+until curl -sf localhost:8080/readyz > ready && grep -q complete k8s-sd.log; do
+    kill -0 $! || { cat k8s-sd.log >&2; exit 1; }
+    sleep 0.1
+done
 cat k8s-sd.log"""),
         (r" \| kubectl apply -f -$", ""),
         (r"^(curl .* \| grep .*)$", r"""until [ "$(\1)" = "$WANTED" ]; do sleep 0.1; done
@@ -283,6 +286,7 @@ cat k8s-sd.log"""),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 start_new_session=True, env={
                     **harness.environment(), "HOME": folder, "KUBECONFIG_TEXT": KUBECONFIG,
+                    "NO_PROXY": "*",
                     "WANTED": blocks()[-1].strip(), "PATH": path + os.pathsep + os.environ["PATH"]})
             watchdog = threading.Timer(4 * TIMEOUT, os.killpg, (shell.pid, signal.SIGKILL))
             watchdog.start()

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests/package/monitoring"))
 import check_monitoring  # noqa: E402
 
 PROMETHEUS = path_of("prometheus")
-LONG = 4 * TIMEOUT  # for programs that serve the whole test
+LONG = 4 * TIMEOUT  # of a wait
 JOBS = """
 scrape_configs:
 - job_name: blue
@@ -31,7 +31,7 @@ scrape_configs:
   kubernetes_sd_configs: [{role: pod, api_server: 'http://127.0.0.1:1', cluster: green}]
 """
 CONFIG = """
-global: {scrape_interval: 2s, evaluation_interval: 1s}
+global: {scrape_interval: 10s, evaluation_interval: 1s}
 rule_files: [rules.yaml]
 scrape_configs:
 - job_name: k8s-sd
@@ -77,10 +77,12 @@ class Prometheus:
                 if error.code != 503:
                     raise AssertionError(error.read().decode()) from error
             return None
+        except OSError:  # it may have ended: wait_for() shows its log
+            return None
 
     def wait_for(self, path, is_wanted):
         """The data of the first answer that is as wanted."""
-        end = time.monotonic() + TIMEOUT
+        end = time.monotonic() + LONG
         while True:
             if self.process.poll() is not None:
                 raise AssertionError((self.folder / "log").read_text("utf-8"))
@@ -121,9 +123,9 @@ class RulesInPrometheus(unittest.TestCase):
     @contextlib.contextmanager
     def prometheus(self):
         """For a k8s-sd with one cluster of two that is away, and with a mistake in its file."""
-        with simulated_cluster(LONG) as blue, file_with(JOBS.replace("URL", blue)) as config, \
+        with simulated_cluster(2 * LONG) as blue, file_with(JOBS.replace("URL", blue)) as config, \
                 running("k8s-sd", "--listen", "127.0.0.1:0", "--check-interval", "0.05",
-                        "--config", config, timeout=LONG) as program:
+                        "--config", config, timeout=2 * LONG) as program:
             metrics = Metrics(program)
             metrics.wait_for("k8s_sd_program_job_complete", 1)
             metrics.wait_for("k8s_sd_server_failing", 1)

@@ -222,16 +222,29 @@ TEST_CASE("ServedJobs: without a ClusterProfile a job is not complete") {
         "job a has not been discovered completely yet; the hub has no ClusterProfile that is "
         "selected";
     Jobs all;
-    all.apply(Jobs::job("a", {}), {});
+    all.apply(Jobs::job("a", {}), {.hub_is_empty = true});
     CHECK(all.list("a") == reason);
     CHECK(all.jobs.not_ready() == std::string(reason) + "\n");
     CHECK(all.jobs.failed().empty());
     // A list that was complete becomes empty.
     all.apply(Jobs::job("a", {"x:1"}), {});
     CHECK(all.list("a").find("x:1") != std::string::npos);
-    all.apply(Jobs::job("a", {}), {});
+    all.apply(Jobs::job("a", {}), {.hub_is_empty = true});
     CHECK(all.list("a") == "[]\n");
     CHECK(all.jobs.not_ready().empty());
+}
+
+TEST_CASE("ServedJobs: a job waits for the first ClusterProfile also if it has other targets") {
+    Jobs all;
+    k8s_sd::ScrapeConfigFile file;
+    file.jobs = {Jobs::job("a", {"x:1"}), Jobs::job("b", {"y:1"})};
+    all.jobs.apply(file, {}, {.jobs = {"a"}, .hub_is_empty = true});
+    all.work();
+    CHECK(all.list("a").find("the hub has no ClusterProfile") != std::string::npos);
+    // The hub may stay empty, so the other job is ready.
+    CHECK(all.list("b").find("y:1") != std::string::npos);
+    CHECK(all.jobs.not_ready().empty());
+    CHECK(all.jobs.failed().find("job a ") == 0);
 }
 
 TEST_CASE("ServedJobs: while clusters are replaced a job is not complete with its other targets") {

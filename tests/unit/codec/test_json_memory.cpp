@@ -43,7 +43,7 @@ Cost cost(const detail::KindSchema& schema, std::string_view before, std::string
           std::string_view after, std::size_t times) {
     Bystander sink;
     detail::ListWatchReader reader(schema, limit, sink);
-    reader.expect(Document::watch, true);
+    reader.expect(Document::watch);
     REQUIRE(reader.choose_decoder("application/json"));
     std::string chunk;  // in chunks, because a whole copy would be counted as well
     while (chunk.size() < 16 * 1024) chunk += repeated;
@@ -144,6 +144,22 @@ TEST_CASE("JsonDecoder: values of any resource take no more than twice the limit
     CHECK(cost(schema, R"("a":[)", R"({"name":"some-name","value":"of some length","port":8080},)",
                "{}]", limit / 32 / 55)
               .too_large == 0);
+}
+
+TEST_CASE("JsonDecoder: the memory that is kept for the next object is that of all its lists") {
+    const auto times = [](int count, const char* text) {
+        std::string all;
+        for (int i = 0; i < count; ++i) all += text;
+        return all;
+    };
+    const std::string labels = times(900, R"("a":"b",)") + R"("a":"b")";
+    const std::string items = times(120, "{},") + "{}";
+    const std::string lists = R"("metadata":{"ownerReferences":[)" + items + R"(],"labels":{)" +
+                              labels + R"(},"annotations":{)" + labels +
+                              R"(}},"spec":{"containers":[)" + items + R"(],"initContainers":[)" +
+                              items + R"(]},"status":{"conditions":[)" + items +
+                              R"(],"containerStatuses":[)" + items + R"(],"ignored":[)";
+    CHECK(cost(Kind::pod, lists, "{},", "{}]}", 1).after <= fixed / 2);
 }
 
 TEST_CASE("JsonDecoder: an event of 20 MiB of what is not kept takes no memory") {

@@ -21,18 +21,20 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 /// Empties the vectors of a struct and moves their memory to another struct.
+/// \param room  in bytes, for all vectors; those beyond it are freed
 template <class Struct, class Rows>
-void move_memory(Struct& from, Struct& to, const Rows& rows) {
-    constexpr std::size_t max_bytes = std::size_t{32} << 10;
+void move_memory(Struct& from, Struct& to, const Rows& rows, std::size_t& room) {
     for_each_row(rows, [&](const auto& row) {
         using Field = typename std::decay_t<decltype(row)>::Field;
         Field& field = from.*row.pointer;
         if constexpr (requires { field.emplace_back(); }) {
-            if (field.capacity() * sizeof(typename Field::value_type) > max_bytes) return;
+            const std::size_t bytes = field.capacity() * sizeof(typename Field::value_type);
+            if (bytes > room) return;
+            room -= bytes;
             field.clear();
             to.*row.pointer = std::move(field);
         } else if constexpr (HasTable<Field>) {
-            move_memory(field, to.*row.pointer, Table<Field>::rows);
+            move_memory(field, to.*row.pointer, Table<Field>::rows, room);
         }
     });
 }
@@ -48,7 +50,8 @@ class ScratchOf final : public Scratch {
     void clear() override {
         // Without the vectors' memory, each object would allocate it again.
         Model empty;
-        move_memory<Model>(document_, empty, Traits::rows);
+        std::size_t room = std::size_t{64} << 10;
+        move_memory<Model>(document_, empty, Traits::rows, room);
         document_ = {};
         static_cast<Model&>(document_) = std::move(empty);
     }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
@@ -36,9 +35,9 @@ class Subscribers {
         const std::size_t slot = slot_of(selection);
         Subscriber* const known = find(view, slot);
         if (!known) return;
+        gaps_.push_back(slot);
         known->view = nullptr;
         --count_;
-        has_gaps_ = true;
         if (calling_ == 0) close_gaps();
     }
     bool empty() const noexcept { return count_ == 0; }
@@ -96,10 +95,13 @@ class Subscribers {
 
     static std::size_t slot_of(Number selection) noexcept { return selection ? *selection + 1 : 0; }
     void close_gaps() {
-        if (!std::exchange(has_gaps_, false)) return;
-        for (auto& [number, slot] : slots_)
-            std::erase_if(slot, [](const Subscriber& known) { return !known.view; });
-        std::erase_if(slots_, [](const auto& slot) { return slot.second.empty(); });
+        for (const std::size_t number : gaps_) {
+            const auto slot = slots_.find(number);
+            if (slot == slots_.end()) continue;  // two views of it were removed
+            std::erase_if(slot->second, [](const Subscriber& known) { return !known.view; });
+            if (slot->second.empty()) slots_.erase(slot);
+        }
+        gaps_.clear();
     }
     Subscriber* find(const View& view, std::size_t number) {
         const auto slot = slots_.find(number);
@@ -121,7 +123,7 @@ class Subscribers {
     std::map<std::size_t, Slot> slots_;
     std::size_t count_ = 0;
     std::size_t calling_ = 0;
-    bool has_gaps_ = false;
+    std::vector<std::size_t> gaps_;  // slots with removed views
 };
 
 }  // namespace k8s_sd::inline v0::detail

@@ -260,22 +260,24 @@ void ServedJobs::expect(Entry& entry, const UnusableClusters& clusters) {
     ExpectedProviders expected =
         expected_providers(entry.config->discovery, entry.providers, entry.failed);
     std::function<std::string()> problem;
+    bool is_worth_waiting = true;
     if (clusters.jobs.contains(entry.config->scrape.job_name)) {
         for (const auto& [name, why] : clusters.problems)
             expected.clusters.push_back({.name = name, .usable = false});
         problem = clusters_problem_;
         if (clusters.why_unknown) {
             expected.usable = false;
-        } else if (expected.clusters.empty() && expected.needed.empty()) {
-            // An empty list would remove the targets that readers have of an earlier program.
-            expected.usable = false;
+        } else if (clusters.hub_is_empty) {
+            // A list without the clusters would remove the targets that readers have of an earlier
+            // program. The hub may stay empty, so other jobs do not wait.
+            expected.usable = is_worth_waiting = false;
             problem = [] {
                 return std::string("; the hub has no ClusterProfile that is selected");
             };
         }
     }
     // Clusters become known and usable without a correction of the configuration.
-    entry.usable = expected.can_complete() || problem;
+    entry.usable = expected.can_complete() || (problem && is_worth_waiting);
     entry.job->expect(std::move(expected), std::move(problem));
 }
 

@@ -39,6 +39,7 @@ struct UnusableClusters {
     std::map<std::string, std::string> problems{};  ///< by the name of the cluster
     /// Why not all clusters are known yet, in words; called in any thread; empty: they are known.
     std::function<std::string()> why_unknown{};
+    bool hub_is_empty = false;  ///< it is known, and has no ClusterProfile that is selected
 };
 
 /// All jobs of a configuration: runs their discovery and passes its diffs to them. Used on one

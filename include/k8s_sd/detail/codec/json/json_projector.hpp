@@ -281,7 +281,8 @@ class JsonProjector {
         std::string joined;
         for (std::size_t i = 0; i < frames_.size(); ++i) {
             const Projection* next = i + 1 < frames_.size() ? frames_[i + 1].node : pending_;
-            if (next != nullptr && !next->name.empty()) {
+            // At the first key, the pending node is still that of the object.
+            if (next != nullptr && next != frames_[i].node && !next->name.empty()) {
                 if (!joined.empty()) joined += '.';
                 joined += next->name;
             }
