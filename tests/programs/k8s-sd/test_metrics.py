@@ -100,6 +100,16 @@ def secured_with_collectors():
             yield metrics
 
 
+@contextlib.contextmanager
+def with_monitors():
+    """The metrics of k8s-sd with the monitors of the simulated shop."""
+    with running("k8s-sd", "--sim", "--monitors", "--listen", "127.0.0.1:0") as program:
+        metrics = Metrics(program)
+        metrics.wait_for("k8s_sd_program_job_complete", 1)
+        metrics.wait_for("k8s_sd_monitors")
+        yield metrics
+
+
 @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
 class Alerts(Rules):
     def test_none_while_all_is_well(self):
@@ -140,7 +150,7 @@ class Alerts(Rules):
         self.assertEqual(queries, [])
 
     def test_names_and_types_are_as_promtool_wants_them(self):
-        for program in (two_clusters_one_away, secured_with_collectors):
+        for program in (two_clusters_one_away, secured_with_collectors, with_monitors):
             with self.subTest(program=program.__name__), program() as metrics:
                 result = subprocess.run(["promtool", "check", "metrics"], input=metrics.text(),
                                         capture_output=True, text=True, timeout=TIMEOUT,
