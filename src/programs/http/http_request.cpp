@@ -184,7 +184,8 @@ HttpRequestReader::Progress HttpRequestReader::take_body(boost::beast::flat_buff
         if (!put(buffer)) return Progress::refused;
     }
     if (!parser_.is_done()) return Progress::more;
-    return take_trailers();
+    drop_trailers();
+    return Progress::complete;
 }
 
 /// The parser folds lines silently, and limits each input but not the whole head.
@@ -226,16 +227,9 @@ HttpRequestReader::Progress HttpRequestReader::refuse(HttpRefusal refusal) {
     return Progress::refused;
 }
 
-/// Removes the trailers of a chunked body: a proxy that filters headers may not filter these. Newer
-/// versions of Beast accept trailers that say where the body ends, and a proxy may obey them.
-HttpRequestReader::Progress HttpRequestReader::take_trailers() {
-    if (!head_) return Progress::complete;
-    for (const field name : {field::content_length, field::transfer_encoding}) {
-        if (parser_.get().count(name) != head_->count(name))
-            return refuse({400, "a trailer must not say where the body ends\n"});
-    }
-    static_cast<http::fields&>(parser_.get()) = std::move(*head_);
-    return Progress::complete;
+/// Removes the trailers of a chunked body: a proxy that filters headers may not filter these.
+void HttpRequestReader::drop_trailers() {
+    if (head_) static_cast<http::fields&>(parser_.get()) = std::move(*head_);
 }
 
 }  // namespace support

@@ -47,7 +47,7 @@ class HttpRequestReader {
     bool scan_head(const boost::beast::flat_buffer&);
     bool put(boost::beast::flat_buffer&);
     Progress refuse(HttpRefusal);
-    Progress take_trailers();
+    void drop_trailers();
 
     const std::size_t head_bytes_;
     boost::beast::http::request_parser<boost::beast::http::string_body> parser_;

@@ -143,12 +143,22 @@ TEST_CASE("HttpRequestReader: chunks have one form, and fields behind them are n
     for (const char* bad :
          {"5 hello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "+5\r\nhello\r\n0\r\n\r\n",
           "-5\r\nhello\r\n", "\r\nhello\r\n", "5\r\nhelloX\r\n0\r\n\r\n", "5\nhello\n0\n\n",
-          "10000000000000005\r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n",
-          "5\r\nhello\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
+          "10000000000000005\r\nhello\r\n0\r\n\r\n"}) {
         INFO(bad);
         const auto requests = requests_in(head + bad + smuggled);
         REQUIRE(requests.size() == 1);
         CHECK((requests[0] == "400" || requests[0] == "413"));
+    }
+    // Beast refuses trailers that say where the body ends; newer versions ignore them, as
+    // RFC 9112 wants it.
+    const auto ignored = requests_in(head + "5\r\nhello\r\n0\r\n\r\n" + smuggled);
+    CHECK(ignored.size() == 2);
+    for (const char* trailer : {"Content-Length: 5\r\n", "Content-Length: 0\r\n",
+                                "Content-Length: 500\r\n", "Transfer-Encoding: chunked\r\n"}) {
+        INFO(trailer);
+        const auto requests =
+            requests_in(head + "5\r\nhello\r\n0\r\n" + trailer + "\r\n" + smuggled);
+        CHECK((requests == Requests{"400"} || requests == Requests{"413"} || requests == ignored));
     }
     for (const char* trailers :
          {"Host: b\r\n", "Authorization: Bearer x\r\nOrigin: http://b\r\n"}) {

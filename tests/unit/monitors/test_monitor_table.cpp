@@ -117,7 +117,8 @@ TEST_CASE("MonitorTable: a monitor whose Secret makes the value of its class unu
 }
 
 TEST_CASE("MonitorTable: a monitor that changes all the time does not delay Secrets of others") {
-    const auto monitor = [](const std::string& name, std::string_view spec) {
+    // The name is a literal: the object has a view of it.
+    const auto monitor = [](std::string_view name, std::string_view spec) {
         auto object = std::make_shared<Generic>();
         object->metadata.namespace_ = "a";
         object->metadata.name = name;
