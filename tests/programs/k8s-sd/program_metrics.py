@@ -15,6 +15,17 @@ sys.path.insert(0, str(ROOT / "tests/package/monitoring"))
 import rule_tests  # noqa: E402
 
 
+def two_clusters(role, url):
+    """A configuration of a cluster that is there, and one that is away."""
+    return f"""
+scrape_configs:
+- job_name: blue
+  kubernetes_sd_configs: [{{role: {role}, api_server: {url}, cluster: blue}}]
+- job_name: green
+  kubernetes_sd_configs: [{{role: {role}, api_server: 'http://127.0.0.1:1', cluster: green}}]
+"""
+
+
 class Metrics:
     """Those of the program that listens there. \\param ca: the file of its authority, with TLS"""
 

@@ -13,7 +13,7 @@ import urllib.request
 
 import test_tls as tls
 from harness import TIMEOUT, JsonHandler, file_with, running, server_with, simulated_cluster
-from program_metrics import ROOT, Metrics, Rules
+from program_metrics import ROOT, Metrics, Rules, two_clusters
 
 sys.path.insert(0, str(ROOT / "tests/package/docs"))
 import check_metrics  # noqa: E402
@@ -62,19 +62,10 @@ class Refusal(JsonHandler):
                          "reason": "Forbidden", "code": 403, "message": "pods is forbidden"})
 
 
-TWO_CLUSTERS = """
-scrape_configs:
-- job_name: blue
-  kubernetes_sd_configs: [{role: node, api_server: URL, cluster: blue}]
-- job_name: green
-  kubernetes_sd_configs: [{role: node, api_server: 'http://127.0.0.1:1', cluster: green}]
-"""
-
-
 @contextlib.contextmanager
 def two_clusters_one_away():
     """The metrics of k8s-sd then."""
-    with simulated_cluster() as blue, file_with(TWO_CLUSTERS.replace("URL", blue)) as config, \
+    with simulated_cluster() as blue, file_with(two_clusters("node", blue)) as config, \
             running("k8s-sd", "--listen", "127.0.0.1:0", "--config", config) as program:
         metrics = Metrics(program)
         metrics.wait_for("k8s_sd_program_job_complete", 1)

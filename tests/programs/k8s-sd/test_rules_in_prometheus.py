@@ -15,7 +15,7 @@ import urllib.request
 
 import harness
 from harness import TIMEOUT, file_with, running, simulated_cluster
-from program_metrics import ROOT, Metrics
+from program_metrics import ROOT, Metrics, two_clusters
 from test_peers import program as path_of
 
 sys.path.insert(0, str(ROOT / "tests/package/monitoring"))
@@ -23,13 +23,6 @@ import check_monitoring  # noqa: E402
 
 PROMETHEUS = path_of("prometheus")
 LONG = 4 * TIMEOUT  # of a wait
-JOBS = """
-scrape_configs:
-- job_name: blue
-  kubernetes_sd_configs: [{role: pod, api_server: URL, cluster: blue}]
-- job_name: green
-  kubernetes_sd_configs: [{role: pod, api_server: 'http://127.0.0.1:1', cluster: green}]
-"""
 CONFIG = """
 global: {scrape_interval: 10s, evaluation_interval: 1s}
 rule_files: [rules.yaml]
@@ -123,7 +116,7 @@ class RulesInPrometheus(unittest.TestCase):
     @contextlib.contextmanager
     def prometheus(self):
         """For a k8s-sd with one cluster of two that is away, and with a mistake in its file."""
-        with simulated_cluster(2 * LONG) as blue, file_with(JOBS.replace("URL", blue)) as config, \
+        with simulated_cluster(2 * LONG) as blue, file_with(two_clusters("pod", blue)) as config, \
                 running("k8s-sd", "--listen", "127.0.0.1:0", "--check-interval", "0.05",
                         "--config", config, timeout=2 * LONG) as program:
             metrics = Metrics(program)
