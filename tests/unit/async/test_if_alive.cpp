@@ -2,11 +2,16 @@
 #include "support/settle.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <functional>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace k8s_sd;
@@ -33,6 +38,23 @@ struct CountedOwner : std::enable_shared_from_this<CountedOwner> {
     std::function<void()> on_update;
     int updates = 0;
     PostedCall next_update;
+};
+
+/// The executor of a context for which there may be no memory.
+struct FullExecutor {
+    asio::io_context* context;
+    const bool* full;
+
+    asio::execution_context& query(asio::execution::context_t) const noexcept { return *context; }
+    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept {
+        return asio::execution::blocking.never;
+    }
+    template <class Function>
+    void execute(Function function) const {
+        if (*full) throw std::bad_alloc();
+        asio::post(*context, std::move(function));
+    }
+    bool operator==(const FullExecutor&) const = default;
 };
 
 }  // namespace
@@ -107,6 +129,21 @@ TEST_CASE("PostedCall: a call that throws does not block later ones") {
     owner->request(context);
     test::settle(context);
     CHECK(owner->updates == 2);
+}
+
+TEST_CASE("PostedCall: a request without memory does not block later ones") {
+    asio::io_context context;
+    bool full = true;
+    const asio::any_io_executor executor = FullExecutor{&context, &full};
+    const auto owner = std::make_shared<CountedOwner>();
+    const auto request = [&] {
+        owner->next_update.request(executor, std::weak_ptr(owner), &CountedOwner::update);
+    };
+    CHECK_THROWS_AS(request(), std::bad_alloc);
+    full = false;
+    request();
+    test::settle(context);
+    CHECK(owner->updates == 1);
 }
 
 TEST_CASE("PostedCall: no call after the owner is destroyed") {

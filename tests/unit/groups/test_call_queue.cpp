@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -63,4 +64,16 @@ TEST_CASE("CallQueue: a call that continues comes before all that wait") {
     calls->request(context.get_executor(), owner, [&] { order += 'b'; });
     context.run();
     CHECK(order == "aAb");
+}
+
+TEST_CASE("CallQueue: a call that throws does not stop those that wait") {
+    asio::io_context context;
+    const auto calls = std::make_shared<CallQueue>();
+    std::string order;
+    const std::weak_ptr owner = calls;
+    calls->request(context.get_executor(), owner, [] { throw std::bad_alloc(); });
+    calls->request(context.get_executor(), owner, [&] { order += 'b'; });
+    CHECK_THROWS_AS(context.run(), std::bad_alloc);
+    context.run();
+    CHECK(order == "b");
 }

@@ -60,12 +60,13 @@ class PostedCall {
     template <class Owner, class Call>
     void request(const boost::asio::any_io_executor& strand, std::weak_ptr<Owner> owner,
                  Call call) {
-        if (std::exchange(posted_, true)) return;
+        if (posted_) return;
         boost::asio::post(strand,
                           if_alive(std::move(owner), [this, call = std::move(call)](Owner& alive) {
                               posted_ = false;
                               std::invoke(call, alive);
                           }));
+        posted_ = true;  // not before: without memory, post() throws
     }
 
  private:

@@ -54,8 +54,16 @@ class CallQueue {
         next_.request(strand, owner, [this, strand, owner](Owner&) {
             const std::function<void()> call = std::move(waiting_.front());
             waiting_.pop_front();
-            call();
-            if (!waiting_.empty()) post_next(strand, owner);
+            const auto go_on = [&] {
+                if (!waiting_.empty()) post_next(strand, owner);
+            };
+            try {
+                call();
+            } catch (...) {  // out of memory
+                go_on();
+                throw;
+            }
+            go_on();
         });
     }
 
