@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ struct MultiplexedRequest final : ResponseSink {
     std::string why;
     std::function<void()> act;  ///< called with each part of the body
     bool refuse = false;
+    bool end_throws = false;
 };
 
 /// A client whose requests share connections to peers.
@@ -73,6 +75,7 @@ struct MultiplexedClient {
         sent.text = method + " / HTTP/1.1\r\nHost: s\r\nAuthorization: Bearer secret\r\n\r\n";
         sent.connect_timeout = connect_timeout;
         sent.connect_permits = permits;
+        sent.sent = sent_requests;
         sent.urgency = urgency;
         sent.idle_timeout = idle_timeout;
         sent.idle_error = errc::idle_timeout;
@@ -82,6 +85,7 @@ struct MultiplexedClient {
                                        [&request](error_code ec, std::string why) {
                                            request.ec = ec;
                                            request.why = std::move(why);
+                                           if (request.end_throws) throw std::bad_alloc();
                                        });
     }
     MultiplexedRequest& get(StreamUse use = StreamUse::watch) {
@@ -122,6 +126,7 @@ struct MultiplexedClient {
     Duration connect_timeout = 5s;
     std::string method = "GET";
     std::shared_ptr<PermitQueue> permits;
+    std::shared_ptr<Metrics::Counter> sent_requests;
     PermitQueue::Urgency urgency = PermitQueue::Urgency::normal;
     std::deque<MultiplexedRequest> requests;
 };
@@ -793,6 +798,75 @@ TEST_CASE("HTTP/2: each request has its own idle timeout") {
     CHECK(quiet.ec == errc::idle_timeout);
     CHECK_FALSE(alive.ec);
     CHECK(c.peer(0).count(h2::rst_stream) == 1);
+}
+
+TEST_CASE("HTTP/2: a connection on which a request has had no answer takes no further one") {
+    MultiplexedClient c;
+    MultiplexedRequest& watch = c.get();
+    c.idle_timeout = 20s;
+    MultiplexedRequest& unanswered = c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1));
+    c.advance(20s);
+    CHECK(unanswered.ec == errc::idle_timeout);
+    c.get();
+    CHECK(c.connections() == 2);
+    c.send(0, h2::data_frame(1, "event"));
+    CHECK(watch.body == "event");
+    CHECK_FALSE(c.peer(0).closed);
+    watch.connection->close();
+    c.settle();
+    CHECK(c.peer(0).closed);
+}
+
+TEST_CASE("HTTP/2: a handler that throws keeps no other request from its end") {
+    MultiplexedClient c;
+    for (int i = 0; i < 5; ++i) c.get();
+    c.send(0, h2::settings_frame());
+    c.requests[0].end_throws = true;
+    c.requests[3].end_throws = true;
+    c.peer(0).end(asio::error::connection_reset);
+    CHECK_THROWS_AS(c.settle(), std::bad_alloc);
+    c.settle();
+    for (const MultiplexedRequest& request : c.requests) CHECK(request.ec);
+}
+
+TEST_CASE("HTTP/2: a handler that throws at its timeout keeps no other request from its own") {
+    MultiplexedClient c;
+    c.idle_timeout = 20s;
+    MultiplexedRequest& first = c.get();
+    MultiplexedRequest& second = c.get();
+    c.idle_timeout = 10min;
+    MultiplexedRequest& later = c.get();
+    c.send(0, h2::settings_frame());
+    first.end_throws = true;
+    CHECK_THROWS_AS(c.advance(20s), std::bad_alloc);
+    c.settle();
+    CHECK(first.ec == errc::idle_timeout);
+    CHECK(second.ec == errc::idle_timeout);
+    c.advance(10s);
+    CHECK(c.peer(0).count(h2::ping) == 1);
+    c.advance(15s);
+    CHECK(later.ec == errc::ping_timeout);
+}
+
+TEST_CASE("HTTP/2: a request counts when it is sent, each time") {
+    MultiplexedClient c;
+    c.sent_requests = std::make_shared<Metrics::Counter>(0);
+    c.get();
+    c.get();
+    c.send(0, h2::settings_frame() + h2::head_frame(1, "200", h2::end_stream));
+    CHECK(*c.sent_requests == 2);
+    c.peer(0).end(asio::error::connection_reset);
+    c.settle();
+    CHECK(*c.sent_requests == c.sent());
+    c.clock->advance(1s);
+    c.pause->demand(c.clock->now());
+    const std::size_t before = c.sent();
+    c.get();
+    CHECK(*c.sent_requests == before);
+    for (int i = 0; i < 60; ++i) c.advance(1s);
+    CHECK(c.sent() > before);
+    CHECK(*c.sent_requests == c.sent());
 }
 
 TEST_CASE("HTTP/2: a closed request resets its stream only") {

@@ -6,10 +6,32 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <new>
 
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
+
+// --- an observer that throws ---------------------------------------------------------------------
+
+TEST_CASE("URLWatcher: a version counts once its object is stored") {
+    Faults f;
+    f.start();
+    f.probe.after_change = [&] {
+        f.probe.after_change = nullptr;
+        throw std::bad_alloc();
+    };
+    f.server.apply(pod({.name = "c"}));
+    CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+    f.server.disconnect_all();
+    f.settle();
+    f.take_requests();
+    f.advance(10min);  // the broken read has no end but a timeout
+    const Texts requests = f.take_requests();
+    REQUIRE_FALSE(requests.empty());
+    CHECK(requests[0] == "WATCH /api/v1/pods from " + f.version);
+    f.check_recovered();
+}
 
 // --- an expired version --------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -330,6 +331,18 @@ TEST_CASE("Secret: a move leaves no copy behind, even of a short one") {
     const CleansedBytes moved = std::move(secret);
     CHECK(view(moved) == "s3cret");
     CHECK(moved.data() == memory);
+}
+
+TEST_CASE("Credentials: a caller that throws keeps no other one from the answer") {
+    test::TemporaryDirectory directory;
+    directory.write("token", "one");
+    Fixture f(token_file(directory.path("token")));
+    f.credentials->async_get([](const RequestCredentials&) { throw std::bad_alloc(); });
+    f.credentials->async_get([&f](const RequestCredentials&) { ++f.answers; });
+    CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+    f.settle();
+    CHECK(f.answers == 1);
+    CHECK(f.get() == "Bearer one");
 }
 
 }  // namespace

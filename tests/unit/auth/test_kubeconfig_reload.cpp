@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,17 @@ struct Fixture {
     std::function<void()> on_change;
     std::unique_ptr<KubeconfigReload> reload;
 };
+
+TEST_CASE("kubeconfig: a caller that throws keeps no other one from the end of the check") {
+    Fixture f;
+    f.reload->async_check_now([] { throw std::bad_alloc(); });
+    f.reload->async_check_now([&f] { ++f.checks; });
+    CHECK_THROWS_AS(f.settle(), std::bad_alloc);
+    f.settle();
+    CHECK(f.checks == 1);
+    f.check_now();
+    CHECK(f.checks == 2);
+}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "support/manual_clock.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -304,6 +305,15 @@ TEST_CASE("RenewedCredentials: a handler may destroy them, and the other handler
     r.get();
     r.issue("one");
     CHECK(r.received == Texts{"Bearer one"});
+}
+
+TEST_CASE("renewed credentials: a caller that throws keeps no other one from the result") {
+    Renewed f;
+    f.credentials->async_get(nullptr, [](const auto&) { throw std::bad_alloc(); });
+    f.get();
+    CHECK_THROWS_AS(f.issue("one"), std::bad_alloc);
+    CHECK(f.received == Texts{"Bearer one"});
+    CHECK(f.get() == "Bearer one");
 }
 
 }  // namespace

@@ -142,6 +142,17 @@ TEST_CASE("Http2Session: a body is sent with its request, and respects the windo
     CHECK(f.last(data).flags == end_stream);
 }
 
+TEST_CASE("Http2Session: a head larger than a frame, such as a long selector, is sent whole") {
+    SessionFixture f;
+    const std::string request =
+        "GET /" + std::string(200'000, 'x') + " HTTP/1.1\r\nHost: s\r\n\r\n";
+    CHECK(f.open(request) == 1);
+    CHECK(f.count(headers) == 1);
+    CHECK(f.count(continuation) > 0);
+    f.receive(settings_frame() + head_frame(1, "200", end_stream));
+    CHECK(f.end_of(1) == EndKind::complete);
+}
+
 TEST_CASE("Http2Session: credentials are never indexed") {
     SessionFixture f;
     f.open("GET / HTTP/1.1\r\nHost: s\r\nAuthorization: Bearer secret\r\nX-Key: secret\r\n\r\n");

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/auth/credentials.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
@@ -89,7 +90,11 @@ void Credentials::on_answer(RequestCredentials answer) {
     current_ = std::make_shared<const RequestCredentials>(std::move(answer));
     const auto current = current_;
     // Any handler may destroy this object.
-    for (const GetHandler& handler : std::exchange(waiting_, {})) handler(*current);
+    FirstException problem;
+    for (const GetHandler& handler : std::exchange(waiting_, {})) {
+        problem.catch_from([&] { handler(*current); });
+    }
+    problem.rethrow();
 }
 
 }  // namespace k8s_sd::inline v0::detail

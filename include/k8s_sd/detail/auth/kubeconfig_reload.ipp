@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/auth/kubeconfig_reload.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.hpp"
@@ -78,9 +79,11 @@ void KubeconfigReload::finish(const std::string& read_problem) {
     if (alive.expired()) return;  // the change handler has destroyed this object
     contents_.clear();
     report(read_problem.empty() ? parse_problem_ : read_problem);
+    FirstException problem;
     for (const CheckHandler& handler : std::exchange(waiting_, {})) {
-        if (!alive.expired()) handler();
+        if (!alive.expired()) problem.catch_from(handler);
     }
+    problem.rethrow();
 }
 
 void KubeconfigReload::evaluate() {

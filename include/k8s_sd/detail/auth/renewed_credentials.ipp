@@ -1,5 +1,6 @@
 #include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/auth/renewed_credentials.hpp"
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/config/rules.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
@@ -82,7 +83,11 @@ void RenewedCredentials::on_issued(IssuedCredentials issued) {
     report();
     const auto result = answer();
     // Any handler may destroy this object.
-    for (const Handler& handler : std::exchange(waiting_, {})) handler(result);
+    FirstException problem;
+    for (const Handler& handler : std::exchange(waiting_, {})) {
+        problem.catch_from([&] { handler(result); });
+    }
+    problem.rethrow();
 }
 
 void RenewedCredentials::accept(IssuedCredentials issued) {

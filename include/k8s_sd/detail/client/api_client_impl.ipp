@@ -210,7 +210,7 @@ HttpRequest ApiClientImpl::assemble(std::string_view method, std::string_view pa
     request.connect_permits = traffic->connect_permits;
     request.http2_pause = traffic->http2_pause;
     request.connections = {traffic->counts, &traffic->counts->connections};
-    ++traffic->counts->requests;
+    request.sent = {traffic->counts, &traffic->counts->requests};
     std::string& text = request.text;
     // Reserve everything: a reallocation would leave copies of secrets behind.
     text.reserve(32 + method.size() + url_.prefix.size() + path.size() + header_.size() +

@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/client/api_client_impl.hpp"
 #include "k8s_sd/detail/client/api_documents.hpp"
 #include "k8s_sd/detail/client/served_versions.hpp"
@@ -72,7 +73,11 @@ void ServedVersions::ask_for(Kind kind, std::size_t number, VersionQuery& query)
 void ServedVersions::finish(VersionQuery& query, Answer answer) {
     query.answer = answer;
     // Any handler may destroy this object.
-    for (const Handler& handler : std::exchange(query.waiting, {})) handler(answer);
+    FirstException problem;
+    for (const Handler& handler : std::exchange(query.waiting, {})) {
+        problem.catch_from([&] { handler(answer); });
+    }
+    problem.rethrow();
 }
 
 }  // namespace k8s_sd::inline v0::detail

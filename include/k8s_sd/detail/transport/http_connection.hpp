@@ -43,6 +43,8 @@ struct HttpRequest {
     std::shared_ptr<PermitQueue> connect_permits;
     /// Counts a new connection for as long as it exists; null: it is not counted.
     std::shared_ptr<Metrics::Gauge> connections{};
+    /// Counts the request each time it is sent; null: it is not counted.
+    std::shared_ptr<Metrics::Counter> sent{};
     PermitQueue::Urgency urgency = PermitQueue::Urgency::normal;
     Duration connect_timeout{};  ///< does not include the wait for the permit
     /// Timeout for the response head, then for each further part of the body. White space does not

@@ -126,6 +126,9 @@ struct HttpExchange {
     HttpExchange(const HttpExchange&) = delete;
     HttpExchange& operator=(const HttpExchange&) = delete;
 
+    void count() const {
+        if (request.sent) ++*request.sent;
+    }
     void expect_head() {
         if (!http1) http1 = std::make_unique<Http1Response>();
         http1->head_end = {};
@@ -363,6 +366,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         lead_ ? choose_protocol() : write();
     }
     void write() {
+        exchange_->count();
         exchange_->expect_head();
         limit(exchange_->request.idle_timeout, exchange_->request.idle_error);
         attempt([this] {
@@ -529,6 +533,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         exchange_->reused = connection->has_answered();
         stream_id_ = connection->open(request.text, *request.http2, request.secret_body, *this);
         if (stream_id_ == 0) return find_connection();
+        exchange_->count();
         shared_ = connection;
         exchange_->http1.reset();  // of an attempt before
         timer_.reset();
@@ -633,6 +638,7 @@ class HttpConnection::State final : public std::enable_shared_from_this<State>,
         // A busy executor delays the read: process the buffered bytes first.
         if (now - due_ > very_late) return check_again_at(now + very_late);
         std::string text = limit_error_.message() + " (" + seconds_text(allowed()) + ")";
+        if (shared_) shared_->retire();
         const std::string step = limit_error_ == errc::connect_timeout ? connecting_step() : "";
         if (!step.empty()) text += "; it waits for " + step;
         finish(limit_error_, std::move(text));

@@ -84,8 +84,10 @@ void URLWatcherImpl::on_object(EventType type, const DecodedObject& decoded) {
     if (stopped() || intake_.is_one_too_many(exchange, type, tag.has_value(), meta)) return;
     if (exchange.purpose == Purpose::probe) return exchange_.on_probed_object();
     if (exchange.streams_list()) on_initial_event(type);
-    if (exchange.watching()) on_event(meta.resource_version);
-    if (!stopped()) intake_.take(exchange, decoded, tag);
+    if (stopped()) return;
+    intake_.take(exchange, decoded, tag);
+    // Not before the object is stored: without memory, the next watch has to bring the event again.
+    if (!stopped() && exchange.watching()) on_event(meta.resource_version);
 }
 
 /// Reported once per response.

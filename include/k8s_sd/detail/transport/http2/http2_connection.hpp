@@ -45,8 +45,8 @@ class Http2Stream {
 /// of its context. Pending reads and writes keep it alive until it ends: with an error, or once it
 /// has no stream for a while.
 ///
-/// After `max_age` it takes no further stream, and open ones go on. So new requests use renewed
-/// certificate files, and reach other servers behind a balancer.
+/// After `max_age`, or once retired, it takes no further stream, and open ones go on. So new
+/// requests use renewed certificate files, and reach other servers behind a balancer.
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
     static constexpr Duration max_age = std::chrono::minutes(10);
@@ -92,6 +92,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     /// Calls on_stream_due() at this time, once, instead of at an earlier set time. All streams use
     /// the timer of the connection: timers of their own would take much of the memory of a watch.
     void call_at(std::int32_t stream, TimePoint due);
+    /// A request has had no answer in time: further ones use another connection. A balancer may
+    /// connect it to a server that is not stuck.
+    void retire() noexcept { retired_ = true; }
     /// Ends all streams.
     void close() noexcept;
 
@@ -151,6 +154,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     CleansedBytes output_;
     bool secret_ = false;
     bool answered_ = false;
+    bool retired_ = false;
     bool flushing_ = false;  ///< a flush is posted, or a write is pending
     bool closed_ = false;
 };

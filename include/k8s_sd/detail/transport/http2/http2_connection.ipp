@@ -1,3 +1,4 @@
+#include "k8s_sd/detail/base/first_exception.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/transport/http2/http2_connection.hpp"
 #include "k8s_sd/detail/transport/tls/tls_peer.hpp"
@@ -84,7 +85,8 @@ void Http2Connection::close() noexcept {
 // --- streams -------------------------------------------------------------------------------------
 
 bool Http2Connection::takes_streams() const {
-    return !closed_ && !write_error_ && clock_->now() < old_at_ && !session_->state().draining;
+    const bool is_old = retired_ || clock_->now() >= old_at_;
+    return !closed_ && !write_error_ && !is_old && !session_->state().draining;
 }
 
 std::size_t Http2Connection::refused_beyond() const {
@@ -298,12 +300,14 @@ void Http2Connection::notify_due_streams(TimePoint now) {
         if (open.due <= now) due.push_back(id);
     }
     std::sort(due.begin(), due.end());
+    FirstException problem;
     for (const std::int32_t id : due) {
         const auto position = open_.find(id);  // a call may end others
         if (position == open_.end()) continue;
         position->second.due = never;
-        position->second.stream->on_stream_due();
+        problem.catch_from([&] { position->second.stream->on_stream_due(); });
     }
+    problem.rethrow();
 }
 
 void Http2Connection::on_timer() {
@@ -311,7 +315,12 @@ void Http2Connection::on_timer() {
     if (write_error_)
         return on_broken(write_error_, "the connection broke: " + in_words(write_error_));
     const TimePoint now = clock_->now();
-    notify_due_streams(now);
+    try {
+        notify_due_streams(now);
+    } catch (...) {
+        if (!closed_) watch_silence();  // the other streams need the timer
+        throw;
+    }
     if (closed_) return;
     if (now - due_ > busy_delay && liveness_.next_check() <= now) return call_at(now + busy_delay);
     // No request needs the connection.
@@ -343,11 +352,13 @@ void Http2Connection::fail(const StreamEnd& end) {
     uncount();
     timer_->cancel();
     transport_->close();
+    FirstException problem;
     while (!open_.empty()) {
         Http2Stream& stream = *open_.begin()->second.stream;
         forget(open_.begin());
-        stream.on_stream_end(end);
+        problem.catch_from([&] { stream.on_stream_end(end); });
     }
+    problem.rethrow();
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -62,7 +62,9 @@ class Http2Session {
     /// Windows of 1 to 4 MiB made a list at 10 ms of delay twice as slow as by HTTP/1.1.
     static constexpr std::int32_t stream_window = 16 << 20;
     static constexpr std::int32_t connection_window = 32 << 20;
-    static constexpr std::size_t max_head = 64 * 1024;
+    static constexpr std::size_t max_head = 64 * 1024;  ///< of a response
+    /// As Go's servers permit by HTTP/1.1.
+    static constexpr std::size_t max_request_head = 1024 * 1024;
     static constexpr int max_interim_heads = 16;
 
     virtual ~Http2Session() = default;

@@ -58,6 +58,7 @@ class Nghttp2Session final : public Http2Session {
     void end(std::int32_t stream, Http2End);
     void refuse_unsent();
     void fail(std::string problem);
+    void reset(std::int32_t stream) noexcept;
     void rethrow();
     std::size_t receive(std::string_view);
     std::string_view join(std::string_view body, std::string_view more);

@@ -42,6 +42,7 @@ SessionOptions make_session_options() {
     require_memory(nghttp2_option_new(&option));
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_option_set_max_reserved_remote_streams(option, 0);
+    nghttp2_option_set_max_send_header_block_length(option, Http2Session::max_request_head);
     return SessionOptions(option);
 }
 
@@ -129,8 +130,15 @@ void Nghttp2Session::cancel(std::int32_t id) {
     Stream* const stream = find(id);
     if (!stream) return;
     if (!stream->head_sent) --unsent_;
+    reset(id);
     streams_.erase(id);
-    nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+}
+
+/// Without memory for the frame, nghttp2 would go on to read the request of the stream.
+void Nghttp2Session::reset(std::int32_t id) noexcept {
+    if (nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL) != 0) {
+        failed_ = true;
+    }
 }
 
 void Nghttp2Session::ping(std::uint64_t opaque) {
@@ -161,7 +169,7 @@ void Nghttp2Session::refuse_unsent() {
         if (!stream.head_sent) unsent.push_back(id);
     }
     for (const std::int32_t id : unsent) {
-        nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+        reset(id);
         end(id, {Http2End::Kind::refused, NGHTTP2_REFUSED_STREAM});
     }
 }
