@@ -3,8 +3,8 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/object_share.hpp"
 #include "k8s_sd/role.hpp"
+#include "k8s_sd/selector.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -403,6 +404,151 @@ void Metrics::visit_described(Visitor&& visitor) const {
     }
 }
 
+/// A metric of one API server. Labels: `server`, and `cluster` for a server with a name.
+struct ServerMetric {
+    MetricDescription description;         ///< the same for all servers
+    double (*value)(const ServerHealth&);  ///< the present value
+};
+
+/// The metrics of each server.
+inline constexpr ServerMetric server_metrics[] = {
+    {{"k8s_sd_server_synced", MetricType::gauge,
+      "Whether each configuration of the API server has been listed."},
+     [](const ServerHealth& s) { return s.synced ? 1.0 : 0.0; }},
+    {{"k8s_sd_server_failing", MetricType::gauge,
+      "Whether a watch of the API server fails, or a configuration of it is unusable."},
+     [](const ServerHealth& s) { return s.error ? 1.0 : 0.0; }},
+    {{"k8s_sd_server_configs", MetricType::gauge, "Distinct configurations of the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.configs); }},
+    {{"k8s_sd_server_watches", MetricType::gauge, "Watches of these configurations."},
+     [](const ServerHealth& s) { return static_cast<double>(s.watches); }},
+    {{"k8s_sd_server_failing_watches", MetricType::gauge, "Watches whose last attempt failed."},
+     [](const ServerHealth& s) { return static_cast<double>(s.failing_watches); }},
+    {{"k8s_sd_server_objects", MetricType::gauge, "Objects of the API server that are kept."},
+     [](const ServerHealth& s) { return static_cast<double>(s.objects); }},
+    {{"k8s_sd_server_targets", MetricType::gauge, "Targets discovered from the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.targets); }},
+    {{"k8s_sd_server_requests_total", MetricType::counter, "Requests sent to the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.requests); }},
+    {{"k8s_sd_server_failures_total", MetricType::counter,
+      "Requests of watches that failed because of the API server or the network."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.failures); }},
+    {{"k8s_sd_server_received_bytes_total", MetricType::counter,
+      "Bytes of the bodies of lists and watches of the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.received_bytes); }},
+    {{"k8s_sd_server_lists_running", MetricType::gauge, "Lists of the API server under way."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.lists_running); }},
+    {{"k8s_sd_server_lists_waiting", MetricType::gauge, "Lists that wait for a permit."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.lists_waiting); }},
+    {{"k8s_sd_server_open_watches", MetricType::gauge, "Watches that have a connection."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.open_watches); }},
+    {{"k8s_sd_server_connects_running", MetricType::gauge,
+      "Connections to the API server that are being established."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.connects_running); }},
+    {{"k8s_sd_server_connections", MetricType::gauge, "Connections to the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.connections); }},
+};
+
+/// A metric of one watch, computed from its status. Metrics has counters for the whole context;
+/// these series exist once for each watched URL, so hosts decide whether they want so many.
+struct WatchMetric {
+    MetricDescription description;  ///< the same for all watches
+    /// The value at `now`; nullopt if the watch has none yet.
+    std::optional<double> (*value)(const WatchStatus&, TimePoint now);
+};
+
+namespace detail {
+
+inline double in_seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+template <std::optional<TimePoint> WatchStatus::*member>
+std::optional<double> age(const WatchStatus& status, TimePoint now) {
+    if (!(status.*member)) return std::nullopt;
+    return in_seconds(now - *(status.*member));
+}
+
+}  // namespace detail
+
+/// The metrics of each watch. Ages are relative to `now`.
+inline constexpr WatchMetric watch_metrics[] = {
+    {{"k8s_sd_watch_synced", MetricType::gauge, "Whether the URL has been listed completely."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> { return s.synced ? 1 : 0; }},
+    {{"k8s_sd_watch_objects", MetricType::gauge, "Objects that are kept."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         return static_cast<double>(s.objects);
+     }},
+    {{"k8s_sd_watch_failures", MetricType::gauge, "Attempts that failed since the last success."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> { return s.failures; }},
+    {{"k8s_sd_watch_last_byte_age_seconds", MetricType::gauge,
+      "Time since a body last brought something."},
+     detail::age<&WatchStatus::last_byte>},
+    {{"k8s_sd_watch_last_event_age_seconds", MetricType::gauge,
+      "Time since the last ADDED, MODIFIED or DELETED event."},
+     detail::age<&WatchStatus::last_event>},
+    {{"k8s_sd_watch_last_bookmark_age_seconds", MetricType::gauge, "Time since the last bookmark."},
+     detail::age<&WatchStatus::last_bookmark>},
+    {{"k8s_sd_watch_last_list_age_seconds", MetricType::gauge, "Time since a list was complete."},
+     detail::age<&WatchStatus::last_list>},
+    {{"k8s_sd_watch_list_duration_seconds", MetricType::gauge, "Duration of that list."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (!s.last_list) return std::nullopt;
+         return detail::in_seconds(s.list_duration);
+     }},
+    {{"k8s_sd_watch_pause_seconds", MetricType::gauge,
+      "Length of the pause before the next attempt; 0 if there is none."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         return detail::in_seconds(s.pause.value_or(Duration{}));
+     }},
+    {{"k8s_sd_watch_http_version", MetricType::gauge,
+      "Version of HTTP of the last response, 1 or 2."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (s.http_version == 0) return std::nullopt;
+         return s.http_version;
+     }},
+    {{"k8s_sd_watch_server_sharded", MetricType::gauge,
+      "Whether the server sends no more than the share that is watched, where that is known."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (!s.server_sharded) return std::nullopt;
+         return *s.server_sharded ? 1 : 0;
+     }},
+};
+
+/// Complete lists by their reason, in the label "reason".
+inline constexpr MetricDescription watch_lists_metric{
+    "k8s_sd_watch_lists_total", MetricType::counter, "Complete lists by their reason."};
+/// Time in the present wait state; the label "for" names the state.
+inline constexpr MetricDescription watch_waiting_metric{
+    "k8s_sd_watch_waiting_seconds", MetricType::gauge,
+    "For how long the watch has waited for what it waits for."};
+
+/// Calls `visitor(description, watch, label, label_value, value)` for each value, grouped by metric
+/// as Prometheus' text format demands. The `server`, `kind` and `ns` of a watch identify its
+/// series; `label` is empty unless the series has a further label.
+/// \param now  on the clock of the watches, see Environment::clock
+template <class Visitor>
+void visit_watch_metrics(const std::vector<WatchStatus>& watches, TimePoint now,
+                         Visitor&& visitor) {
+    for (const WatchMetric& metric : watch_metrics) {
+        for (const WatchStatus& watch : watches) {
+            if (const auto value = metric.value(watch, now))
+                visitor(metric.description, watch, std::string_view(), std::string_view(), *value);
+        }
+    }
+    for (const WatchStatus& watch : watches) {
+        for (std::size_t i = 0; i < list_reason_count; ++i) {
+            if (watch.lists[i] == 0) continue;
+            visitor(watch_lists_metric, watch, std::string_view("reason"),
+                    to_string(static_cast<ListReason>(i)), static_cast<double>(watch.lists[i]));
+        }
+    }
+    for (const WatchStatus& watch : watches) {
+        visitor(watch_waiting_metric, watch, std::string_view("for"), to_string(watch.waiting),
+                detail::in_seconds(now - watch.waiting_since));
+    }
+}
+
 /// Labels for all series of an exposition, e.g. {{"cluster", "blue"}} to distinguish the series of
 /// two clusters. Names must be valid label names of Prometheus.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
@@ -418,6 +564,11 @@ K8S_SD_EXPORT std::string to_prometheus_text(const Metrics& metrics,
 /// \param watches  of one or several calls of status(); duplicates of a URL are dropped
 /// \param now      on the clock of the watches, see Environment::clock
 K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoint now,
+                                             const MetricLabels& labels = {});
+
+/// The metrics of servers in Prometheus' text format, with HELP and TYPE. Servers without a URL
+/// have a `cluster` only.
+K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<ServerHealth>& servers,
                                              const MetricLabels& labels = {});
 
 }  // namespace k8s_sd::inline v0

@@ -5,7 +5,7 @@
 #include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "jobs/slow_work.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 #include "monitors/monitor_page.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

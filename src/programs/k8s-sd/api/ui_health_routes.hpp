@@ -2,7 +2,7 @@
 
 #include "http/http_routes.hpp"
 #include "jobs/served_jobs.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <functional>
 #include <string>

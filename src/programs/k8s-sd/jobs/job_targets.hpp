@@ -2,7 +2,6 @@
 
 #include "jobs/expected_providers.hpp"
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
