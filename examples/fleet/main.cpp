@@ -89,7 +89,7 @@ class Story {
         if (options.divide) server_.set_shard_gate(k8s_sd::sim::ApiServer::ShardGate::on);
         for (const boost::json::object& pod : targets_.pods()) server_.apply(pod);
         server_.listen();
-        signals_.async_wait([this](int) { stop(support::exit_fine); });
+        signals_.async_wait([this](int) { stop(cli::exit_fine); });
     }
 
     void start() {
@@ -100,7 +100,7 @@ class Story {
         until([this] { return kubelet_.are_ready(3) && targets_.all_scraped(); },
               [this] { settle(3s, [this] { scale_down(); }); });
     }
-    support::ExitStatus status() const { return status_; }
+    cli::ExitStatus status() const { return status_; }
 
  private:
     std::vector<std::string> command(const Options& options) const {
@@ -130,7 +130,7 @@ class Story {
         settle(6s, [this] {
             if (!end_phase(detection)) return;
             say("every target has an owner");
-            stop(support::exit_fine);
+            stop(cli::exit_fine);
         });
     }
 
@@ -170,9 +170,9 @@ class Story {
     }
     void fail(const std::string& why) {
         std::cerr << "fleet: " << why << std::endl;
-        stop(support::exit_failed);
+        stop(cli::exit_failed);
     }
-    void stop(support::ExitStatus status) {
+    void stop(cli::ExitStatus status) {
         status_ = status;
         signals_.cancel();
         timer_.cancel();
@@ -187,9 +187,9 @@ class Story {
     ScrapedTargets targets_;
     SmallKubelet kubelet_;
     asio::steady_timer timer_;
-    support::Signals signals_;
+    cli::Signals signals_;
     std::chrono::steady_clock::time_point deadline_;
-    support::ExitStatus status_ = support::exit_fine;
+    cli::ExitStatus status_ = cli::exit_fine;
 };
 
 /// The scraper in the directory of this program.
@@ -197,32 +197,32 @@ std::string scraper_beside() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "scraper";
 }
 
-support::CommandLine command_line(Options& o) {
-    return {.program = "fleet",
-            .about =
-                "Shows how scrapers share targets: three processes, one simulated cluster. One "
-                "leaves, one\njoins, one is killed. Prints the longest time of a target "
-                "without a scrape.\n",
-            .sections =
-                {{"",
-                  {{"--targets", "N", "how many there are (default 30)",
-                    [&o](const std::string& v) {
-                        o.targets = support::number(v, 1u, 500u, "a number from 1 to 500");
-                    }},
-                   {"--scraper", "FILE", "the program to run (default: scraper, beside this one)",
-                    support::text(o.scraper)},
-                   {"--divide", "",
-                    "each scraper discovers its part of the pods only, instead of all of them",
-                    support::flag(o.divide)},
-                   {"--verbose", "", "print what the scrapers print", support::flag(o.verbose)}}}},
-            .notes = "Exit status: 0 fine, 2 unusable arguments, 1 if a target was left alone, or "
-                     "anything else.\n"};
+cli::CommandLine command_line(Options& o) {
+    return {
+        .program = "fleet",
+        .about = "Shows how scrapers share targets: three processes, one simulated cluster. One "
+                 "leaves, one\njoins, one is killed. Prints the longest time of a target "
+                 "without a scrape.\n",
+        .sections = {{"",
+                      {{"--targets", "N", "how many there are (default 30)",
+                        [&o](const std::string& v) {
+                            o.targets = cli::number(v, 1u, 500u, "a number from 1 to 500");
+                        }},
+                       {"--scraper", "FILE",
+                        "the program to run (default: scraper, beside this one)",
+                        cli::text(o.scraper)},
+                       {"--divide", "",
+                        "each scraper discovers its part of the pods only, instead of all of them",
+                        cli::flag(o.divide)},
+                       {"--verbose", "", "print what the scrapers print", cli::flag(o.verbose)}}}},
+        .notes = "Exit status: 0 fine, 2 unusable arguments, 1 if a target was left alone, or "
+                 "anything else.\n"};
 }
 
-support::ExitStatus run(Options options) {
+cli::ExitStatus run(Options options) {
     if (options.scraper.empty()) options.scraper = scraper_beside();
     if (access(options.scraper.c_str(), X_OK) != 0) {
-        throw support::UsageError("--scraper: " + options.scraper + " is no program");
+        throw cli::UsageError("--scraper: " + options.scraper + " is no program");
     }
     asio::io_context io(1);
     Story story(io, options);
@@ -236,6 +236,6 @@ support::ExitStatus run(Options options) {
 
 int main(int argc, char** argv) {
     fleet::Options options;
-    return support::run_program(fleet::command_line(options), argc, argv,
-                                [&] { return fleet::run(options); });
+    return cli::run_program(fleet::command_line(options), argc, argv,
+                            [&] { return fleet::run(options); });
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::vector<DiscoveryConfig> configs_of(
     return configs;
 }
 
-}  // namespace support
+}  // namespace cli

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -209,4 +209,4 @@ k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor& e
     return config;
 }
 
-}  // namespace support
+}  // namespace cli

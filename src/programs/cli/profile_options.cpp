@@ -1,6 +1,6 @@
 #include "cli/profile_options.hpp"
 
-namespace support {
+namespace cli {
 
 Section profile_options(ProfileOptions& options, bool& enabled, const std::string& meaning) {
     return {"Clusters from ClusterProfiles of a hub (experimental)",
@@ -29,4 +29,4 @@ k8s_sd::InventoryConfig inventory_of(const k8s_sd::DiscoveryConfig& hub,
     return inventory;
 }
 
-}  // namespace support
+}  // namespace cli

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -194,4 +194,4 @@ std::string_view option_of_server_field(std::string_view field) noexcept {
     return {};
 }
 
-}  // namespace support
+}  // namespace cli

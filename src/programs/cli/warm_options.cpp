@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-namespace support {
+namespace cli {
 
 Section warm_options(k8s_sd::WarmStart& o) {
     return {
@@ -39,4 +39,4 @@ void make_snapshot_directory(const k8s_sd::WarmStart& o) {
     throw UsageError("--snapshot-dir: " + o.directory + ": " + why);
 }
 
-}  // namespace support
+}  // namespace cli

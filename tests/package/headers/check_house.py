@@ -29,7 +29,7 @@ SCRAPING = ("relabel", "scrape", "monitors")
 # Folders below src/ and their namespaces. The files of lib/ only include lists of bodies.
 SOURCES = {"lib": None, "c": "k8s_sd_c", "json": "k8s_sd_json",
            "sim": "k8s_sd::inline v0::sim",
-           "programs/http": "support", "programs/cli": "support", "programs/discover": "discover",
+           "programs/http": "http", "programs/cli": "cli", "programs/discover": "discover",
            "programs/k8s-sd": "k8s_sd_program", "programs/kubectl-sd": "kubectl_sd"}
 # The layers with a limit on the data members of a class.
 SMALL_CLASSES = {"watch"}

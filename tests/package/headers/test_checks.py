@@ -85,8 +85,8 @@ class HouseTest(unittest.TestCase):
     def test_a_source_in_the_namespace_of_another_folder_is_found(self):
         file = "programs/discover/session.cpp"
         self.house.sources[file] = self.house.sources[file].replace(
-            "namespace discover {", "namespace support {")
-        self.expect(f"src/{file}: belongs to discover, not to support")
+            "namespace discover {", "namespace cli {")
+        self.expect(f"src/{file}: belongs to discover, not to cli")
 
     def test_a_source_without_a_namespace_is_found(self):
         self.house.sources["sim/time/new.cpp"] = "int f() { return 1; }\n"

@@ -140,7 +140,7 @@ bool read_prometheus_cr(const json::value& value, const std::string& file,
     for (const auto& entry : cr) {
         const std::string_view key = entry.key();
         if (std::find(cr_keys.begin(), cr_keys.end(), key) != cr_keys.end()) continue;
-        fail(file, key, "there is no such key" + support::suggestion(key, cr_keys));
+        fail(file, key, "there is no such key" + cli::suggestion(key, cr_keys));
     }
     config.owner = owner_document(spec_of(cr), own_namespace);
     config.allow_namespaces = texts(cr, "allow_namespaces", file);
