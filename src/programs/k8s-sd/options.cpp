@@ -81,11 +81,11 @@ cli::Section monitors_options(MonitorsOptions& o) {
              {"--monitors-max-jobs", "N",
               "of all monitors; while they would have more, namespaces share the number, and the "
               "monitors beyond are refused (default 100000)",
-              [&](Text v) { o.room.jobs = cli::number(v, 1U, 10'000'000U, "1 to 10000000"); }},
+              [&](Text v) { o.quota.jobs = cli::number(v, 1U, 10'000'000U, "1 to 10000000"); }},
              {"--monitors-max-bytes", "N",
               "of the configurations of these jobs, with the values of Secrets and with compiled "
               "regular expressions, shared the same way (default 536870912)",
-              [&](Text v) { o.room.bytes = bytes_of_memory(v); }}}};
+              [&](Text v) { o.quota.bytes = bytes_of_memory(v); }}}};
 }
 
 cli::Section single_job_options(Options& o) {
@@ -360,7 +360,7 @@ void check(const Options& o) {
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config says it already");
     }
-    if (!o.monitors.enabled && o.monitors.room != k8s_sd::MonitorRoom()) {
+    if (!o.monitors.enabled && o.monitors.quota != k8s_sd::MonitorQuota()) {
         throw UsageError("--monitors-max-jobs and --monitors-max-bytes need --monitors");
     }
     if (o.single_job) check_single_job(o.discovery);

@@ -210,7 +210,7 @@ k8s_sd::MonitorOwnerObject parse_owner_name(const std::string& text) {
 
 k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions& options, bool& wanted) {
     k8s_sd::MonitorSourceConfig config;
-    config.limits.room = options.room;
+    config.limits.quota = options.quota;
     wanted = true;
     if (!options.owner.empty()) {
         config.owner = parse_owner_name(options.owner);
