@@ -89,13 +89,13 @@ class Story {
         if (options.divide) server_.set_shard_gate(k8s_sd::sim::ApiServer::ShardGate::on);
         for (const boost::json::object& pod : targets_.pods()) server_.apply(pod);
         server_.listen();
-        signals_.async_wait([this](int) { stop(cli::exit_fine); });
+        signals_.wait([this](int) { stop(cli::exit_fine); });
     }
 
     void start() {
         kubelet_.start();
         say(std::to_string(targets_.pods().size()) +
-            " targets; agent-0, agent-1 and agent-2 begin");
+            " targets; agent-0, agent-1 and agent-2 start");
         for (const char* pod : {"agent-0", "agent-1", "agent-2"}) kubelet_.add(pod);
         until([this] { return kubelet_.are_ready(3) && targets_.all_scraped(); },
               [this] { settle(3s, [this] { scale_down(); }); });
@@ -110,7 +110,7 @@ class Story {
     }
 
     void scale_down() {
-        say("agent-1 leaves: it is terminating, and goes on until others have begun");
+        say("agent-1 terminates: it continues until the other members have started");
         targets_.begin_phase();
         kubelet_.remove("agent-1");
         until([this] { return kubelet_.are_ready(2); },
@@ -118,14 +118,14 @@ class Story {
     }
     void scale_up() {
         if (!end_phase(without_gap)) return;
-        say("agent-3 begins: it gets its share when it is ready");
+        say("agent-3 starts: it gets its share once it is ready");
         kubelet_.add("agent-3");
         until([this] { return kubelet_.are_ready(3); },
               [this] { settle(4s, [this] { crash(); }); });
     }
     void crash() {
         if (!end_phase(without_gap)) return;
-        say("agent-0 is killed: others wait whether it comes back, here for 1 s");
+        say("agent-0 is killed: its targets wait 1 s for its return");
         kubelet_.kill("agent-0");
         settle(6s, [this] {
             if (!end_phase(detection)) return;
@@ -139,7 +139,7 @@ class Story {
         const std::chrono::milliseconds gap = targets_.max_gap();
         say("  scraped by " + targets_.owners());
         say("  longest time between two scrapes of a target: " + std::to_string(gap.count()) +
-            " ms, of " + std::to_string(bound.count()) + " ms that are allowed");
+            " ms; the limit is " + std::to_string(bound.count()) + " ms");
         targets_.begin_phase();
         if (gap > bound) fail("a target was left alone");
         return gap <= bound;

@@ -63,7 +63,7 @@ class Scraper {
           signals_(io.get_executor()) {
         manager_.async_run(asio::detached);
         source_.async_run(asio::detached);
-        signals_.async_wait([this](int) { end(); });
+        signals_.wait([this](int) { end(); });
     }
 
     std::function<void()> on_end;
