@@ -39,8 +39,7 @@ cli::Section config_options(Options& o) {
           "a configuration file; read again when it changes and on SIGHUP. Default with "
           "--sim: a small built-in one",
           cli::text(o.config_file)},
-         {"--strict", "",
-          "refuse the file for keys that do not matter here, and for a mistake in any job",
+         {"--strict", "", "refuse a file with ignored keys, or with a mistake in any job",
           flag(o.strict)},
          cli::dialect_option("read it as", o.dialect, o.prometheus_version),
          {"--check-interval", "DURATION", "how often to look for changes of the file (default 5s)",
@@ -73,7 +72,7 @@ cli::Section snapshot_options(Options& o) {
 
 cli::Section run_options(Options& o) {
     return {"Run",
-            {{"--threads", "N", "threads that work on the jobs (default 1)",
+            {{"--threads", "N", "number of threads for the jobs (default 1)",
               [&](Text v) { o.threads = cli::count(v); }},
              {"--report-interval", "DURATION",
               "how often to print what is there (default 5s; 0: never)",

@@ -6,12 +6,12 @@ Section profile_options(ProfileOptions& options, bool& enabled, const std::strin
     return {"Clusters from ClusterProfiles of a hub (experimental)",
             {{"--cluster-profiles", "", meaning, [&](const std::string&) { enabled = true; }},
              {"--cluster-profiles-namespace", "NAME",
-              "only those of this namespace, with its Secrets; repeatable",
+              "only ClusterProfiles and Secrets of this namespace; repeatable",
               [&](const std::string& name) {
                   options.namespaces.push_back(name);
                   enabled = true;
               }},
-             {"--cluster-profiles-selector", "LABELS", "only those with these labels",
+             {"--cluster-profiles-selector", "LABELS", "only ClusterProfiles with these labels",
               [&](const std::string& labels) {
                   options.selector = labels;
                   enabled = true;

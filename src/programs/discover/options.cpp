@@ -58,22 +58,21 @@ cli::Section server_options(Options& o) {
         o.config, o.clusters, "$KUBECONFIG, the pod's service account, ~/.kube/config");
     section.options.insert(
         section.options.begin(),
-        {"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)});
+        {"--sim", "", "discover a simulated cluster in this process", flag(o.sim)});
     return section;
 }
 
 cli::Section config_options(Options& o) {
-    cli::Section section{
-        "What to discover",
-        {{"--sd-config", "FILE",
-          "one kubernetes_sd_configs entry in YAML, as Prometheus or vmagent take it; the "
-          "options below add to it",
-          [](Text) {}}}};  // applied by load_base()
+    cli::Section section{"What to discover",
+                         {{"--sd-config", "FILE",
+                           "an entry of kubernetes_sd_configs in YAML, in the form of Prometheus "
+                           "or vmagent; the options below add to it",
+                           [](Text) {}}}};  // applied by load_base()
     for (cli::Option& option : cli::discovery_options(o.config)) {
         section.options.push_back(std::move(option));
     }
     section.options.push_back(
-        cli::dialect_option("labels as of", o.config.dialect, o.config.prometheus_version));
+        cli::dialect_option("dialect of labels:", o.config.dialect, o.config.prometheus_version));
     return section;
 }
 
@@ -81,23 +80,21 @@ cli::Section permission_options(Options& o) {
     cli::Section section{
         "Permissions, in place of a run",
         {{"--check", "",
-          "try everything that this configuration needs (--timeout for each step, default 10), "
-          "and print a line each; status 0 if all is fine, else 1, also after a signal",
+          "try each step of this configuration (--timeout for each, default 10) and print a line "
+          "for it; status 0 if all succeed, else 1, also after a signal",
           flag(o.check)},
-         {"--print-rbac", "",
-          "print the roles that this configuration needs, for kubectl apply -f -; asks no "
-          "server",
+         {"--print-rbac", "", "print the required roles for kubectl apply -f -; contacts no server",
           flag(o.print_rbac)},
          {"--monitors", "",
-          "with either: also what k8s-sd --monitors needs to watch monitors, namespaces, Secrets "
-          "and ConfigMaps; the monitors are those of the dialect",
+          "with either: also the permissions of k8s-sd --monitors for monitors, namespaces, "
+          "Secrets and ConfigMaps; the dialect selects the kinds of monitors",
           flag(o.monitors)},
-         {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
+         {"--service-account", "NS/NAME", "subject of the roles (default default/k8s-sd)",
           cli::text(o.service_account)}}};
     for (cli::Option& option :
-         cli::profile_options(o.profiles, o.profiles_wanted,
-                              "with either: what k8s-sd --cluster-profiles needs on the hub, "
-                              "and nothing else")
+         cli::profile_options(
+             o.profiles, o.profiles_wanted,
+             "with either: only the permissions of k8s-sd --cluster-profiles on the hub")
              .options) {
         section.options.push_back(std::move(option));
     }
@@ -110,61 +107,58 @@ cli::Section run_options(Options& o) {
         {{"--jobs", "N", "N discoverers with this configuration (default 1)",
           [&](Text v) { o.jobs = cli::number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
          {"--once", "",
-          "end once the first complete state was printed; status 3 where waiting does not help: a "
-          "permission is missing, credentials or the certificate are refused",
+          "end after the first complete state; status 3 if waiting cannot help: a permission is "
+          "missing, credentials or the certificate are refused",
           flag(o.once)},
-         {"--timeout", "SECONDS",
-          "end after this time; status 3 if the state is not complete by then",
+         {"--timeout", "SECONDS", "end after this time; status 3 if the state is still incomplete",
           [&](Text v) { o.timeout = cli::seconds(v); }},
          {"--start-jitter", "SECONDS",
-          "begin after a random part of this time; spreads many that start at once",
+          "maximum random delay before the start, to spread many programs",
           [&](Text v) { o.config.watch.start_jitter = cli::seconds(v); }},
          {"--poll-interval", "SECONDS",
-          "between lists of what may be listed and not watched (default 60)",
+          "interval of lists without permission to watch (default 60)",
           [&](Text v) { o.config.watch.poll_interval = cli::seconds(v); }},
          {"--trust-suspicious-lists", "",
-          "remove at once what a list lacks, however much it is; by default a list that lost more "
-          "than half of the objects is confirmed by a second one",
+          "remove objects missing in a list at once; by default a second list confirms the loss of "
+          "more than half of the objects",
           [&](Text) { o.config.watch.confirm_suspicious_lists = false; }},
-         {"--no-watch-list", "",
-          "get lists with requests of their own, and not as the first events of a watch",
+         {"--no-watch-list", "", "request lists with LIST, not as the first events of a watch",
           [&](Text) { o.config.watch.watch_list = false; }},
          {"--gzip", "WHEN",
-          "ask for compressed lists: " + either(names_of(compressions()), "auto") +
-              "; auto: where the network is slow",
+          "request compressed lists: " + either(names_of(compressions()), "auto") +
+              "; auto: on a slow network",
           cli::choice(o.config.watch.gzip, compressions())},
          {"--encoding", "FORMAT",
-          "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
-              "; where it has no protobuf, JSON is taken",
+          "encoding to request: " + either(names_of(encodings()), "protobuf") +
+              "; servers without protobuf send JSON",
           cli::choice(o.config.watch.protobuf, encodings())},
          {"--with-managed-fields", "",
-          "do not ask the server to leave out metadata.managedFields, which nothing reads",
+          "request metadata.managedFields, too, although nothing reads them",
           [&](Text) { o.config.watch.drop_managed_fields = false; }},
          {"--status-interval", "SECONDS",
-          "report the status of each watch this often, on standard error",
+          "report the status of each watch on standard error, at this interval",
           [&](Text v) { o.status_interval = cli::seconds(v); }}}};
 }
 
 cli::Section output_options(Options& o) {
-    cli::Section section{
-        "Output",
-        {{"--output", "FORMAT",
-          "text (default): for people\n"
-          "json: one object a line for each change\n"
-          "targets: with --once, one array of all targets' labels\n"
-          "quiet: counts only",
-          cli::choice(o.output, outputs())},
-         {"--explain", "SOURCE",
-          "say of each label of this object's targets where it comes from, and end; for example "
-          "pod/shop/web-1, with --output text or json",
-          [&](Text v) {
-              o.explain = v;
-              o.once = true;
-          }},
-         {"--color", "WHEN",
-          either(names_of(cli::colour_choices()), "auto") +
-              ": on a terminal, unless $NO_COLOR is set",
-          cli::choice(o.colours, cli::colour_choices())}}};
+    cli::Section section{"Output",
+                         {{"--output", "FORMAT",
+                           "text (default): for people\n"
+                           "json: one object a line for each change\n"
+                           "targets: with --once, one array of all targets' labels\n"
+                           "quiet: counts only",
+                           cli::choice(o.output, outputs())},
+                          {"--explain", "SOURCE",
+                           "print the origin of each label of this object's targets, and end; for "
+                           "example pod/shop/web-1, with --output text or json",
+                           [&](Text v) {
+                               o.explain = v;
+                               o.once = true;
+                           }},
+                          {"--color", "WHEN",
+                           either(names_of(cli::colour_choices()), "auto") +
+                               ": on a terminal, unless $NO_COLOR is set",
+                           cli::choice(o.colours, cli::colour_choices())}}};
     for (cli::Option& option : cli::log_options(o.log)) {
         section.options.push_back(std::move(option));
     }

@@ -35,7 +35,7 @@ cli::Section question_options(Question& q) {
           "ask a running k8s-sd, such as http://127.0.0.1:8080; --token-file, --ca-file, "
           "--client-cert and --client-key are for it then",
           [&q](Text v) { q.from = v; }},
-         cli::dialect_option("read it, and make labels, as", o.dialect, o.prometheus_version),
+         cli::dialect_option("dialect of the file and of labels:", o.dialect, o.prometheus_version),
          {"--namespace", "NAME", "-n: of the object, or of the targets (default: all)",
           cli::text(q.ns)},
          {"--output", "FORM", "-o: " + cli::either(cli::names_of(forms()), "table"),
