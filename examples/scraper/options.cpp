@@ -32,8 +32,8 @@ cli::Section config_options(Options& o) {
     return {
         "Configuration",
         {{"--sim", "",
-          "start a simulated cluster in this process, whose pods serve metrics on 127.0.0.1; "
-          "configurations that name no server discover it",
+          "discover a simulated cluster in this process; its pods serve metrics on 127.0.0.1. "
+          "For configurations without a server",
           flag(o.sim)},
          {"--config", "FILE",
           "a configuration file; read again when it changes and on SIGHUP. Default with "
@@ -41,17 +41,17 @@ cli::Section config_options(Options& o) {
           cli::text(o.config_file)},
          {"--strict", "", "refuse a file with ignored keys, or with a mistake in any job",
           flag(o.strict)},
-         cli::dialect_option("read it as", o.dialect, o.prometheus_version),
-         {"--check-interval", "DURATION", "how often to look for changes of the file (default 5s)",
+         cli::dialect_option("dialect of the file:", o.dialect, o.prometheus_version),
+         {"--check-interval", "DURATION", "interval of checks for changes of the file (default 5s)",
           [&](Text v) { o.check_interval = duration(v); }}}};
 }
 
 cli::Section sharding_options(Options& o) {
-    return {"Sharing targets as vmagent does",
+    return {"Sharing of targets by vmagent's rule",
             {{"--shard", "MEMBER/MEMBERS",
-              "scrape only this member's share by vmagent's rule, e.g. 0/3 or agent-0/3",
+              "scrape only the share of this member by vmagent's rule, e.g. 0/3 or agent-0/3",
               [&](Text v) { read_shard(v, o.sharding); }},
-             {"--replication", "N", "members that scrape each target then (default 1)",
+             {"--replication", "N", "number of members for each target (default 1)",
               [&](Text v) { o.sharding.replication_factor = cli::count(v); }}}};
 }
 
@@ -65,7 +65,7 @@ cli::Section snapshot_options(Options& o) {
         {"--scrape-unconfirmed", "HOW",
          "whether targets of a file are scraped before the API server has confirmed them: " +
              cli::either(cli::names_of(choices), "without-credentials") +
-             "; an address may belong to somebody else by now",
+             "; another workload may own an address by now",
          cli::choice(o.unconfirmed, choices)});
     return section;
 }
@@ -74,15 +74,14 @@ cli::Section run_options(Options& o) {
     return {"Run",
             {{"--threads", "N", "number of threads for the jobs (default 1)",
               [&](Text v) { o.threads = cli::count(v); }},
-             {"--report-interval", "DURATION",
-              "how often to print what is there (default 5s; 0: never)",
+             {"--report-interval", "DURATION", "interval of reports (default 5s; 0: never)",
               [&](Text v) { o.report_interval = duration(v); }},
              {"--scrapes", "N", "end after N scrapes", [&](Text v) { o.scrapes = cli::count(v); }},
              {"--timeout", "DURATION", "end after this time",
               [&](Text v) { o.duration = duration(v); }},
              {"--explain", "",
-              "print what the rules do to each job's first target, and end; status 1 if not "
-              "everything was listed in time (--timeout, default 10s)",
+              "print the effect of the rules on each job's first target, and end; status 1 if the "
+              "lists are incomplete after --timeout (default 10s)",
               flag(o.explain)}}};
 }
 
@@ -90,7 +89,7 @@ cli::Section run_options(Options& o) {
 
 cli::CommandLine command_line(Options& options) {
     return {.program = "scraper",
-            .about = "Discovers targets as the scrape_configs of a Prometheus or vmagent file say, "
+            .about = "Discovers the targets of a Prometheus or vmagent configuration file "
                      "and scrapes them.\n\n"
                      "Try it without a cluster:  scraper --sim\n",
             .sections = {config_options(options),
