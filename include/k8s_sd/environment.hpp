@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/logger.hpp"
+#include "k8s_sd/status.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -242,5 +243,8 @@ K8S_SD_EXPORT void install(asio::execution_context& context, Environment);
 
 /// The metrics of `context`; see Environment::metrics. Thread-safe.
 K8S_SD_EXPORT std::shared_ptr<Metrics> metrics_of(asio::execution_context& context);
+
+/// The usage of each API server with a client in `context`, by URL. Thread-safe.
+K8S_SD_EXPORT std::vector<ServerUsage> server_usage(asio::execution_context& context);
 
 }  // namespace k8s_sd::inline v0

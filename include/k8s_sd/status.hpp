@@ -1,11 +1,9 @@
 #pragma once
 
-#include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/time.hpp"
 
-#include <boost/asio/execution_context.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +13,6 @@
 #include <vector>
 
 namespace k8s_sd::inline v0 {
-
-namespace asio = boost::asio;
 
 /// The reason of a list.
 enum class ListReason : std::uint8_t {
@@ -138,9 +134,6 @@ struct ServerUsage {
     std::size_t connects_waiting = 0;  ///< requests without a permit to connect
     std::size_t connections = 0;       ///< connections, open or being established
 };
-
-/// The usage of each API server with a client in the context, by URL. Thread-safe.
-K8S_SD_EXPORT std::vector<ServerUsage> server_usage(asio::execution_context&);
 
 /// The health of one API server as seen by the jobs of a DiscoveryManager, and its use.
 struct ServerHealth {
