@@ -41,7 +41,7 @@ void look_up(const k8s_sd::Index<api::Pod>& by_container, const std::string& id)
 
 void run(const support::Arguments& arguments) {
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), arguments.server);
+    cli::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(std::chrono::milliseconds(100));
     k8s_sd::WatcherConfig config = cluster.watcher_config();
     config.fields = {"metadata.labels", "spec.nodeName", "status.containerStatuses",

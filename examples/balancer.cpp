@@ -35,7 +35,7 @@ void print(const char* what, const api::EndpointSlice& slice) {
 
 void run(const support::Arguments& arguments) {
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), arguments.server);
+    cli::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(std::chrono::milliseconds(100));
     unsigned left = arguments.diffs;
     asio::signal_set signals(io, SIGINT, SIGTERM);

@@ -110,7 +110,7 @@ class Host {
         for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
             // These texts are foreign.
             std::cout << "cluster " << name_of(cluster) << ": "
-                      << support::printable(
+                      << cli::printable(
                              cluster.problem.empty() ? cluster.display_name : cluster.problem, 1000)
                       << std::endl;
         }
@@ -122,7 +122,7 @@ class Host {
     }
 
     static std::string name_of(const k8s_sd::InventoryCluster& cluster) {
-        return support::printable(cluster.ns + "/" + cluster.name, 200);
+        return cli::printable(cluster.ns + "/" + cluster.name, 200);
     }
 
     void on_diff(const k8s_sd::JobDiff& diff) {
@@ -154,8 +154,8 @@ class Host {
 
     void print_health() const {
         for (const k8s_sd::ServerHealth& server : manager_.servers()) {
-            std::cout << "  " << support::printable(server.cluster, 200) << ": "
-                      << support::printable(server.error ? server.message : "healthy", 1000) << ", "
+            std::cout << "  " << cli::printable(server.cluster, 200) << ": "
+                      << cli::printable(server.error ? server.message : "healthy", 1000) << ", "
                       << server.targets << " targets, " << server.usage.requests << " requests, "
                       << server.usage.connections << " connections" << std::endl;
         }
@@ -181,9 +181,9 @@ void run(const support::Arguments& arguments) {
     asio::io_context io;
     k8s_sd::InventoryConfig config;
     std::unique_ptr<SimulatedClusters> simulation;
-    if (support::names_server(arguments.server)) {
+    if (cli::names_server(arguments.server)) {
         k8s_sd::DiscoveryConfig hub = arguments.server;
-        support::usable_server(hub);
+        cli::usable_server(hub);
         config.api_server = hub.api_server;
         config.kubeconfig_file = hub.kubeconfig_file;
         config.kubeconfig_context = hub.kubeconfig_context;

@@ -51,7 +51,7 @@ asio::awaitable<void> count_pods(k8s_sd::DiscoveryConfig config, unsigned change
 
 void run(const support::Arguments& arguments) {
     asio::io_context io;
-    support::Cluster cluster(io.get_executor(), arguments.server);
+    cli::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(std::chrono::milliseconds(100));
     asio::cancellation_signal cancel;
     asio::signal_set signals(io, SIGINT, SIGTERM);

@@ -61,7 +61,7 @@ asio::awaitable<void> follow(k8s_sd::Watcher<k8s_sd::Generic>& watcher, unsigned
 
 void run(const support::Arguments& arguments, const Wanted& wanted) {
     asio::io_context io;
-    support::Cluster cluster(io.get_executor(), arguments.server, support::Scene::widgets);
+    cli::Cluster cluster(io.get_executor(), arguments.server, cli::Scene::widgets);
     cluster.start_changes(std::chrono::milliseconds(100));
     k8s_sd::WatcherConfig config = cluster.watcher_config();
     config.resource = wanted.resource;

@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 
 class Application {
  public:
-    Application(asio::io_context& io, support::Cluster& cluster, unsigned diffs)
+    Application(asio::io_context& io, cli::Cluster& cluster, unsigned diffs)
         : strand_(asio::make_strand(io)),
           signals_(strand_, SIGINT, SIGTERM),
           work_timer_(strand_),
@@ -96,7 +96,7 @@ class Application {
     asio::signal_set signals_;
     asio::steady_timer work_timer_;
     std::shared_ptr<k8s_sd::Metrics> metrics_;
-    support::Cluster& cluster_;
+    cli::Cluster& cluster_;
     unsigned diffs_left_;
     bool stopping_ = false;
     k8s_sd::TargetGroups groups_;
@@ -105,7 +105,7 @@ class Application {
 
 void run(const support::Arguments& arguments) {
     asio::io_context io;
-    support::Cluster cluster(io.get_executor(), arguments.server);
+    cli::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(100ms);
     Application application(io, cluster, arguments.diffs);
     application.start();

@@ -39,7 +39,7 @@ struct Options {
 
 class Host {
  public:
-    Host(asio::io_context& io, const Options& options, support::Cluster& cluster)
+    Host(asio::io_context& io, const Options& options, cli::Cluster& cluster)
         : options_(options),
           cluster_(cluster),
           steps_(support::shop_steps(cluster.config(), options.shop)),
@@ -140,7 +140,7 @@ class Host {
     }
 
     const Options& options_;
-    support::Cluster& cluster_;
+    cli::Cluster& cluster_;
     std::vector<support::Step> steps_;
     std::size_t step_ = 0;
     std::uint64_t lists_ = 0;
@@ -152,35 +152,35 @@ class Host {
     k8s_sd::DiscoveryManager manager_;
 };
 
-support::ExitStatus run(const Options& options) {
+cli::ExitStatus run(const Options& options) {
     asio::io_context io;
-    support::Cluster cluster(io.get_executor(), options.server);
+    cli::Cluster cluster(io.get_executor(), options.server);
     cluster.start_changes(std::chrono::milliseconds(400));
     Host host(io, options, cluster);
     host.start();
     io.run();
-    return support::exit_fine;
+    return cli::exit_fine;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     Options options;
-    const support::CommandLine command{
+    const cli::CommandLine command{
         .program = "many_jobs",
         .about = "Changes the configuration of many discovery jobs step by step and prints the "
                  "diffs of each job.\n",
-        .sections = {support::server_options(options.server, "a simulated cluster in this process"),
-                     support::credential_options(options.server),
+        .sections = {cli::server_options(options.server, "a simulated cluster in this process"),
+                     cli::credential_options(options.server),
                      support::shop_options(options.shop),
                      {"Run",
                       {{"--steps", "N", "end after N configurations; default: follow the last one",
-                        [&](const auto& value) { options.steps = support::count(value); }},
+                        [&](const auto& value) { options.steps = cli::count(value); }},
                        {"--interval", "SECONDS",
                         "least time between two configurations (default 1)",
-                        [&](const auto& value) { options.interval = support::seconds(value); }},
+                        [&](const auto& value) { options.interval = cli::seconds(value); }},
                        {"--timeout", "SECONDS", "end after this time",
-                        [&](const auto& value) { options.timeout = support::seconds(value); }}}}},
-        .positional = support::url_of_cluster(options.server)};
-    return support::run_program(command, argc, argv, [&] { return run(options); });
+                        [&](const auto& value) { options.timeout = cli::seconds(value); }}}}},
+        .positional = cli::url_of_cluster(options.server)};
+    return cli::run_program(command, argc, argv, [&] { return run(options); });
 }

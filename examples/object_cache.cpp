@@ -113,7 +113,7 @@ struct References {
 
 void run(const support::Arguments& arguments, const References& names) {
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), arguments.server, support::Scene::credentials);
+    cli::Cluster cluster(io.get_executor(), arguments.server, cli::Scene::credentials);
     cluster.start_changes(std::chrono::milliseconds(100));
     std::function<void()> stop;
     unsigned left = arguments.diffs;
@@ -150,8 +150,8 @@ void run(const support::Arguments& arguments, const References& names) {
 int main(int argc, char** argv) {
     References names;
     const auto option = [](const char* name, const char* what, std::string& member) {
-        return support::Option{name, "NAME", std::string(what) + " (default " + member + ")",
-                               support::text(member)};
+        return cli::Option{name, "NAME", std::string(what) + " (default " + member + ")",
+                           cli::text(member)};
     };
     return support::run_example(
         "object_cache", "Prints how the Secrets and ConfigMaps of three workloads change.", argc,

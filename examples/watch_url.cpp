@@ -71,7 +71,7 @@ class PodWatch final : private k8s_sd::WatchObserver {
 
 void run(const support::Arguments& arguments) {
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), arguments.server);
+    cli::Cluster cluster(io.get_executor(), arguments.server);
     cluster.start_changes(std::chrono::milliseconds(100));
     // One thread runs the context, so its executor can be used in place of a strand.
     const auto client = std::make_shared<k8s_sd::ApiClient>(io.get_executor(), cluster.server());

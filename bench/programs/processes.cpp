@@ -73,11 +73,11 @@ void wait_until_ready(unsigned short port) {
 
 template <class Report>
 void serve_fixed(std::size_t body_bytes, const Report& report) {
-    using support::HttpServer;
+    using http::HttpServer;
     boost::asio::io_context io(1);
     const auto body = std::make_shared<const std::string>(body_bytes, 'x');
     const auto server =
-        std::make_shared<HttpServer>(io.get_executor(), support::listen_address("127.0.0.1:0"),
+        std::make_shared<HttpServer>(io.get_executor(), cli::listen_address("127.0.0.1:0"),
                                      [&body](const auto&, const HttpServer::Respond& respond) {
                                          respond({200, body});
                                      });

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using boost::beast::http::field;
-using support::HttpServer;
+using http::HttpServer;
 
 constexpr std::size_t rounds = 20'000;
 
@@ -65,7 +65,7 @@ class Lists {
     boost::asio::io_context io_{1};
     k8s_sd_program::ServeMetrics metrics_;
     k8s_sd_program::ServedJobs jobs_;
-    support::HttpRoutes routes_;
+    http::HttpRoutes routes_;
     const HttpServer::Client client_{"127.0.0.1", 1, false};
 };
 

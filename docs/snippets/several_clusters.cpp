@@ -3,7 +3,7 @@
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>

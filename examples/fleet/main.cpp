@@ -89,18 +89,18 @@ class Story {
         if (options.divide) server_.set_shard_gate(k8s_sd::sim::ApiServer::ShardGate::on);
         for (const boost::json::object& pod : targets_.pods()) server_.apply(pod);
         server_.listen();
-        signals_.async_wait([this](int) { stop(support::exit_fine); });
+        signals_.wait([this](int) { stop(cli::exit_fine); });
     }
 
     void start() {
         kubelet_.start();
         say(std::to_string(targets_.pods().size()) +
-            " targets; agent-0, agent-1 and agent-2 begin");
+            " targets; agent-0, agent-1 and agent-2 start");
         for (const char* pod : {"agent-0", "agent-1", "agent-2"}) kubelet_.add(pod);
         until([this] { return kubelet_.are_ready(3) && targets_.all_scraped(); },
               [this] { settle(3s, [this] { scale_down(); }); });
     }
-    support::ExitStatus status() const { return status_; }
+    cli::ExitStatus status() const { return status_; }
 
  private:
     std::vector<std::string> command(const Options& options) const {
@@ -110,7 +110,7 @@ class Story {
     }
 
     void scale_down() {
-        say("agent-1 leaves: it is terminating, and goes on until others have begun");
+        say("agent-1 terminates: it continues until the other members have started");
         targets_.begin_phase();
         kubelet_.remove("agent-1");
         until([this] { return kubelet_.are_ready(2); },
@@ -118,19 +118,19 @@ class Story {
     }
     void scale_up() {
         if (!end_phase(without_gap)) return;
-        say("agent-3 begins: it gets its share when it is ready");
+        say("agent-3 starts: it gets its share once it is ready");
         kubelet_.add("agent-3");
         until([this] { return kubelet_.are_ready(3); },
               [this] { settle(4s, [this] { crash(); }); });
     }
     void crash() {
         if (!end_phase(without_gap)) return;
-        say("agent-0 is killed: others wait whether it comes back, here for 1 s");
+        say("agent-0 is killed: its targets wait 1 s for its return");
         kubelet_.kill("agent-0");
         settle(6s, [this] {
             if (!end_phase(detection)) return;
             say("every target has an owner");
-            stop(support::exit_fine);
+            stop(cli::exit_fine);
         });
     }
 
@@ -139,7 +139,7 @@ class Story {
         const std::chrono::milliseconds gap = targets_.max_gap();
         say("  scraped by " + targets_.owners());
         say("  longest time between two scrapes of a target: " + std::to_string(gap.count()) +
-            " ms, of " + std::to_string(bound.count()) + " ms that are allowed");
+            " ms; the limit is " + std::to_string(bound.count()) + " ms");
         targets_.begin_phase();
         if (gap > bound) fail("a target was left alone");
         return gap <= bound;
@@ -170,9 +170,9 @@ class Story {
     }
     void fail(const std::string& why) {
         std::cerr << "fleet: " << why << std::endl;
-        stop(support::exit_failed);
+        stop(cli::exit_failed);
     }
-    void stop(support::ExitStatus status) {
+    void stop(cli::ExitStatus status) {
         status_ = status;
         signals_.cancel();
         timer_.cancel();
@@ -187,9 +187,9 @@ class Story {
     ScrapedTargets targets_;
     SmallKubelet kubelet_;
     asio::steady_timer timer_;
-    support::Signals signals_;
+    cli::Signals signals_;
     std::chrono::steady_clock::time_point deadline_;
-    support::ExitStatus status_ = support::exit_fine;
+    cli::ExitStatus status_ = cli::exit_fine;
 };
 
 /// The scraper in the directory of this program.
@@ -197,32 +197,32 @@ std::string scraper_beside() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "scraper";
 }
 
-support::CommandLine command_line(Options& o) {
-    return {.program = "fleet",
-            .about =
-                "Shows how scrapers share targets: three processes, one simulated cluster. One "
-                "leaves, one\njoins, one is killed. Prints the longest time of a target "
-                "without a scrape.\n",
-            .sections =
-                {{"",
-                  {{"--targets", "N", "how many there are (default 30)",
-                    [&o](const std::string& v) {
-                        o.targets = support::number(v, 1u, 500u, "a number from 1 to 500");
-                    }},
-                   {"--scraper", "FILE", "the program to run (default: scraper, beside this one)",
-                    support::text(o.scraper)},
-                   {"--divide", "",
-                    "each scraper discovers its part of the pods only, instead of all of them",
-                    support::flag(o.divide)},
-                   {"--verbose", "", "print what the scrapers print", support::flag(o.verbose)}}}},
-            .notes = "Exit status: 0 fine, 2 unusable arguments, 1 if a target was left alone, or "
-                     "anything else.\n"};
+cli::CommandLine command_line(Options& o) {
+    return {
+        .program = "fleet",
+        .about = "Shows how scrapers share targets: three processes, one simulated cluster. One "
+                 "leaves, one\njoins, one is killed. Prints the longest time of a target "
+                 "without a scrape.\n",
+        .sections = {{"",
+                      {{"--targets", "N", "how many there are (default 30)",
+                        [&o](const std::string& v) {
+                            o.targets = cli::number(v, 1u, 500u, "a number from 1 to 500");
+                        }},
+                       {"--scraper", "FILE",
+                        "the program to run (default: scraper, beside this one)",
+                        cli::text(o.scraper)},
+                       {"--divide", "",
+                        "each scraper discovers its part of the pods only, instead of all of them",
+                        cli::flag(o.divide)},
+                       {"--verbose", "", "print what the scrapers print", cli::flag(o.verbose)}}}},
+        .notes = "Exit status: 0 fine, 2 unusable arguments, 1 if a target was left alone, or "
+                 "anything else.\n"};
 }
 
-support::ExitStatus run(Options options) {
+cli::ExitStatus run(Options options) {
     if (options.scraper.empty()) options.scraper = scraper_beside();
     if (access(options.scraper.c_str(), X_OK) != 0) {
-        throw support::UsageError("--scraper: " + options.scraper + " is no program");
+        throw cli::UsageError("--scraper: " + options.scraper + " is no program");
     }
     asio::io_context io(1);
     Story story(io, options);
@@ -236,6 +236,6 @@ support::ExitStatus run(Options options) {
 
 int main(int argc, char** argv) {
     fleet::Options options;
-    return support::run_program(fleet::command_line(options), argc, argv,
-                                [&] { return fleet::run(options); });
+    return cli::run_program(fleet::command_line(options), argc, argv,
+                            [&] { return fleet::run(options); });
 }

@@ -10,7 +10,7 @@
 namespace fleet {
 
 namespace asio = boost::asio;
-using support::HttpServer;
+using http::HttpServer;
 
 struct ScrapedTargets::Target {
     explicit Target(const asio::any_io_executor& executor)
@@ -19,7 +19,7 @@ struct ScrapedTargets::Target {
               [this](const HttpServer::Request& request, const HttpServer::Respond& respond) {
                   const auto agent = request.header(boost::beast::http::field::user_agent);
                   note(std::string(agent), Clock::now());
-                  respond(support::text_reply(200, "up 1\n"));
+                  respond(http::text_reply(200, "up 1\n"));
               })) {
         server->start();
     }

@@ -63,7 +63,7 @@ class Scraper {
           signals_(io.get_executor()) {
         manager_.async_run(asio::detached);
         source_.async_run(asio::detached);
-        signals_.async_wait([this](int) { end(); });
+        signals_.wait([this](int) { end(); });
     }
 
     std::function<void()> on_end;
@@ -127,12 +127,12 @@ class Scraper {
     std::map<std::string, std::unique_ptr<Job>> jobs_;
     k8s_sd::DiscoveryManager manager_;
     k8s_sd::MonitorSource source_;
-    support::Signals signals_;
+    cli::Signals signals_;
 };
 
 std::string text_of(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw support::Unusable(path + ": cannot be read");
+    if (!in) throw cli::Unusable(path + ": cannot be read");
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -146,7 +146,7 @@ k8s_sd::MonitorOwnerInput owner_of(const ClusterOptions& options) {
         const std::size_t last = options.owner.rfind('/');
         const std::size_t first = options.owner.find('/');
         if (last == options.owner.npos) {
-            throw support::UsageError("--owner: must be [KIND/]NAMESPACE/NAME");
+            throw cli::UsageError("--owner: must be [KIND/]NAMESPACE/NAME");
         }
         const bool has_kind = first != last;
         const std::size_t begin = has_kind ? first + 1 : 0;
@@ -158,7 +158,7 @@ k8s_sd::MonitorOwnerInput owner_of(const ClusterOptions& options) {
             object.kind = known;
             return object;
         }
-        throw support::UsageError(
+        throw cli::UsageError(
             "--owner: KIND must be Prometheus, PrometheusAgent, VMAgent or VMSingle");
     }
     k8s_sd::MonitorOwner all;
@@ -173,7 +173,7 @@ k8s_sd::MonitorOwnerInput owner_of(const ClusterOptions& options) {
 
 void follow(const ClusterOptions& options) {
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), options.server);
+    cli::Cluster cluster(io.get_executor(), options.server);
     k8s_sd::MonitorSourceConfig config;
     config.api_server = cluster.server();
     config.owner = owner_of(options);

@@ -24,7 +24,7 @@ void follow(const ClusterOptions&);
 
 /// Prints the configuration that the monitors of a name become, with "<secret>" in place of values.
 /// \param object  "NAMESPACE/NAME"
-/// \throws support::Unusable if there is no such monitor, or it is refused
+/// \throws cli::Unusable if there is no such monitor, or it is refused
 void print(const ClusterOptions&, const std::string& object);
 
 }  // namespace monitors

@@ -164,9 +164,9 @@ json::object owner_of_all() {
 
 void print(const ClusterOptions& options, const std::string& object) {
     const std::size_t slash = object.find('/');
-    if (slash == object.npos) throw support::UsageError("--print: must be NAMESPACE/NAME");
+    if (slash == object.npos) throw cli::UsageError("--print: must be NAMESPACE/NAME");
     asio::io_context io(1);
-    support::Cluster cluster(io.get_executor(), options.server);
+    cli::Cluster cluster(io.get_executor(), options.server);
     Reader reader(io, cluster.watcher_config(), object.substr(0, slash), object.substr(slash + 1));
     reader.on_end = [&] { cluster.stop(); };
     const auto owner = owner_of(options);
@@ -187,14 +187,14 @@ void print(const ClusterOptions& options, const std::string& object) {
     io.run();
     leave_out_additional(reader.inputs.owner);
     k8s_sd::MonitorConfiguration made = k8s_sd::make_monitor_configuration(reader.inputs);
-    if (made.refusal) throw support::Unusable("the owner is refused: " + made.refusal->reason);
+    if (made.refusal) throw cli::Unusable("the owner is refused: " + made.refusal->reason);
     for (const k8s_sd::RefusedMonitor& refused : made.refused) {
         std::cerr << refused.object << " is refused: " << refused.refusal.reason << "; "
                   << refused.refusal.remedy << std::endl;
     }
     if (made.accepted.empty()) {
-        throw support::Unusable(object + ": there is no such monitor, or the owner does not select "
-                                         "it, or it is refused");
+        throw cli::Unusable(object + ": there is no such monitor, or the owner does not select "
+                                     "it, or it is refused");
     }
     json::value config = std::move(made.config);
     mask(config, reader.secrets);

@@ -11,7 +11,7 @@
 namespace relabel {
 
 /// Unusable input; the text gives position and reason.
-class InputError : public support::Unusable {
+class InputError : public cli::Unusable {
  public:
     explicit InputError(const std::string& problem) : Unusable("standard input: " + problem) {}
 };

@@ -35,7 +35,7 @@ class Rules final : public Machine {
  public:
     explicit Rules(const Options& options)
         : relabeler_(k8s_sd::load_relabel_configs(options.rules_file, options.rules,
-                                                  support::process_variables()),
+                                                  cli::process_variables()),
                      options.rules) {}
 
     MaybeLabels apply(const k8s_sd::LabelMap& map) override {
@@ -84,7 +84,7 @@ class Targets final : public Machine {
         k8s_sd::ScrapeConfigOptions how;
         how.dialect = options.rules.dialect;
         how.prometheus_version = options.prometheus_version;
-        how.variables = support::process_variables();
+        how.variables = cli::process_variables();
         const auto file = k8s_sd::load_scrape_configs(options.config_file, how);
         std::string names;
         for (const k8s_sd::ScrapeJob& job : file.jobs) {
@@ -93,10 +93,10 @@ class Targets final : public Machine {
         }
         for (const k8s_sd::ScrapeConfigFailure& failure : file.failures) {
             if (failure.job != options.job) continue;
-            throw support::Unusable(failure.where + ": " + failure.message);
+            throw cli::Unusable(failure.where + ": " + failure.message);
         }
-        throw support::Unusable(options.config_file + ": there is no job " + options.job +
-                                (names.empty() ? "" : "; there are " + names));
+        throw cli::Unusable(options.config_file + ": there is no job " + options.job +
+                            (names.empty() ? "" : "; there are " + names));
     }
 
     k8s_sd::TargetBuilder builder_;
@@ -130,7 +130,7 @@ std::unique_ptr<Machine> make_machine(const Options& options) {
     return std::make_unique<Targets>(options);
 }
 
-support::ExitStatus run(const Options& options) {
+cli::ExitStatus run(const Options& options) {
     check(options);
     const std::unique_ptr<Machine> machine = make_machine(options);
     Input input(std::cin);
@@ -140,12 +140,12 @@ support::ExitStatus run(const Options& options) {
     } else {
         apply(*machine, input, out);
     }
-    return support::exit_fine;
+    return cli::exit_fine;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     Options options;
-    return support::run_program(command_line(options), argc, argv, [&] { return run(options); });
+    return cli::run_program(command_line(options), argc, argv, [&] { return run(options); });
 }

@@ -5,8 +5,8 @@
 
 namespace relabel {
 
-support::CommandLine command_line(Options& options) {
-    const support::Choices<k8s_sd::NameValidation> validations{
+cli::CommandLine command_line(Options& options) {
+    const cli::Choices<k8s_sd::NameValidation> validations{
         {"utf8", k8s_sd::NameValidation::utf8}, {"legacy", k8s_sd::NameValidation::legacy}};
     return {
         .program = "relabel",
@@ -25,39 +25,39 @@ null where they are dropped or cannot be scraped.
                       {{.name = "--rules",
                         .argument = "FILE",
                         .help = "relabel_configs in YAML: the list, or a mapping with that key",
-                        .set = support::text(options.rules_file)},
+                        .set = cli::text(options.rules_file)},
                        {"--config", "FILE",
                         "instead of --rules: a configuration of Prometheus or vmagent",
-                        support::text(options.config_file)},
+                        cli::text(options.config_file)},
                        {"--job", "NAME", "the job in it whose targets the label sets are",
-                        support::text(options.job)},
+                        cli::text(options.job)},
                        {"--explain", "",
                         "print what each rule compared and changed, and what came of a target, for "
                         "people",
-                        support::flag(options.explain)},
-                       support::dialect_option("hashes, templates and targets of",
-                                               options.rules.dialect, options.prometheus_version),
+                        cli::flag(options.explain)},
+                       cli::dialect_option("hashes, templates and targets of",
+                                           options.rules.dialect, options.prometheus_version),
                        {"--name-validation", "SCHEME",
                         "label names: utf8 (default) or legacy, [a-zA-Z_][a-zA-Z0-9_]*",
-                        support::choice(options.rules.names, validations)}}}},
+                        cli::choice(options.rules.names, validations)}}}},
         .notes = "Exit status: 0 fine, 2 unusable arguments, rules or input, 1 anything else.\n",
-        .on_signal = support::CommandLine::OnSignal::as_usual};
+        .on_signal = cli::CommandLine::OnSignal::as_usual};
 }
 
 void check(const Options& options) {
     const bool has_job = !options.config_file.empty() || !options.job.empty();
     if (!options.rules_file.empty() && has_job) {
-        throw support::UsageError("--rules is not for --config and --job, which have their own");
+        throw cli::UsageError("--rules is not for --config and --job, which have their own");
     }
     if (options.rules_file.empty() && !has_job) {
-        throw support::UsageError("--rules FILE is missing, or --config FILE and --job NAME");
+        throw cli::UsageError("--rules FILE is missing, or --config FILE and --job NAME");
     }
     if (!has_job) return;
     if (options.rules.names != k8s_sd::NameValidation::utf8) {
-        throw support::UsageError("--name-validation is not for --config: a job may make any name");
+        throw cli::UsageError("--name-validation is not for --config: a job may make any name");
     }
-    if (options.config_file.empty()) throw support::UsageError("--job needs --config FILE");
-    if (options.job.empty()) throw support::UsageError("--config needs --job NAME");
+    if (options.config_file.empty()) throw cli::UsageError("--job needs --config FILE");
+    if (options.job.empty()) throw cli::UsageError("--config needs --job NAME");
 }
 
 }  // namespace relabel

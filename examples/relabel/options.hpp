@@ -18,9 +18,9 @@ struct Options {
 };
 
 /// The options of the program; they set `Options`.
-support::CommandLine command_line(Options&);
+cli::CommandLine command_line(Options&);
 
-/// \throws support::UsageError for inconsistent options
+/// \throws cli::UsageError for inconsistent options
 void check(const Options&);
 
 }  // namespace relabel

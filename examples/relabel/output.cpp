@@ -8,7 +8,7 @@ namespace relabel {
 
 namespace {
 
-using support::write_json;
+using cli::write_json;
 
 /// "+ name: value", "- name: value", "~ name: before -> after"
 void write_change(LineWriter& out, const k8s_sd::RelabelStep::Change& change) {

@@ -9,7 +9,7 @@
 
 namespace relabel {
 
-using support::LineWriter;
+using cli::LineWriter;
 
 /// The labels, or null, as JSON.
 void write_result(LineWriter&, const std::optional<k8s_sd::LabelMap>&);

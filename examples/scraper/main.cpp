@@ -77,10 +77,10 @@ class Program {
         if (options_.sim) {
             pods_ = std::make_shared<ScrapedPods>(strand_);
             options_.server.api_server.url = pods_->url();
-        } else if (support::names_server(options_.server)) {
-            support::usable_server(options_.server);
+        } else if (cli::names_server(options_.server)) {
+            cli::usable_server(options_.server);
         }
-        support::make_snapshot_directory(options_.warm_start);
+        cli::make_snapshot_directory(options_.warm_start);
         read_config();
         member_.emplace(strand_, options_.fleet, options_.server, options_.warm_start,
                         [this](const k8s_sd::FleetShare& share) {
@@ -89,11 +89,11 @@ class Program {
                         });
     }
 
-    support::ExitStatus exit_status() const noexcept { return exit_status_; }
+    cli::ExitStatus exit_status() const noexcept { return exit_status_; }
 
  private:
     /// In a fleet this member owns nothing until the members are known.
-    static k8s_sd::FleetShare first_share(const support::FleetOptions& fleet) {
+    static k8s_sd::FleetShare first_share(const cli::FleetOptions& fleet) {
         return fleet.is_fleet() ? k8s_sd::FleetShare(nullptr, {}) : k8s_sd::FleetShare();
     }
 
@@ -130,7 +130,7 @@ class Program {
         return {.dialect = options_.dialect,
                 .prometheus_version = options_.prometheus_version,
                 .strict = options_.strict,
-                .variables = support::process_variables()};
+                .variables = cli::process_variables()};
     }
 
     // Reports errors in the initial configuration at once.
@@ -155,7 +155,7 @@ class Program {
                                   }
                                   use(*update.config);
                               } catch (const k8s_sd::ConfigError& e) {
-                                  if (!configured_) throw support::Unusable(e.what());
+                                  if (!configured_) throw cli::Unusable(e.what());
                                   stay(e);
                               }
                           });
@@ -178,10 +178,10 @@ class Program {
             for (k8s_sd::DiscoveryConfig& config : job.discovery.configs) {
                 const bool named =
                     !config.api_server.url.empty() || !config.kubeconfig_file.empty();
-                if (!named && support::names_server(options_.server)) {
-                    support::set_server(config, options_.server);
+                if (!named && cli::names_server(options_.server)) {
+                    cli::set_server(config, options_.server);
                 }
-                support::adapt(config, options_.fleet);
+                cli::adapt(config, options_.fleet);
             }
         }
         configured_ = true;
@@ -189,15 +189,14 @@ class Program {
     }
 
     void wait_for_signals() {
-        signals_.async_wait([this](int signal) {
+        signals_.wait([this](int signal) {
             if (signal == SIGHUP) {
                 if (reloader_) reloader_->check();
             } else if (member_->drains([this] { stop(); })) {
                 print(member_->in_words());
             } else {
-                return stop();
+                stop();
             }
-            wait_for_signals();
         });
     }
 
@@ -235,7 +234,7 @@ class Program {
     void on_time_up() {
         if (options_.explain) {
             std::cerr << "scraper: not everything has been listed in time" << std::endl;
-            exit_status_ = support::exit_failed;
+            exit_status_ = cli::exit_failed;
             return jobs_.report([this] { stop(); });
         }
         stop();
@@ -265,26 +264,26 @@ class Program {
 
     Options options_;
     asio::any_io_executor strand_;
-    support::LineWriter out_;
-    support::Signals signals_;
+    cli::LineWriter out_;
+    cli::Signals signals_;
     asio::steady_timer report_timer_;
     asio::steady_timer ready_timer_;
     asio::steady_timer end_timer_;
     std::shared_ptr<ScrapedPods> pods_;
     ScrapeJobs jobs_;
-    std::optional<support::Member> member_;
+    std::optional<http::Member> member_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
     unsigned scrapes_ = 0;
     bool configured_ = false;
     bool stopped_ = false;
-    support::ExitStatus exit_status_ = support::exit_fine;
+    cli::ExitStatus exit_status_ = cli::exit_fine;
 };
 
-support::ExitStatus run(const Options& options) {
+cli::ExitStatus run(const Options& options) {
     check(options);
     asio::io_context io(static_cast<int>(options.threads));
     Program program(io, options);
-    support::run_threads(io, options.threads);
+    cli::run_threads(io, options.threads);
     return program.exit_status();
 }
 
@@ -293,6 +292,6 @@ support::ExitStatus run(const Options& options) {
 
 int main(int argc, char** argv) {
     scraper::Options options;
-    return support::run_program(scraper::command_line(options), argc, argv,
-                                [&] { return scraper::run(options); });
+    return cli::run_program(scraper::command_line(options), argc, argv,
+                            [&] { return scraper::run(options); });
 }

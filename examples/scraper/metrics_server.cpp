@@ -11,17 +11,17 @@ MetricsServer::MetricsServer(const asio::any_io_executor& executor, std::string 
                              std::shared_ptr<const AcceptedTokens> tokens)
     : name_(std::move(name)),
       tokens_(std::move(tokens)),
-      server_(std::make_shared<support::HttpServer>(
+      server_(std::make_shared<http::HttpServer>(
           executor, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0),
-          [this](const support::HttpServer::Request& request, const auto& respond) {
+          [this](const http::HttpServer::Request& request, const auto& respond) {
               respond(answer(request.header(boost::beast::http::field::authorization)));
           })) {
     server_->start();
 }
 
-support::HttpServer::Reply MetricsServer::answer(std::string_view authorization) {
+http::HttpServer::Reply MetricsServer::answer(std::string_view authorization) {
     if (tokens_ && !tokens_->accepts(authorization)) return {401};
-    return support::metrics_reply(metrics());
+    return http::metrics_reply(metrics());
 }
 
 std::string MetricsServer::metrics() {

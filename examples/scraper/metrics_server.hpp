@@ -32,12 +32,12 @@ class MetricsServer {
     unsigned short port() const { return server_->endpoint().port(); }
 
  private:
-    support::HttpServer::Reply answer(std::string_view authorization);
+    http::HttpServer::Reply answer(std::string_view authorization);
     std::string metrics();
 
     const std::string name_;
     const std::shared_ptr<const AcceptedTokens> tokens_;
-    const std::shared_ptr<support::HttpServer> server_;
+    const std::shared_ptr<http::HttpServer> server_;
     std::size_t scrapes_ = 0;
 };
 

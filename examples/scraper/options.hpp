@@ -24,7 +24,7 @@ struct Options {
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
     k8s_sd::PrometheusVersion prometheus_version = k8s_sd::PrometheusVersion::v3_5;
     k8s_sd::ShardingOptions sharding;
-    support::FleetOptions fleet;
+    cli::FleetOptions fleet;
     k8s_sd::WarmStart warm_start;
     Unconfirmed unconfirmed = Unconfirmed::without_credentials;
     std::chrono::milliseconds check_interval = std::chrono::seconds(5);
@@ -36,9 +36,9 @@ struct Options {
 };
 
 /// The options of the program; they set `Options`.
-support::CommandLine command_line(Options&);
+cli::CommandLine command_line(Options&);
 
-/// Refuses insufficient options. \throws support::UsageError
+/// Refuses insufficient options. \throws cli::UsageError
 void check(const Options&);
 
 }  // namespace scraper

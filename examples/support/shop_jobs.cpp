@@ -9,15 +9,15 @@ namespace support {
 using k8s_sd::DiscoveryConfig;
 using k8s_sd::Role;
 
-Section shop_options(Shop& shop) {
+cli::Section shop_options(Shop& shop) {
     return {"What the jobs discover",
             {{"--namespace", "NAME", "most of it is in this namespace (default " + shop.ns + ")",
-              text(shop.ns)},
+              cli::text(shop.ns)},
              {"--other-namespace", "NAME", "the rest (default " + shop.other_ns + ")",
-              text(shop.other_ns)},
+              cli::text(shop.other_ns)},
              {"--selector", "SELECTOR",
               "labels of some pods in the first namespace (default " + shop.selector + ")",
-              text(shop.selector)}}};
+              cli::text(shop.selector)}}};
 }
 
 std::vector<Step> shop_steps(const DiscoveryConfig& server, const Shop& names) {

@@ -22,7 +22,7 @@ struct Shop {
 };
 
 /// The options for a Shop.
-Section shop_options(Shop&);
+cli::Section shop_options(Shop&);
 
 /// The changes of the configuration in the course of time.
 /// \param server  a configuration with the server

@@ -10,21 +10,22 @@
 namespace support {
 
 int run_example(const char* program, const char* about, int argc, char** argv,
-                const std::function<void(const Arguments&)>& run, std::vector<Option> options) {
+                const std::function<void(const Arguments&)>& run,
+                std::vector<cli::Option> options) {
     Arguments arguments;
     options.push_back({"--diffs", "N", "end after N changes; default: run until SIGINT or SIGTERM",
-                       [&](const auto& value) { arguments.diffs = count(value); }});
-    const CommandLine command{
+                       [&](const auto& value) { arguments.diffs = cli::count(value); }});
+    const cli::CommandLine command{
         .program = program,
         .about = about + std::string("\n"),
-        .sections = {server_options(arguments.server, "a simulated cluster in this process"),
-                     credential_options(arguments.server),
+        .sections = {cli::server_options(arguments.server, "a simulated cluster in this process"),
+                     cli::credential_options(arguments.server),
                      {"Run", std::move(options)}},
-        .positional = url_of_cluster(arguments.server),
+        .positional = cli::url_of_cluster(arguments.server),
     };
-    return run_program(command, argc, argv, [&] {
+    return cli::run_program(command, argc, argv, [&] {
         run(arguments);
-        return exit_fine;
+        return cli::exit_fine;
     });
 }
 

@@ -18,6 +18,7 @@ struct Arguments {
 /// \param about    a sentence for --help
 /// \param options  additional options of the example
 int run_example(const char* program, const char* about, int argc, char** argv,
-                const std::function<void(const Arguments&)>& run, std::vector<Option> options = {});
+                const std::function<void(const Arguments&)>& run,
+                std::vector<cli::Option> options = {});
 
 }  // namespace support

@@ -3,8 +3,8 @@
 #include "k8s_sd/api_server_config.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/object_share.hpp"
 #include "k8s_sd/role.hpp"
+#include "k8s_sd/selector.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
@@ -94,9 +94,10 @@ struct WatchOptions {
     Duration backoff_max = std::chrono::seconds(30);
     /// Interval of lists if the server allows this client to list, but not to watch.
     Duration poll_interval = std::chrono::seconds(60);
-    /// A watcher starts after a random part of this. Zero suits a single process; if many start at
-    /// once, such as the pods of a DaemonSet, 10 s spread them. A watch broken off, or ended early
-    /// by the server, is reopened after a random part of it too, of at most 5 s.
+    /// Maximum random delay before the start of a watcher. Zero suits a single process; 10 s spread
+    /// many processes with a simultaneous start, such as the pods of a DaemonSet. After a broken
+    /// connection, or an early end by the server, a watch is reopened with this delay, too, limited
+    /// to 5 s.
     Duration start_jitter{0};
     /// Reads the first list from the server's cache (resourceVersion=0): cheaper for servers before
     /// 1.31, but possibly older than the state already seen from another replica of the server.

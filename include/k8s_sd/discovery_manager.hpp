@@ -4,12 +4,11 @@
 #include "k8s_sd/detail/async/run_initiation.hpp"
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/live_targets.hpp"
-#include "k8s_sd/server_health.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/target_configs.hpp"
 #include "k8s_sd/target_filter.hpp"
 #include "k8s_sd/target_group.hpp"
+#include "k8s_sd/target_groups.hpp"
 #include "k8s_sd/target_source.hpp"
 #include "k8s_sd/warm_start.hpp"
 

@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/logger.hpp"
+#include "k8s_sd/status.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -198,7 +199,7 @@ K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
 /// Child processes, each in a session of its own, without input, and with no inherited descriptor
 /// except two pipes. When a program ends, all other processes of its session are killed. At most 8
 /// run at a time in the process; each has a thread; nothing waits for it, as with
-/// system_resolver(). After 30 s of waiting for a free slot, a program is not started. Installs no
+/// system_resolver(). If no slot becomes free within 30 s, the program is not started. Installs no
 /// signal handler, and reaps no child of the host.
 K8S_SD_EXPORT std::shared_ptr<ProgramRunner> system_program_runner();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
@@ -210,7 +211,7 @@ struct ServerLimits {
     std::size_t concurrent_lists = 8;  ///< LISTs in progress; zero: no limit
     std::size_t watches = 512;         ///< open WATCHes; zero: no limit
     /// Connections being established: name lookup, TCP, proxy and TLS; zero: no limit. Timeouts
-    /// begin with the attempt. An eighth is reserved for short requests, which also go first.
+    /// begin with the attempt. An eighth is reserved for short requests; these also go first.
     std::size_t concurrent_connects = 32;
     /// Watches that share a connection by HTTP/2, so the number that a broken connection interrupts
     /// at a time; zero: as many as the server permits, less a tenth for short requests.
@@ -242,5 +243,8 @@ K8S_SD_EXPORT void install(asio::execution_context& context, Environment);
 
 /// The metrics of `context`; see Environment::metrics. Thread-safe.
 K8S_SD_EXPORT std::shared_ptr<Metrics> metrics_of(asio::execution_context& context);
+
+/// The usage of each API server with a client in `context`, by URL. Thread-safe.
+K8S_SD_EXPORT std::vector<ServerUsage> server_usage(asio::execution_context& context);
 
 }  // namespace k8s_sd::inline v0

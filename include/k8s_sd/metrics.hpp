@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -239,140 +240,134 @@ class MetricField {
 
 /// The metrics of each kind.
 inline constexpr MetricField<Metrics::PerKind> kind_metrics[] = {
-    {"k8s_sd_lists_total", &Metrics::PerKind::lists, "Complete lists that were read."},
+    {"k8s_sd_lists_total", &Metrics::PerKind::lists, "Complete lists."},
     {"k8s_sd_relists_total", &Metrics::PerKind::relists,
-     "Complete lists that were not the first of their URL."},
+     "Complete lists after the first one of their URL."},
     {"k8s_sd_polls_total", &Metrics::PerKind::polls,
-     "Complete lists that take the place of a watch that the API server refuses."},
+     "Complete lists in place of a watch, because the API server refuses the watch."},
     {"k8s_sd_streamed_lists_total", &Metrics::PerKind::streamed_lists,
-     "Complete lists that came as the first events of a watch."},
+     "Complete lists received as the first events of a watch."},
     {"k8s_sd_list_seconds_total", &Metrics::PerKind::list_milliseconds,
-     "Time that complete lists took, all together.", 1000},
+     "Total duration of complete lists.", 1000},
     {"k8s_sd_probes_total", &Metrics::PerKind::probes,
-     "Lists of one object that ask for the API server's version."},
+     "Lists of one object, for the API server's version."},
     {"k8s_sd_watches_total", &Metrics::PerKind::watches,
-     "Watch requests that the API server accepted."},
+     "Watch requests accepted by the API server."},
     {"k8s_sd_events_total", &Metrics::PerKind::events,
-     "ADDED, MODIFIED and DELETED events that were received."},
-    {"k8s_sd_bookmarks_total", &Metrics::PerKind::bookmarks, "Bookmarks that were received."},
-    {"k8s_sd_objects_added_total", &Metrics::PerKind::added, "Objects that were added."},
-    {"k8s_sd_objects_updated_total", &Metrics::PerKind::updated, "Objects whose content changed."},
-    {"k8s_sd_objects_removed_total", &Metrics::PerKind::removed, "Objects that were removed."},
+     "Received ADDED, MODIFIED and DELETED events."},
+    {"k8s_sd_bookmarks_total", &Metrics::PerKind::bookmarks, "Received bookmarks."},
+    {"k8s_sd_objects_added_total", &Metrics::PerKind::added, "Added objects."},
+    {"k8s_sd_objects_updated_total", &Metrics::PerKind::updated, "Objects with changed content."},
+    {"k8s_sd_objects_removed_total", &Metrics::PerKind::removed, "Removed objects."},
     {"k8s_sd_bad_objects_total", &Metrics::PerKind::bad_objects,
-     "Objects of the wrong shape, which were skipped."},
+     "Skipped objects of the wrong shape."},
     {"k8s_sd_expired_total", &Metrics::PerKind::expired,
-     "Answers and events that said that the resource version is too old (410)."},
+     "Responses and events reporting an expired resource version (410)."},
     {"k8s_sd_unauthorized_total", &Metrics::PerKind::unauthorized,
-     "Requests whose credentials were not accepted (401)."},
+     "Requests with refused credentials (401)."},
     {"k8s_sd_forbidden_total", &Metrics::PerKind::forbidden,
-     "Requests that lacked a permission (403)."},
+     "Requests without the required permission (403)."},
     {"k8s_sd_not_found_total", &Metrics::PerKind::not_found,
-     "Requests for an API or a path that the server does not have (404)."},
+     "Requests for an API or a path missing on the server (404)."},
     {"k8s_sd_too_many_requests_total", &Metrics::PerKind::too_many_requests,
-     "Requests that the server refused because there were too many (429)."},
+     "Requests refused by the server because there were too many (429)."},
     {"k8s_sd_server_errors_total", &Metrics::PerKind::server_errors,
-     "Requests that failed in the server (5xx)."},
+     "Requests failed in the server (5xx)."},
     {"k8s_sd_malformed_responses_total", &Metrics::PerKind::malformed,
-     "Bodies of responses that could not be understood."},
+     "Bodies of responses not in the requested form."},
     {"k8s_sd_network_errors_total", &Metrics::PerKind::network_errors,
      "Failed or broken connections and timeouts."},
     {"k8s_sd_other_errors_total", &Metrics::PerKind::other_errors,
-     "Requests that failed for another reason."},
+     "Requests failed for another reason."},
     {"k8s_sd_silent_watches_total", &Metrics::PerKind::silent_watches,
-     "Watches that were silent for longer than they may be."},
+     "Watches silent beyond their idle timeout."},
     {"k8s_sd_version_regressions_total", &Metrics::PerKind::version_regressions,
-     "Times that the API server's versions went back, as after a restored backup."},
+     "Regressions of the API server's version, as after a restored backup."},
     {"k8s_sd_suspicious_lists_total", &Metrics::PerKind::suspicious_lists,
-     "Lists that lost so many objects that a second one had to confirm them."},
+     "Lists without more than half of the known objects, repeated for confirmation."},
     {"k8s_sd_json_fallbacks_total", &Metrics::PerKind::json_fallbacks,
-     "Times that plain JSON was asked for because no other encoding was served."},
+     "Fallbacks to plain JSON, because the server sent no other encoding."},
     {"k8s_sd_lists_with_managed_fields_total", &Metrics::PerKind::lists_with_managed_fields,
-     "Complete lists that were asked for without managedFields and came with them."},
+     "Complete lists with managedFields, although requested without them."},
     {"k8s_sd_lists_without_managed_fields_total", &Metrics::PerKind::lists_without_managed_fields,
-     "Complete lists that were asked for without managedFields and came so."},
+     "Complete lists without managedFields, as requested."},
     {"k8s_sd_received_bytes_total", &Metrics::PerKind::bytes_received,
-     "Bytes of the bodies of responses, as they arrived."},
-    {"k8s_sd_objects", &Metrics::PerKind::objects, "Objects that are known."},
-    {"k8s_sd_watchers", &Metrics::PerKind::watchers, "Watchers, each of one URL."},
+     "Bytes of the bodies of responses, as received."},
+    {"k8s_sd_objects", &Metrics::PerKind::objects, "Cached objects."},
+    {"k8s_sd_watchers", &Metrics::PerKind::watchers, "Watchers, one for each URL."},
     {"k8s_sd_synced_watchers", &Metrics::PerKind::synced_watchers,
-     "Watchers that have read a complete list."},
+     "Watchers with a complete list."},
     {"k8s_sd_failing_watchers", &Metrics::PerKind::failing_watchers,
-     "Watchers whose last attempt has failed."},
+     "Watchers with a failed last attempt."},
 };
 
 /// The metrics of the whole context.
 inline constexpr MetricField<Metrics> context_metrics[] = {
-    {"k8s_sd_groups_generated_total", &Metrics::groups_generated,
-     "Target groups that were computed."},
+    {"k8s_sd_groups_generated_total", &Metrics::groups_generated, "Generated target groups."},
     {"k8s_sd_target_parts_generated_total", &Metrics::target_parts_generated,
-     "Parts of these groups that had to be made; the others could be kept."},
-    {"k8s_sd_diffs_delivered_total", &Metrics::diffs_delivered,
-     "Changes that Discoverers delivered to their callbacks."},
+     "Regenerated parts of these groups; the other parts were reused."},
+    {"k8s_sd_diffs_delivered_total", &Metrics::diffs_delivered, "Diffs delivered by Discoverers."},
     {"k8s_sd_job_diffs_delivered_total", &Metrics::job_diffs_delivered,
-     "Changes that DiscoveryManagers delivered to their callbacks."},
+     "Diffs delivered by DiscoveryManagers."},
     {"k8s_sd_jobs", &Metrics::jobs, "Jobs of DiscoveryManagers."},
-    {"k8s_sd_failed_configs", &Metrics::failed_configs,
-     "Configurations of these jobs that cannot be used."},
+    {"k8s_sd_failed_configs", &Metrics::failed_configs, "Unusable configurations of these jobs."},
     {"k8s_sd_providers", &Metrics::providers, "Distinct configurations of these jobs."},
     {"k8s_sd_target_file_scans_total", &Metrics::target_file_scans,
      "Scans of the files of one entry of file_sd_configs."},
     {"k8s_sd_target_file_failures_total", &Metrics::target_file_failures,
-     "Files of targets that could not be used in a scan."},
+     "Unusable files of targets in these scans."},
     {"k8s_sd_target_list_requests_total", &Metrics::target_list_requests,
      "Requests for lists of targets of http_sd_configs."},
     {"k8s_sd_target_list_failures_total", &Metrics::target_list_failures,
-     "Requests for lists of targets that brought none."},
+     "Requests without a usable list of targets."},
     {"k8s_sd_snapshots_loaded_total", &Metrics::snapshots_loaded,
-     "Snapshots whose targets were used because the API server did not answer."},
-    {"k8s_sd_snapshots_ignored_total", &Metrics::snapshots_ignored,
-     "Snapshots that could not be used."},
-    {"k8s_sd_snapshots_written_total", &Metrics::snapshots_written, "Snapshots that were written."},
+     "Snapshots used because the API server did not respond."},
+    {"k8s_sd_snapshots_ignored_total", &Metrics::snapshots_ignored, "Unusable snapshots."},
+    {"k8s_sd_snapshots_written_total", &Metrics::snapshots_written, "Written snapshots."},
     {"k8s_sd_snapshot_failures_total", &Metrics::snapshot_failures,
-     "Snapshots that could not be written."},
+     "Snapshots not written because of an error."},
     {"k8s_sd_lists_waiting", &Metrics::lists_waiting,
-     "Lists that wait because enough lists of their API server are under way."},
-    {"k8s_sd_lists_running", &Metrics::lists_running, "Lists under way."},
-    {"k8s_sd_open_watches", &Metrics::open_watches, "Watches that have a connection."},
+     "Lists waiting for a permit of their API server."},
+    {"k8s_sd_lists_running", &Metrics::lists_running, "Lists in progress."},
+    {"k8s_sd_open_watches", &Metrics::open_watches, "Watches with a connection."},
     {"k8s_sd_connects_waiting", &Metrics::connects_waiting,
-     "Requests that wait because enough connections to their API server are being established."},
-    {"k8s_sd_connects_running", &Metrics::connects_running,
-     "Connections that are being established."},
+     "Requests waiting for a permit to connect to their API server."},
+    {"k8s_sd_connects_running", &Metrics::connects_running, "Connections being established."},
     {"k8s_sd_http2_connections", &Metrics::http2_connections,
-     "Open connections by HTTP/2, each for several requests."},
+     "Open HTTP/2 connections, each shared by several requests."},
     {"k8s_sd_cache_references", &Metrics::cache_references,
      "References to objects of ObjectCaches."},
-    {"k8s_sd_cached_objects", &Metrics::cached_objects, "Objects that are referred to."},
+    {"k8s_sd_cached_objects", &Metrics::cached_objects, "Referenced objects."},
     {"k8s_sd_cache_watches", &Metrics::cache_watches,
      "Watches of ObjectCaches, of single objects and of collections."},
     {"k8s_sd_cache_idle_stops_total", &Metrics::cache_idle_stops,
-     "Objects whose watch was stopped because they were not read."},
+     "Watches of objects stopped for lack of reads."},
     {"k8s_sd_cache_rewatches_total", &Metrics::cache_rewatches,
-     "Objects that were read again after their watch was stopped."},
+     "Objects read again after their watch was stopped."},
     {"k8s_sd_cache_collection_switches_total", &Metrics::cache_collection_switches,
      "Switches of a namespace to a watch of its collection, and back."},
-    {"k8s_sd_fleet_memberships", &Metrics::fleet_memberships,
-     "Fleets that the program is configured to be a member of."},
+    {"k8s_sd_fleet_memberships", &Metrics::fleet_memberships, "Configured memberships in fleets."},
     {"k8s_sd_fleet_views_total", &Metrics::fleet_views,
-     "Views of the members of a fleet, each of which may move targets."},
-    {"k8s_sd_fleet_members", &Metrics::fleet_members, "Members of the fleet in the present view."},
+     "Adopted views of the members of a fleet; each may move targets."},
+    {"k8s_sd_fleet_members", &Metrics::fleet_members, "Members of the fleet in the current view."},
     {"k8s_sd_fleet_alarms", &Metrics::fleet_alarms,
-     "1 while the view is held because what is seen of the members is unlikely."},
+     "1 while the view is held because the observed change is implausible."},
     {"k8s_sd_fleet_epoch", &Metrics::fleet_epoch,
-     "A number that is the same in all members with the same view."},
+     "A number equal in all members with the same view."},
     {"k8s_sd_fleet_targets_gained_total", &Metrics::fleet_targets_gained,
-     "Targets that this member has got by changes of its share."},
+     "Targets gained by changes of this member's share."},
     {"k8s_sd_fleet_targets_handed_over_total", &Metrics::fleet_targets_handed,
-     "Targets that have moved to another member."},
+     "Targets handed over to another member."},
     {"k8s_sd_fleet_targets_moving", &Metrics::fleet_targets_moving,
-     "Targets that this member scrapes although another one owns them by now."},
+     "Targets still scraped by this member, but owned by another one."},
     {"k8s_sd_fleet_foreign_targets", &Metrics::fleet_foreign_targets,
-     "Targets that only other members scrape."},
+     "Targets scraped only by other members."},
 };
 
 /// Describes Metrics::delivery_latency.
 inline constexpr MetricDescription delivery_latency_metric{
     "k8s_sd_delivery_latency_seconds", MetricType::histogram,
-    "Time from the arrival of the oldest change of a diff to the call of the callback."};
+    "Time from the arrival of a diff's oldest change to the invocation of the callback."};
 
 template <class Visitor>
 void Metrics::visit(Visitor&& visitor) const {
@@ -403,6 +398,151 @@ void Metrics::visit_described(Visitor&& visitor) const {
     }
 }
 
+/// A metric of one API server. Labels: `server`, and `cluster` for a server with a name.
+struct ServerMetric {
+    MetricDescription description;         ///< the same for all servers
+    double (*value)(const ServerHealth&);  ///< the present value
+};
+
+/// The metrics of each server.
+inline constexpr ServerMetric server_metrics[] = {
+    {{"k8s_sd_server_synced", MetricType::gauge,
+      "Whether each configuration of the API server has been listed."},
+     [](const ServerHealth& s) { return s.synced ? 1.0 : 0.0; }},
+    {{"k8s_sd_server_failing", MetricType::gauge,
+      "Whether a watch of the API server fails, or a configuration of it is unusable."},
+     [](const ServerHealth& s) { return s.error ? 1.0 : 0.0; }},
+    {{"k8s_sd_server_configs", MetricType::gauge, "Distinct configurations of the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.configs); }},
+    {{"k8s_sd_server_watches", MetricType::gauge, "Watches of these configurations."},
+     [](const ServerHealth& s) { return static_cast<double>(s.watches); }},
+    {{"k8s_sd_server_failing_watches", MetricType::gauge, "Watches with a failed last attempt."},
+     [](const ServerHealth& s) { return static_cast<double>(s.failing_watches); }},
+    {{"k8s_sd_server_objects", MetricType::gauge, "Cached objects of the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.objects); }},
+    {{"k8s_sd_server_targets", MetricType::gauge, "Targets discovered from the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.targets); }},
+    {{"k8s_sd_server_requests_total", MetricType::counter, "Requests sent to the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.requests); }},
+    {{"k8s_sd_server_failures_total", MetricType::counter,
+      "Requests of watches failed because of the API server or the network."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.failures); }},
+    {{"k8s_sd_server_received_bytes_total", MetricType::counter,
+      "Bytes of the bodies of lists and watches of the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.received_bytes); }},
+    {{"k8s_sd_server_lists_running", MetricType::gauge, "Lists of the API server in progress."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.lists_running); }},
+    {{"k8s_sd_server_lists_waiting", MetricType::gauge, "Lists waiting for a permit."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.lists_waiting); }},
+    {{"k8s_sd_server_open_watches", MetricType::gauge, "Watches with a connection."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.open_watches); }},
+    {{"k8s_sd_server_connects_running", MetricType::gauge,
+      "Connections to the API server being established."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.connects_running); }},
+    {{"k8s_sd_server_connections", MetricType::gauge, "Connections to the API server."},
+     [](const ServerHealth& s) { return static_cast<double>(s.usage.connections); }},
+};
+
+/// A metric of one watch, computed from its status. Metrics has counters for the whole context;
+/// these series exist once for each watched URL, so hosts decide whether they want so many.
+struct WatchMetric {
+    MetricDescription description;  ///< the same for all watches
+    /// The value at `now`; nullopt if the watch has none yet.
+    std::optional<double> (*value)(const WatchStatus&, TimePoint now);
+};
+
+namespace detail {
+
+inline double in_seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+template <std::optional<TimePoint> WatchStatus::*member>
+std::optional<double> age(const WatchStatus& status, TimePoint now) {
+    if (!(status.*member)) return std::nullopt;
+    return in_seconds(now - *(status.*member));
+}
+
+}  // namespace detail
+
+/// The metrics of each watch. Ages are relative to `now`.
+inline constexpr WatchMetric watch_metrics[] = {
+    {{"k8s_sd_watch_synced", MetricType::gauge, "Whether the URL has been listed completely."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> { return s.synced ? 1 : 0; }},
+    {{"k8s_sd_watch_objects", MetricType::gauge, "Cached objects."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         return static_cast<double>(s.objects);
+     }},
+    {{"k8s_sd_watch_failures", MetricType::gauge, "Failed attempts since the last success."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> { return s.failures; }},
+    {{"k8s_sd_watch_last_byte_age_seconds", MetricType::gauge,
+      "Time since the last byte of a body."},
+     detail::age<&WatchStatus::last_byte>},
+    {{"k8s_sd_watch_last_event_age_seconds", MetricType::gauge,
+      "Time since the last ADDED, MODIFIED or DELETED event."},
+     detail::age<&WatchStatus::last_event>},
+    {{"k8s_sd_watch_last_bookmark_age_seconds", MetricType::gauge, "Time since the last bookmark."},
+     detail::age<&WatchStatus::last_bookmark>},
+    {{"k8s_sd_watch_last_list_age_seconds", MetricType::gauge,
+      "Time since the last complete list."},
+     detail::age<&WatchStatus::last_list>},
+    {{"k8s_sd_watch_list_duration_seconds", MetricType::gauge, "Duration of that list."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (!s.last_list) return std::nullopt;
+         return detail::in_seconds(s.list_duration);
+     }},
+    {{"k8s_sd_watch_pause_seconds", MetricType::gauge,
+      "Length of the pause before the next attempt; 0 if there is none."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         return detail::in_seconds(s.pause.value_or(Duration{}));
+     }},
+    {{"k8s_sd_watch_http_version", MetricType::gauge,
+      "Version of HTTP of the last response, 1 or 2."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (s.http_version == 0) return std::nullopt;
+         return s.http_version;
+     }},
+    {{"k8s_sd_watch_server_sharded", MetricType::gauge,
+      "Whether the server sends only the watched share, where known."},
+     [](const WatchStatus& s, TimePoint) -> std::optional<double> {
+         if (!s.server_sharded) return std::nullopt;
+         return *s.server_sharded ? 1 : 0;
+     }},
+};
+
+/// Complete lists by their reason, in the label "reason".
+inline constexpr MetricDescription watch_lists_metric{
+    "k8s_sd_watch_lists_total", MetricType::counter, "Complete lists by their reason."};
+/// Time in the present wait state; the label "for" names the state.
+inline constexpr MetricDescription watch_waiting_metric{
+    "k8s_sd_watch_waiting_seconds", MetricType::gauge, "Time in the present wait state."};
+
+/// Calls `visitor(description, watch, label, label_value, value)` for each value, grouped by metric
+/// as Prometheus' text format demands. The `server`, `kind` and `ns` of a watch identify its
+/// series; `label` is empty unless the series has a further label.
+/// \param now  on the clock of the watches, see Environment::clock
+template <class Visitor>
+void visit_watch_metrics(const std::vector<WatchStatus>& watches, TimePoint now,
+                         Visitor&& visitor) {
+    for (const WatchMetric& metric : watch_metrics) {
+        for (const WatchStatus& watch : watches) {
+            if (const auto value = metric.value(watch, now))
+                visitor(metric.description, watch, std::string_view(), std::string_view(), *value);
+        }
+    }
+    for (const WatchStatus& watch : watches) {
+        for (std::size_t i = 0; i < list_reason_count; ++i) {
+            if (watch.lists[i] == 0) continue;
+            visitor(watch_lists_metric, watch, std::string_view("reason"),
+                    to_string(static_cast<ListReason>(i)), static_cast<double>(watch.lists[i]));
+        }
+    }
+    for (const WatchStatus& watch : watches) {
+        visitor(watch_waiting_metric, watch, std::string_view("for"), to_string(watch.waiting),
+                detail::in_seconds(now - watch.waiting_since));
+    }
+}
+
 /// Labels for all series of an exposition, e.g. {{"cluster", "blue"}} to distinguish the series of
 /// two clusters. Names must be valid label names of Prometheus.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
@@ -418,6 +558,11 @@ K8S_SD_EXPORT std::string to_prometheus_text(const Metrics& metrics,
 /// \param watches  of one or several calls of status(); duplicates of a URL are dropped
 /// \param now      on the clock of the watches, see Environment::clock
 K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<WatchStatus>& watches, TimePoint now,
+                                             const MetricLabels& labels = {});
+
+/// The metrics of servers in Prometheus' text format, with HELP and TYPE. Servers without a URL
+/// have a `cluster` only.
+K8S_SD_EXPORT std::string to_prometheus_text(const std::vector<ServerHealth>& servers,
                                              const MetricLabels& labels = {});
 
 }  // namespace k8s_sd::inline v0

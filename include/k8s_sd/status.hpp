@@ -118,4 +118,39 @@ struct DiscovererStatus {
     std::string server;   ///< URL of the API server; empty: none, or unknown
 };
 
+/// The use of one API server by all watches and caches of one execution context. The limits are
+/// those of Environment::limits.
+struct ServerUsage {
+    std::string server{};              ///< URL
+    std::uint64_t requests = 0;        ///< requests sent
+    std::uint64_t failures = 0;        ///< failures of watches by the server or the network
+    std::uint64_t received_bytes = 0;  ///< bytes of bodies of lists and watches
+    /// Whether the last request of a watch failed because of the server or the network.
+    bool failing = false;
+    std::size_t lists_running = 0;     ///< lists in progress, see ServerLimits::concurrent_lists
+    std::size_t lists_waiting = 0;     ///< lists without a permit
+    std::size_t open_watches = 0;      ///< see ServerLimits::watches
+    std::size_t connects_running = 0;  ///< see ServerLimits::concurrent_connects
+    std::size_t connects_waiting = 0;  ///< requests without a permit to connect
+    std::size_t connections = 0;       ///< connections, open or being established
+};
+
+/// The health of one API server as seen by the jobs of a DiscoveryManager, and its use.
+struct ServerHealth {
+    std::string cluster{};     ///< name of DiscoveryConfig::cluster; empty: none
+    std::string server{};      ///< URL; empty: unknown, all configurations are unusable
+    std::size_t configs = 0;   ///< distinct configurations of this server
+    std::size_t unusable = 0;  ///< unusable ones, see ConfigFailure
+    bool synced = false;       ///< whether each configuration has been listed
+    error_code error{};        ///< error of the first failing watch or unusable configuration
+    std::string message{};     ///< see DiscovererStatus::message
+    TimePoint since{};         ///< see DiscovererStatus::since
+    std::size_t watches = 0;   ///< watches of these configurations
+    std::size_t failing_watches = 0;  ///< watches with an error
+    std::size_t objects = 0;          ///< cached objects, nearly all of the memory besides groups
+    std::size_t groups = 0;           ///< target groups
+    std::size_t targets = 0;          ///< targets in these groups
+    ServerUsage usage{};              ///< by the whole execution context
+};
+
 }  // namespace k8s_sd::inline v0

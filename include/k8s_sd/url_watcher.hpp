@@ -4,8 +4,8 @@
 #include "k8s_sd/detail/base/abi.hpp"
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/objects/object.hpp"
+#include "k8s_sd/selector.hpp"
 #include "k8s_sd/status.hpp"
-#include "k8s_sd/watch_query.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,15 +1,14 @@
 #include "context.hpp"
 
 #include "failure.hpp"
+#include "k8s_sd/detail/base/blocked_signals.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "metrics_text.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <new>
 #include <optional>
@@ -20,22 +19,6 @@ namespace k8s_sd_c {
 namespace {
 
 constexpr std::uint64_t known_flags = K8S_SD_NO_THREAD | K8S_SD_EVENTS_AS_JSON | K8S_SD_FIND_SERVER;
-
-/// A new thread inherits the signal mask: signals are for the threads of the host.
-class BlockedSignals {
- public:
-    BlockedSignals() noexcept {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &previous_);
-    }
-    ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
-    BlockedSignals(const BlockedSignals&) = delete;
-    BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-    sigset_t previous_;
-};
 
 /// \throws Failure for an unknown level
 k8s_sd::LogLevel read_level(int level) {
@@ -109,7 +92,7 @@ void Context::check() const {
 }
 
 void Context::start_thread() {
-    const BlockedSignals blocked;
+    const k8s_sd::detail::BlockedSignals blocked;
     const std::lock_guard ending(ending_);  // exit() may close the context already
     thread_ = std::thread([this] { run(); });
 }

@@ -3,49 +3,17 @@
 //
 //   build/fuzz/tests/fuzz/k8s_sd_fuzz_json_decoder -max_total_time=60 tests/data/decoder
 
-#include "k8s_sd/detail/codec/event.hpp"
+#include "fuzz/checking_sink.hpp"
 #include "k8s_sd/detail/codec/list_watch_reader.hpp"
-#include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
-#include "k8s_sd/detail/text/utf8.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
-namespace {
-
 using namespace k8s_sd;
-
-void require(bool condition) {
-    if (!condition) std::abort();
-}
-
-void check(const detail::ServerStatus& status) {
-    require(detail::is_utf8(status.message) && detail::is_utf8(status.reason));
-    for (const auto& cause : status.causes)
-        require(detail::is_utf8(cause.message) && detail::is_utf8(cause.reason));
-}
-
-class Sink final : public detail::EventSink {
-    void on_object(detail::EventType, const detail::DecodedObject& object) override {
-        require(detail::is_utf8(object.meta.name) && detail::is_utf8(object.meta.namespace_));
-        for (const auto& [key, value] : object.meta.labels)
-            require(detail::is_utf8(key) && detail::is_utf8(value));
-        (void)maker_.make(object)->labels();
-    }
-    void on_bookmark(std::string_view version, bool) override { require(version.size() <= 1024); }
-    void on_error_event(const detail::ServerStatus& status) override { check(status); }
-    void on_bad_object(const detail::BadObject& bad) override {
-        require(bad.resource_version.size() <= 1024 && bad.problem.size() < 1000);
-    }
-
-    detail::ObjectMaker maker_;
-};
-
-}  // namespace
+using namespace k8s_sd::test;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
@@ -56,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (status) check(*status);
         return 0;
     }
-    Sink sink;
+    CheckingSink sink;
     const auto kind = static_cast<Kind>(choice % kind_count);
     detail::ListWatchReader reader(detail::schema_of(kind), 4096, sink);
     const std::size_t chunk = (choice & 64U) != 0 ? 1 : 97;

@@ -53,7 +53,7 @@ MUTANTS = [
         (INTEGRATION,
          "Versions that go back: an object from before the watch gives a restored server away",
          DETAIL + "watch/url_watcher_response.ipp",
-         "state().doubted = true;", "state().doubted = false;")),
+         "state().found.doubted = true;", "state().found.doubted = false;")),
     *of("removals",
         (INTEGRATION,
          "URLWatcher: an object that is too large stays as it was, and is an error, until it goes",

@@ -171,7 +171,7 @@ struct RandomMonitors : Monitors {
             }
         }
         inputs.values = values;
-        inputs.room = config.limits.room;
+        inputs.quota = config.limits.quota;
         const MonitorConfiguration made = make_monitor_configuration(inputs);
         REQUIRE_FALSE(made.refusal);
         ScrapeConfigFile file = parse_scrape_configs(to_yaml(made.config));
@@ -221,7 +221,7 @@ TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a
         RandomMonitors monitors(seed);
         const bool is_limited = seed % 3 == 0;
         if (is_limited) monitors.config.limits.references = 3;
-        if (seed % 3 == 1) monitors.config.limits.room.jobs = 5;
+        if (seed % 3 == 1) monitors.config.limits.quota.jobs = 5;
         monitors.start();
         std::map<std::string, MonitorJobPtr> delivered;  // the state of the host
         bool is_first = true;

@@ -1,7 +1,7 @@
 // Replicas with complementary shares have all objects together, each object exactly once,
 // regardless of the servers' support for shardSelector and of any faults.
 
-#include "k8s_sd/object_share.hpp"
+#include "k8s_sd/selector.hpp"
 #include "property/for_each_seed.hpp"
 #include "property/random_cluster.hpp"
 #include "support/host.hpp"

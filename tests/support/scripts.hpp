@@ -3,13 +3,11 @@
 #include "support/config_fixtures.hpp"
 
 #include <sys/stat.h>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
-#include <thread>
 
 namespace k8s_sd::test {
 
@@ -39,17 +37,6 @@ inline std::set<std::string> open_descriptors() {
         }
     }
     return result;
-}
-
-/// Waits for other processes or threads; false if that takes unreasonably long.
-template <class Done>
-bool wait_until(Done done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!done()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return true;
 }
 
 /// Whether a process with this number exists and is not a zombie.

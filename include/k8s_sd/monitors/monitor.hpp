@@ -61,16 +61,16 @@ struct MonitorRefusal {
     auto operator<=>(const MonitorRefusal&) const = default;
 };
 
-/// Bounds of the jobs of all monitors together. Namespaces share the room equally, whatever the
+/// Bounds of the jobs of all monitors together. Namespaces share the quota equally, whatever the
 /// order of changes: while it does not suffice for all monitors, the next one to get its jobs is
 /// always of the namespace with the smallest part so far, in the order of kinds, then of names.
 /// The others are refused.
-struct MonitorRoom {
+struct MonitorQuota {
     std::size_t jobs = 100'000;  ///< number of jobs
     /// Estimated memory of their configurations, with the values of Secrets and with compiled
     /// relabelling rules.
     std::size_t bytes = std::size_t{512} << 20;
-    bool operator==(const MonitorRoom&) const = default;
+    bool operator==(const MonitorQuota&) const = default;
 };
 
 /// A key of a Secret or ConfigMap named by a monitor or an owner.

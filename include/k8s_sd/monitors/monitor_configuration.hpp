@@ -27,7 +27,7 @@ struct MonitorInputs {
     /// The values of Secrets and ConfigMaps.
     std::map<MonitorReference, std::string> values{};
     /// Bounds of all jobs together; those of `additionalScrapeConfigs` are not counted.
-    MonitorRoom room{};
+    MonitorQuota quota{};
 };
 
 /// A monitor left out of a configuration.

@@ -86,7 +86,7 @@ struct MonitorSourceLimits {
     /// Estimated size of the jobs of one monitor, in bytes: the common part of its spec counts for
     /// each endpoint, and so does each value.
     std::size_t bytes_per_monitor = std::size_t{16} << 20;
-    MonitorRoom room{};  ///< of all monitors together
+    MonitorQuota quota{};  ///< of all monitors together
     bool operator==(const MonitorSourceLimits&) const = default;
 };
 
@@ -218,7 +218,7 @@ struct MonitorStatus {
     /// Why there are no jobs of `additionalScrapeConfigs`; empty: nothing to report.
     MonitorRefusal additional{};
     std::size_t jobs = 0;           ///< all jobs
-    std::size_t bytes = 0;          ///< of their configurations, see MonitorRoom
+    std::size_t bytes = 0;          ///< of their configurations, see MonitorQuota
     std::size_t references = 0;     ///< watched Secrets and ConfigMaps
     std::uint64_t generations = 0;  ///< how often jobs were made of a monitor
     std::uint64_t job_changes = 0;  ///< delivered updates and removals of jobs

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -37,11 +36,7 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     std::string_view name() const noexcept { return name_; }
     /// The labels contributed by the object itself: from its name, addresses, labels, annotations
     /// and so on, without those specific to a target, such as ports.
-    LabelMap labels() const {
-        std::vector<detail::LabelBlockPtr> blocks;
-        collect(blocks);
-        return detail::Access::make<Labels>(blocks.data(), blocks.data() + blocks.size()).to_map();
-    }
+    virtual LabelMap labels() const { return {}; }
     /// The object's labels and annotations as `__meta_kubernetes_<kind>_label_…` and so on; empty
     /// for kinds with only their owner kept.
     virtual Labels metadata_labels() const noexcept { return {}; }
@@ -61,9 +56,6 @@ class K8S_SD_EXPORT Object : public boost::intrusive_ref_counter<Object> {
     virtual std::shared_ptr<const void> api_object() const noexcept { return nullptr; }
 
  protected:
-    /// Appends the blocks behind labels(); null blocks count as empty.
-    virtual void collect(std::vector<detail::LabelBlockPtr>& /*blocks*/) const {}
-
     /// The form of the cached content.
     enum class Form : std::uint16_t { labels, api_object, both };
 

@@ -10,7 +10,7 @@
 #include <boost/asio/strand.hpp>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace asio = boost::asio;
 
@@ -97,4 +97,4 @@ Positional url_of_cluster(k8s_sd::DiscoveryConfig& config) {
             [&](const std::string& value) { config.api_server.url = value; }};
 }
 
-}  // namespace support
+}  // namespace cli

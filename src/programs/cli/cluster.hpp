@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace support {
+namespace cli {
 
 /// The content of a simulated cluster, and its changes.
 enum class Scene {
@@ -56,4 +56,4 @@ class Cluster {
 /// The command line's argument for a cluster.
 Positional url_of_cluster(k8s_sd::DiscoveryConfig&);
 
-}  // namespace support
+}  // namespace cli

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -63,20 +63,20 @@ Section several_server_options(DiscoveryConfig& config, ClusterOptions& options,
     Section section = server_options(config, otherwise);
     const auto context = std::find_if(section.options.begin(), section.options.end(),
                                       [](const Option& o) { return o.name == "--context"; });
-    context->help =
-        "context of the kubeconfig; default: its current one; repeatable: each context is a "
-        "cluster, and its name a label of its targets";
+    context->help = "context of the kubeconfig; default: the current context; repeatable: each "
+                    "context is a cluster, with its name as a label of its targets";
     context->set = [&](const std::string& name) {
         options.contexts.push_back(name);
         config.kubeconfig_context = name;
     };
     section.options.insert(
-        context + 1,
-        {{"--all-contexts", "", "every context of the kubeconfig, each as a cluster",
-          flag(options.all_contexts)},
-         {"--cluster", "NAME", "name of the server: a label of its targets, cluster=\"NAME\"",
-          text(options.name)},
-         {"--cluster-label", "LABEL", "another name for the label cluster", text(options.label)}});
+        context + 1, {{"--all-contexts", "", "every context of the kubeconfig, each as a cluster",
+                       flag(options.all_contexts)},
+                      {"--cluster", "NAME",
+                       "name of the cluster, added to its targets as the label cluster=\"NAME\"",
+                       text(options.name)},
+                      {"--cluster-label", "LABEL", "name of that label (default cluster)",
+                       text(options.label)}});
     return section;
 }
 
@@ -143,4 +143,4 @@ std::vector<DiscoveryConfig> configs_of(
     return configs;
 }
 
-}  // namespace support
+}  // namespace cli

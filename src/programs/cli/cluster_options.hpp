@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// The options for the names of clusters, and for several of them.
 struct ClusterOptions {
@@ -40,4 +40,4 @@ std::vector<k8s_sd::DiscoveryConfig> configs_of(
     const std::function<void(const std::string& context, const std::string& why)>& on_left_out =
         {});
 
-}  // namespace support
+}  // namespace cli

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -193,4 +193,4 @@ int run_program(const CommandLine& command, int argc, char** argv,
     }
 }
 
-}  // namespace support
+}  // namespace cli

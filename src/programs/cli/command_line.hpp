@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// The exit statuses of all programs and examples.
 enum ExitStatus { exit_fine = 0, exit_failed = 1, exit_unusable = 2, exit_not_synced = 3 };
@@ -91,4 +91,4 @@ struct CommandLine {
 /// \returns the exit status
 int run_program(const CommandLine&, int argc, char** argv, const std::function<ExitStatus()>& body);
 
-}  // namespace support
+}  // namespace cli

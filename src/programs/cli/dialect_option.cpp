@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -54,4 +54,4 @@ Option dialect_option(const std::string& subject, LabelDialect& dialect,
             }};
 }
 
-}  // namespace support
+}  // namespace cli

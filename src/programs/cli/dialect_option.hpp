@@ -5,11 +5,11 @@
 
 #include <string>
 
-namespace support {
+namespace cli {
 
 /// The option --dialect. Prometheus' dialect may have a version: prometheus@3.14.
 /// \param subject  the subject of the dialect, for --help: "labels as of"
 Option dialect_option(const std::string& subject, k8s_sd::LabelDialect& dialect,
                       k8s_sd::PrometheusVersion& version);
 
-}  // namespace support
+}  // namespace cli

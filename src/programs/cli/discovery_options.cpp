@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -106,4 +106,4 @@ std::vector<Option> discovery_options(k8s_sd::DiscoveryConfig& config) {
              [&](Text v) { attach(config.attach_metadata, v); }}};
 }
 
-}  // namespace support
+}  // namespace cli

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// The options for the targets to discover, common to all programs.
 std::vector<Option> discovery_options(k8s_sd::DiscoveryConfig&);
 
-}  // namespace support
+}  // namespace cli

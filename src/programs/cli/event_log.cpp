@@ -10,7 +10,7 @@
 #include <ctime>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -159,4 +159,4 @@ k8s_sd::Logger EventLog::logger() const {
     return logger;
 }
 
-}  // namespace support
+}  // namespace cli

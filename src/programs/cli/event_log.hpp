@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// The form of log lines. Only `text` splits an event with several lines.
 enum class LogFormat : std::uint8_t { text, json, logfmt };
@@ -76,4 +76,4 @@ class EventLog {
     k8s_sd::LogLevel level_ = k8s_sd::LogLevel::info;
 };
 
-}  // namespace support
+}  // namespace cli

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -54,85 +54,84 @@ Section fleet_options(FleetOptions& o) {
     return {
         "Sharing targets with other members of a fleet",
         {{"--fleet-service", "NAME",
-          "the members are the pods behind this headless Service; each is given a share when it is "
+          "the members are the pods of this headless Service; a member gets its share when it is "
           "ready, see --listen",
           text(o.service)},
          {"--fleet-leases", "NAME",
-          "instead of a Service: each member of this fleet renews a Lease, named NAME.MEMBER; "
-          "finds "
-          "out that a program hangs, and writes every 10 s. $POD_UID lets it go with the pod",
+          "instead of a Service: each member renews a Lease named NAME.MEMBER every 10 s; detects "
+          "hanging programs. With $POD_UID the Lease is deleted with the pod",
           text(o.leases)},
          {"--fleet-namespace", "NAME",
-          "of the Service, or of the Leases (default: that of this program's pod)",
+          "namespace of the Service or of the Leases (default: that of this program's pod)",
           text(o.service_namespace)},
          {"--fleet-members", "N",
-          "instead of a Service: a fixed number of members, as the pods of a StatefulSet",
+          "instead of a Service: a fixed number of members, such as the pods of a StatefulSet",
           [&o](Text v) { o.members = number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
          {"--member", "NAME",
-          "this member: the name of its pod (default: $POD_NAME, else the name of the host); "
-          "with --fleet-members it ends in a number, such as agent-0",
+          "name of this member: that of its pod (default: $POD_NAME, else the host name); with "
+          "--fleet-members a name with a number at its end, such as agent-0",
           text(o.self)},
-         {"--fleet-replicas", "N", "members that have each target (default 1)",
+         {"--fleet-replicas", "N", "number of owners of each target (default 1)",
           [&o](Text v) { o.replicas = number(v, 1u, 1000u, "a number from 1 to 1000"); }},
          {"--fleet-drain", "SECONDS",
-          "after SIGTERM go on for so long, so that others have begun before this one ends; less "
-          "than the pod's terminationGracePeriodSeconds (default 0). A second signal ends it",
+          "continue for this time after SIGTERM, until other members have started; less than the "
+          "pod's terminationGracePeriodSeconds (default 0). A second signal ends the program",
           [&o](Text v) { o.drain = seconds(v); }}}};
 }
 
 Section fleet_rule_options(FleetOptions& o) {
-    return {
-        "When a change of the fleet counts; the same in all members",
-        {{"--fleet-wait-for-size", "N",
-          "no member has a share before so many are ready, or --fleet-wait-timeout is over",
-          [&o](Text v) { o.rules.wait_for_size = count(v); }},
-         {"--fleet-wait-timeout", "SECONDS", "(default 300)",
-          [&o](Text v) { o.rules.wait_timeout = seconds(v); }},
-         {"--fleet-debounce", "SECONDS",
-          "a change of the members counts when nothing else has changed for so long (default 2)",
-          [&o](Text v) { o.rules.debounce = seconds(v); }},
-         {"--fleet-hold-down", "SECONDS",
-          "a member that vanishes without a goodbye keeps its share for so long (default 15)",
-          [&o](Text v) { o.rules.hold_down = seconds(v); }}}};
+    return {"Rules for changes of the fleet; the same in all members",
+            {{"--fleet-wait-for-size", "N",
+              "no member gets a share until this number of members is ready, or until "
+              "--fleet-wait-timeout",
+              [&o](Text v) { o.rules.wait_for_size = count(v); }},
+             {"--fleet-wait-timeout", "SECONDS", "maximum wait for that number (default 300)",
+              [&o](Text v) { o.rules.wait_timeout = seconds(v); }},
+             {"--fleet-debounce", "SECONDS",
+              "adopt a change of the members after this time without further changes (default 2)",
+              [&o](Text v) { o.rules.debounce = seconds(v); }},
+             {"--fleet-hold-down", "SECONDS",
+              "a member vanished without termination keeps its share for this time (default 15)",
+              [&o](Text v) { o.rules.hold_down = seconds(v); }}}};
 }
 
 Section fleet_division_options(FleetOptions& o) {
-    return {"Discovering a part of the cluster, instead of all of it; the same in all members",
-            {{"--fleet-divide", "",
-              "list and watch only what this member owns: some of the pods, nodes or services, or "
-              "some of the namespaces where a configuration names several or its role joins kinds",
-              flag(o.divide)},
-             {"--fleet-slots", "N",
-              "parts that are dealt out to the members, a power of two (default 256); more of them "
-              "make the shares of many members more equal",
-              [&o](Text v) {
-                  constexpr const char* allowed = "a power of two, at most 4096";
-                  o.slots = number(v, 1u, 4096u, allowed);
-                  if (!std::has_single_bit(o.slots))
-                      throw UsageError(std::string("must be ") + allowed);
-              }}}};
+    return {
+        "Discovery of a part of the cluster; the same in all members",
+        {{"--fleet-divide", "",
+          "list and watch only the part of this member: some of the pods, nodes or services, or "
+          "some of the namespaces if a configuration names several or its role joins kinds",
+          flag(o.divide)},
+         {"--fleet-slots", "N",
+          "number of parts assigned to the members, a power of two (default 256); more parts "
+          "make the shares of many members more equal",
+          [&o](Text v) {
+              constexpr const char* allowed = "a power of two, at most 4096";
+              o.slots = number(v, 1u, 4096u, allowed);
+              if (!std::has_single_bit(o.slots))
+                  throw UsageError(std::string("must be ") + allowed);
+          }}}};
 }
 
 Section agent_options(FleetOptions& o) {
-    return {
-        "Agents in a cluster",
-        {{"--per-node", "NODE",
-          "for an agent on each node, as a DaemonSet runs them: only what is on this node. A role "
-          "that cannot be restricted is refused",
-          text(o.node)},
-         {"--allow-cluster-wide", "", "with --per-node: takes such a role as it is",
-          flag(o.allow_cluster_wide)},
-         {"--object-share", "INDEX/COUNT",
-          "only this one of COUNT parts of the pods, nodes or services, by their uid, e.g. 0/3; "
-          "the server sends no more where it can (KEP-5866)",
-          [&o](Text v) { o.share = object_share(v); }},
-         {"--listen", "ADDRESS:PORT",
-          "answer /livez, /readyz, /metrics and /fleet, e.g. on 0.0.0.0:8080; /readyz is fine once "
-          "everything has been listed, and the members of the fleet have been seen",
-          [&o](Text v) {
-              listen_address(v);
-              o.listen = v;
-          }}}};
+    return {"Agents in a cluster",
+            {{"--per-node", "NODE",
+              "for an agent on each node, as in a DaemonSet: only the objects of this node. "
+              "Refuses roles without such a restriction",
+              text(o.node)},
+             {"--allow-cluster-wide", "", "with --per-node: accepts such roles without restriction",
+              flag(o.allow_cluster_wide)},
+             {"--object-share", "INDEX/COUNT",
+              "only this one of COUNT parts of the pods, nodes or services, by uid, e.g. 0/3; "
+              "servers with KEP-5866 send only this part",
+              [&o](Text v) { o.share = object_share(v); }},
+             {"--listen", "ADDRESS:PORT",
+              "serve /livez, /readyz, /metrics and /fleet, e.g. on 0.0.0.0:8080; /readyz is 200 "
+              "once everything has been listed and the members of the fleet are visible",
+              [&o](Text v) {
+                  listen_address(v);
+                  o.listen = v;
+              }}}};
 }
 
 void check(const FleetOptions& options) {
@@ -209,4 +208,4 @@ k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor& e
     return config;
 }
 
-}  // namespace support
+}  // namespace cli

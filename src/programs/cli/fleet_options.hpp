@@ -8,7 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <string>
 
-namespace support {
+namespace cli {
 
 /// The options for the program's fleet and its status endpoint.
 struct FleetOptions {
@@ -50,4 +50,4 @@ k8s_sd::MembershipConfig membership_config(const boost::asio::any_io_executor&, 
                                            const k8s_sd::DiscoveryConfig& server,
                                            const k8s_sd::WarmStart& warm);
 
-}  // namespace support
+}  // namespace cli

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::string CommandLine::help() const {
     return text;
 }
 
-}  // namespace support
+}  // namespace cli

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -113,4 +113,4 @@ void write_json(LineWriter& out, const k8s_sd::LabelMap& labels) {
     out << "}";
 }
 
-}  // namespace support
+}  // namespace cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 /// Appends the text as a JSON string, with its quotes: the shortest escapes, plus others where a
 /// YAML reader would break the line or refuse the character, or where vmagent would expand an
@@ -21,4 +21,4 @@ void write_json(LineWriter&, std::string_view text);
 /// The map as a JSON object, sorted by name.
 void write_json(LineWriter&, const k8s_sd::LabelMap&);
 
-}  // namespace support
+}  // namespace cli

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <system_error>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -73,4 +73,4 @@ void LineWriter::write_out() {
     buffer_.clear();
 }
 
-}  // namespace support
+}  // namespace cli

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 /// The reader of the output has gone, or a signal came while waiting for it.
 class OutputEnded : public std::runtime_error {
@@ -27,4 +27,4 @@ class LineWriter {
     std::string buffer_;
 };
 
-}  // namespace support
+}  // namespace cli

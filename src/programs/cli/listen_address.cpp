@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <system_error>
 
-namespace support {
+namespace cli {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
@@ -53,4 +53,4 @@ asio::ip::tcp::endpoint listen_address(const std::string& text) {
     return {address_of(host), port};
 }
 
-}  // namespace support
+}  // namespace cli

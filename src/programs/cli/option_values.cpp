@@ -1,28 +1,15 @@
 #include "cli/option_values.hpp"
 
+#include "k8s_sd/detail/text/did_you_mean.hpp"
+
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
-namespace support {
+namespace cli {
+
+using k8s_sd::detail::edit_distance;
 
 namespace {
-
-/// Minimum number of letters to insert, delete or replace.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row.back();
-}
 
 std::string_view without_dashes(std::string_view name) {
     name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
@@ -110,4 +97,4 @@ std::chrono::nanoseconds seconds(const std::string& value) {
         std::chrono::duration<double>(result));
 }
 
-}  // namespace support
+}  // namespace cli

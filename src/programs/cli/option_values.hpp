@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// "a, b, c"
 std::string listed(std::span<const std::string_view> names);
@@ -79,4 +79,4 @@ Setter choice(T& member, Choices<T> choices) {
     };
 }
 
-}  // namespace support
+}  // namespace cli

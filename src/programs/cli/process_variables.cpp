@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 k8s_sd::VariableLookup process_variables() {
     return [](std::string_view name) -> std::optional<std::string> {
@@ -14,4 +14,4 @@ k8s_sd::VariableLookup process_variables() {
     };
 }
 
-}  // namespace support
+}  // namespace cli

@@ -1,17 +1,17 @@
 #include "cli/profile_options.hpp"
 
-namespace support {
+namespace cli {
 
 Section profile_options(ProfileOptions& options, bool& enabled, const std::string& meaning) {
     return {"Clusters from ClusterProfiles of a hub (experimental)",
             {{"--cluster-profiles", "", meaning, [&](const std::string&) { enabled = true; }},
              {"--cluster-profiles-namespace", "NAME",
-              "only those of this namespace, with its Secrets; repeatable",
+              "only ClusterProfiles and Secrets of this namespace; repeatable",
               [&](const std::string& name) {
                   options.namespaces.push_back(name);
                   enabled = true;
               }},
-             {"--cluster-profiles-selector", "LABELS", "only those with these labels",
+             {"--cluster-profiles-selector", "LABELS", "only ClusterProfiles with these labels",
               [&](const std::string& labels) {
                   options.selector = labels;
                   enabled = true;
@@ -29,4 +29,4 @@ k8s_sd::InventoryConfig inventory_of(const k8s_sd::DiscoveryConfig& hub,
     return inventory;
 }
 
-}  // namespace support
+}  // namespace cli

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// The options for ClusterProfiles.
 struct ProfileOptions {
@@ -22,4 +22,4 @@ Section profile_options(ProfileOptions&, bool& enabled, const std::string& meani
 /// The inventory of this hub.
 k8s_sd::InventoryConfig inventory_of(const k8s_sd::DiscoveryConfig& hub, const ProfileOptions&);
 
-}  // namespace support
+}  // namespace cli

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 using k8s_sd::Compression;
 
@@ -89,4 +89,4 @@ k8s_sd::sim::Recording usable_recording(const std::string& file) {
     }
 }
 
-}  // namespace support
+}  // namespace cli

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// Values of the options for a recording.
 struct RecordOptions {
@@ -38,4 +38,4 @@ void prepare_to_replay(const k8s_sd::sim::Recording&, k8s_sd::DiscoveryConfig&);
 /// \throws Unusable
 k8s_sd::sim::Recording usable_recording(const std::string& file);
 
-}  // namespace support
+}  // namespace cli

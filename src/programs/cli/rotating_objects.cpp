@@ -2,7 +2,7 @@
 
 #include <boost/json/object.hpp>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::string RotatingObjects::remove(const std::string& secret) {
     return "secret shop/" + secret + " removed";
 }
 
-}  // namespace support
+}  // namespace cli

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace support {
+namespace cli {
 
 /// Two Secrets and a ConfigMap in a namespace "shop", changed as by rotation; one of them is
 /// removed occasionally. Not thread-safe; the server must outlive it.
@@ -24,4 +24,4 @@ class RotatingObjects {
     unsigned steps_ = 0;
 };
 
-}  // namespace support
+}  // namespace cli

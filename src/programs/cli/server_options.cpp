@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -68,19 +68,21 @@ Section server_options(DiscoveryConfig& config, const std::string& otherwise) {
     auto& server = config.api_server;
     return {
         "Server; without any of these: " + otherwise,
-        {{"--api-server", "URL", "http or https, a path prefix is kept", text(server.url)},
+        {{"--api-server", "URL",
+          "URL of the API server, http or https, with an optional path prefix", text(server.url)},
          {"--kubeconfig", "FILE", "a kubeconfig", text(config.kubeconfig_file)},
-         {"--context", "NAME", "context of the kubeconfig; default: its current one",
+         {"--context", "NAME", "context of the kubeconfig; default: the current context",
           text(config.kubeconfig_context)},
-         {"--proxy", "URL", "http, https or socks5: the way to the server", text(server.proxy.url)},
-         {"--no-proxy", "HOST[,HOST]...", "servers that --proxy is not the way to",
+         {"--proxy", "URL", "proxy for the server: http, https or socks5", text(server.proxy.url)},
+         {"--no-proxy", "HOST[,HOST]...", "servers to connect to without --proxy",
           text(server.proxy.no_proxy)},
          {"--proxy-from-environment", "", "use HTTPS_PROXY or HTTP_PROXY, and NO_PROXY",
           flag(server.proxy.from_environment)},
          {"--http-version", "VERSION",
-          either(names_of(http_versions()), "auto") + "; auto: HTTP/2 where many requests share it",
+          either(names_of(http_versions()), "auto") +
+              "; auto: HTTP/2 where many requests can share a connection",
           choice(server.http_version, http_versions())},
-         {"--header", "'NAME: VALUE'", "sent with every request; repeatable",
+         {"--header", "'NAME: VALUE'", "header of every request; repeatable",
           [&server](Text line) { server.headers.push_back(read_header(line)); }}}};
 }
 
@@ -91,26 +93,26 @@ Section credential_options(DiscoveryConfig& config) {
     return {"Credentials and TLS",
             {{"--token-file", "FILE", "bearer token, read again when it changes",
               file(auth.bearer_token_file)},
-             {"--username", "NAME", "of basic authentication", text(auth.username)},
+             {"--username", "NAME", "user name for basic authentication", text(auth.username)},
              {"--password-file", "FILE", "password, read again when it changes",
               file(auth.password_file)},
-             {"--as", "USER", "act as this user", text(who.user)},
-             {"--as-group", "GROUP", "act as a member of this group; repeatable",
+             {"--as", "USER", "impersonate this user", text(who.user)},
+             {"--as-group", "GROUP", "impersonate a member of this group; repeatable",
               [&who](Text group) { who.groups.push_back(group); }},
-             {"--as-uid", "UID", "act as a user with this id", text(who.uid)},
-             {"--ca-file", "FILE", "certificates to trust (PEM) instead of the system's",
+             {"--as-uid", "UID", "impersonate a user with this UID", text(who.uid)},
+             {"--ca-file", "FILE", "trusted CA certificates (PEM) in place of the system's",
               file(tls.ca_file)},
              {"--client-cert", "FILE", "client certificate (PEM), with --client-key",
               file(tls.cert_file)},
              {"--client-key", "FILE", "its private key (PEM)", file(tls.key_file)},
-             {"--tls-server-name", "NAME", "name to expect in the server's certificate",
+             {"--tls-server-name", "NAME", "expected name in the server's certificate",
               text(tls.server_name)},
              {"--tls-min-version", "VERSION",
-              either(names_of(tls_versions()), "1.2") + ": the least that is spoken",
+              either(names_of(tls_versions()), "1.2") + ": minimum version of TLS",
               choice(tls.min_version, tls_versions())},
-             {"--tls-max-version", "VERSION", "1.2 or 1.3: the most that is spoken",
+             {"--tls-max-version", "VERSION", "1.2 or 1.3 (default): maximum version of TLS",
               choice(tls.max_version, tls_versions())},
-             {"--insecure-skip-tls-verify", "", "trust any certificate",
+             {"--insecure-skip-tls-verify", "", "do not verify the server's certificate",
               flag(tls.insecure_skip_verify)}}};
 }
 
@@ -194,4 +196,4 @@ std::string_view option_of_server_field(std::string_view field) noexcept {
     return {};
 }
 
-}  // namespace support
+}  // namespace cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 /// The options for the server and the connection, common to all programs. They set the fields of
 /// the configuration for the server.
@@ -36,4 +36,4 @@ std::string readable_file(const std::string& path);
 /// there is none.
 std::string_view option_of_server_field(std::string_view field) noexcept;
 
-}  // namespace support
+}  // namespace cli

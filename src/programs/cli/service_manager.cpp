@@ -13,7 +13,7 @@
 #include <ctime>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -98,4 +98,4 @@ void ServiceManager::send(const std::string& message) const {
     ::close(socket);
 }
 
-}  // namespace support
+}  // namespace cli

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 /// Messages to the service manager, in the protocol of sd_notify(3): a datagram of KEY=VALUE lines
 /// to the socket $NOTIFY_SOCKET. All functions are without effect if there is none. A message that
@@ -44,4 +44,4 @@ class ServiceManager {
     bool feeds_ = false;
 };
 
-}  // namespace support
+}  // namespace cli

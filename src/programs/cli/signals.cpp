@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -65,21 +65,29 @@ Signals::Signals(const boost::asio::any_io_executor& executor) : pipe_(executor)
     pipe_.assign(reading);
 }
 
-void Signals::async_wait(std::function<void(int signal)> handler) {
+void Signals::wait(std::function<void(int signal)> handler) {
     if (!pipe_.is_open()) return;
+    handler_ = std::make_shared<const std::function<void(int signal)>>(std::move(handler));
+    ++waiting;
+    read_next();
+}
+
+void Signals::read_next() {
     const auto signal = std::make_shared<unsigned char>();
     pipe_.async_read_some(
         boost::asio::buffer(signal.get(), 1),
-        [signal, handler = std::move(handler)](boost::system::error_code ec, std::size_t) {
-            if (!ec) handler(*signal);
+        [this, signal, weak = std::weak_ptr(handler_)](boost::system::error_code ec, std::size_t) {
+            if (ec) return;
+            if (const auto handler = weak.lock()) (*handler)(*signal);
+            // The handler may have cancelled or destroyed this object.
+            if (!weak.expired()) read_next();
         });
-    if (!std::exchange(waits_, true)) ++waiting;
 }
 
 void Signals::cancel() {
-    if (std::exchange(waits_, false)) --waiting;
+    if (std::exchange(handler_, nullptr)) --waiting;
     boost::system::error_code ignored;
     pipe_.cancel(ignored);
 }
 
-}  // namespace support
+}  // namespace cli

@@ -3,8 +3,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
+#include <memory>
 
-namespace support {
+namespace cli {
 
 /// The signals of a program: SIGINT and SIGTERM end it, SIGHUP may make it reload. After handle(),
 /// SIGINT and SIGTERM never have their default action: without a pending wait, early in the program
@@ -26,15 +27,18 @@ class Signals {
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
 
-    /// Calls `handler` with the next signal. A signal between two calls is not lost.
-    void async_wait(std::function<void(int signal)> handler);
+    /// Calls `handler` with each signal until cancel(), one call at a time.
+    /// \pre it waits for none
+    void wait(std::function<void(int signal)> handler);
     /// Drops the handler. Without another object that waits, SIGINT and SIGTERM end the process at
     /// once from now on.
     void cancel();
 
  private:
+    void read_next();
+
     boost::asio::posix::stream_descriptor pipe_;
-    bool waits_ = false;
+    std::shared_ptr<const std::function<void(int signal)>> handler_;  // null: it does not wait
 };
 
-}  // namespace support
+}  // namespace cli

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -38,4 +38,4 @@ std::size_t Terminal::width() const noexcept {
     return size.ws_col;
 }
 
-}  // namespace support
+}  // namespace cli

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace support {
+namespace cli {
 
 /// When to use colours; `automatic`: on a terminal with colours, unless $NO_COLOR is set.
 /// Source: no-color.org.
@@ -42,4 +42,4 @@ class Terminal {
     bool colours_;
 };
 
-}  // namespace support
+}  // namespace cli

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace support {
+namespace cli {
 
 namespace {
 
@@ -152,4 +152,4 @@ std::string StyledLine::text(std::size_t width, bool colours) const {
     return line;
 }
 
-}  // namespace support
+}  // namespace cli

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 /// Makes untrusted text safe for a line of a terminal: without cursor movement, escape sequences or
 /// changes of the writing direction, and in valid UTF-8. A text longer than `max_size` bytes ends
@@ -37,4 +37,4 @@ class StyledLine {
     std::vector<Piece> pieces_;
 };
 
-}  // namespace support
+}  // namespace cli

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace support {
+namespace cli {
 
 void run_threads(boost::asio::io_context& io, unsigned count) {
     std::mutex mutex;
@@ -26,4 +26,4 @@ void run_threads(boost::asio::io_context& io, unsigned count) {
     if (error) std::rethrow_exception(error);
 }
 
-}  // namespace support
+}  // namespace cli

@@ -7,25 +7,25 @@
 #include <cstring>
 #include <string>
 
-namespace support {
+namespace cli {
 
 Section warm_options(k8s_sd::WarmStart& o) {
     return {
         "Targets over restarts",
         {{"--snapshot-dir", "DIRECTORY",
           "keep the targets, and the members of the fleet, in files of this directory, for a start "
-          "while the API server is away; made with mode 0700 if it is missing",
+          "while the API server is down; created with mode 0700 if missing",
           text(o.directory)},
          {"--snapshot-after", "SECONDS",
-          "use them when the API server has not answered for so long (default 5; 0: at once)",
+          "use them if the API server has not responded within this time (default 5; 0: at once)",
           [&o](const std::string& v) {
               o.server_timeout = v == "0" ? k8s_sd::Duration{} : seconds(v);
           }},
-         {"--snapshot-max-age", "SECONDS", "ignore files that are older (default 3600)",
+         {"--snapshot-max-age", "SECONDS", "ignore older files (default 3600)",
           [&o](const std::string& v) { o.max_age = seconds(v); }},
          {"--snapshot-annotations", "PREFIX",
-          "keep annotations whose names begin so in labels, besides prometheus_io_; repeatable. "
-          "They may be credentials",
+          "keep annotations with this prefix, as written in labels, in addition to prometheus_io_; "
+          "repeatable. They may be credentials",
           [&o](const std::string& v) { o.annotations.push_back(v); }}}};
 }
 
@@ -39,4 +39,4 @@ void make_snapshot_directory(const k8s_sd::WarmStart& o) {
     throw UsageError("--snapshot-dir: " + o.directory + ": " + why);
 }
 
-}  // namespace support
+}  // namespace cli

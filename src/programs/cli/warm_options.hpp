@@ -3,7 +3,7 @@
 #include "cli/command_line.hpp"
 #include "k8s_sd/warm_start.hpp"
 
-namespace support {
+namespace cli {
 
 /// The options for snapshots of targets across restarts.
 Section warm_options(k8s_sd::WarmStart&);
@@ -12,4 +12,4 @@ Section warm_options(k8s_sd::WarmStart&);
 /// \throws UsageError if it cannot be created, or is no directory
 void make_snapshot_directory(const k8s_sd::WarmStart&);
 
-}  // namespace support
+}  // namespace cli

@@ -2,7 +2,7 @@
 
 #include <boost/json/object.hpp>
 
-namespace support {
+namespace cli {
 
 namespace json = boost::json;
 
@@ -28,4 +28,4 @@ void Widgets::apply(const std::string& name, unsigned size) {
                                {"spec", json::object{{"size", size}, {"colour", name}}}});
 }
 
-}  // namespace support
+}  // namespace cli

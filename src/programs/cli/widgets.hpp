@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace support {
+namespace cli {
 
 /// Objects of a custom resource, example.com/Widget, in a simulated cluster.
 class Widgets {
@@ -22,4 +22,4 @@ class Widgets {
     unsigned steps_ = 0;
 };
 
-}  // namespace support
+}  // namespace cli

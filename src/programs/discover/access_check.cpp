@@ -33,18 +33,18 @@ void print_json(const AccessCheckLine& line, const std::string& cluster, LineWri
     out << "{";
     if (!cluster.empty()) {
         out << "\"cluster\":";
-        support::write_json(out, cluster);
+        cli::write_json(out, cluster);
         out << ",";
     }
     out << "\"step\":";
-    support::write_json(out, line.step);
+    cli::write_json(out, line.step);
     out << ",\"result\":";
-    support::write_json(out, to_string(line.result));
+    cli::write_json(out, to_string(line.result));
     out << ",\"text\":";
-    support::write_json(out, line.text);
+    cli::write_json(out, line.text);
     if (line.ec) {
         out << ",\"error\":";
-        support::write_json(out, line.ec.message());
+        cli::write_json(out, line.ec.message());
     }
     const double seconds = std::chrono::duration<double>(line.took).count();
     out << ",\"seconds\":" << std::to_string(seconds) << "}";
@@ -53,19 +53,19 @@ void print_json(const AccessCheckLine& line, const std::string& cluster, LineWri
 
 /// A failure is never truncated: the text names the remedy.
 void print_text(const AccessCheckLine& line, const std::string& cluster,
-                const support::Terminal& terminal, LineWriter& out) {
+                const cli::Terminal& terminal, LineWriter& out) {
     constexpr std::size_t max_size = 4000;
     const bool failed = line.result == AccessCheckLine::Result::failed;
-    const support::Tone tone = failed                                       ? support::Tone::removed
-                               : line.result == AccessCheckLine::Result::ok ? support::Tone::added
-                                                                            : support::Tone::faint;
+    const cli::Tone tone = failed                                       ? cli::Tone::removed
+                           : line.result == AccessCheckLine::Result::ok ? cli::Tone::added
+                                                                        : cli::Tone::faint;
     std::string result(to_string(line.result));
     result.resize(9, ' ');
-    const std::string name = cluster.empty() ? "" : "[" + support::printable(cluster, 200) + "] ";
-    const auto text = support::StyledLine()
-                          .add(name, support::Tone::faint)
+    const std::string name = cluster.empty() ? "" : "[" + cli::printable(cluster, 200) + "] ";
+    const auto text = cli::StyledLine()
+                          .add(name, cli::Tone::faint)
                           .add(result, tone)
-                          .add(support::printable(line.step + ": " + line.text, max_size));
+                          .add(cli::printable(line.step + ": " + line.text, max_size));
     out << (failed ? terminal.whole(text) : terminal.fitted(text));
     out.end_line();
 }
@@ -73,19 +73,19 @@ void print_text(const AccessCheckLine& line, const std::string& cluster,
 void print(const AccessCheckLine& line, const std::string& cluster, const Options& options,
            LineWriter& out) {
     if (options.output == Output::json) return print_json(line, cluster, out);
-    print_text(line, cluster, support::Terminal(STDOUT_FILENO, options.colours), out);
+    print_text(line, cluster, cli::Terminal(STDOUT_FILENO, options.colours), out);
 }
 
 /// One after the other, up to a signal.
-support::ExitStatus check_each_cluster(Options options, LineWriter& out) {
+cli::ExitStatus check_each_cluster(Options options, LineWriter& out) {
     const auto warn = [&options](const std::string& text) {
-        if (options.log.format == support::LogFormat::text) {
+        if (options.log.format == cli::LogFormat::text) {
             std::cerr << "discover: " << text << '\n';
         } else {
-            support::EventLog("discover", options.log).write(k8s_sd::LogLevel::warning, text);
+            cli::EventLog("discover", options.log).write(k8s_sd::LogLevel::warning, text);
         }
     };
-    const support::ClusterOptions clusters = std::exchange(options.clusters, {});
+    const cli::ClusterOptions clusters = std::exchange(options.clusters, {});
     bool all_fine = true;
     const auto on_left_out = [&](const std::string& context, const std::string& why) {
         all_fine = false;
@@ -94,31 +94,31 @@ support::ExitStatus check_each_cluster(Options options, LineWriter& out) {
     };
     for (k8s_sd::DiscoveryConfig& config :
          configs_of(options.config, clusters, warn, on_left_out)) {
-        if (support::Signals::end_is_wanted()) return support::exit_failed;
+        if (cli::Signals::end_is_wanted()) return cli::exit_failed;
         Options own = options;
         own.config = std::move(config);
-        const bool is_fine = check_access(std::move(own), out) == support::exit_fine;
+        const bool is_fine = check_access(std::move(own), out) == cli::exit_fine;
         all_fine = all_fine && is_fine;
     }
-    return all_fine ? support::exit_fine : support::exit_failed;
+    return all_fine ? cli::exit_fine : cli::exit_failed;
 }
 
 }  // namespace
 
-support::ExitStatus check_access(Options options, LineWriter& out) {
+cli::ExitStatus check_access(Options options, LineWriter& out) {
     if (options.clusters.several()) return check_each_cluster(std::move(options), out);
     validate(options.config);
     boost::asio::io_context io(1);
     k8s_sd::Environment environment;
-    if (options.log.format == support::LogFormat::text) {
+    if (options.log.format == cli::LogFormat::text) {
         environment.logger.level = options.log.level;
     } else {
-        environment.logger = support::EventLog("discover", options.log).logger();
+        environment.logger = cli::EventLog("discover", options.log).logger();
     }
     k8s_sd::install(io, environment);
-    std::unique_ptr<support::Cluster> simulation;
+    std::unique_ptr<cli::Cluster> simulation;
     if (options.sim) {
-        simulation = std::make_unique<support::Cluster>(io.get_executor());
+        simulation = std::make_unique<cli::Cluster>(io.get_executor());
         options.config.api_server.url = simulation->server().url;
     } else {
         find_api_server(options.config);
@@ -128,9 +128,9 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
         print(line, options.config.cluster.name, options, out);
     };
     // A signal ends the check together with the programs it started.
-    support::Signals signals(io.get_executor());
+    cli::Signals signals(io.get_executor());
     boost::asio::cancellation_signal cancel;
-    signals.async_wait([&](int) { cancel.emit(boost::asio::cancellation_type::terminal); });
+    signals.wait([&](int) { cancel.emit(boost::asio::cancellation_type::terminal); });
     const k8s_sd::Duration step_timeout = options.timeout.value_or(std::chrono::seconds(10));
     std::optional<WatchCheck> watches;
     const auto end = [&] {
@@ -141,7 +141,7 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
     };
     const auto check_watches = [&](std::vector<k8s_sd::WatcherConfig> configs) {
         signals.cancel();
-        signals.async_wait([&](int) {
+        signals.wait([&](int) {
             all_fine = false;
             end();
         });
@@ -164,7 +164,7 @@ support::ExitStatus check_access(Options options, LineWriter& out) {
                                        }));
     }
     io.run();
-    return all_fine ? support::exit_fine : support::exit_failed;
+    return all_fine ? cli::exit_fine : cli::exit_failed;
 }
 
 }  // namespace discover

@@ -5,9 +5,9 @@
 
 namespace discover {
 
-using support::LineWriter;
+using cli::LineWriter;
 
 /// Tries every step the configuration needs, and prints a line for each.
-support::ExitStatus check_access(Options, LineWriter&);
+cli::ExitStatus check_access(Options, LineWriter&);
 
 }  // namespace discover

@@ -18,13 +18,13 @@ namespace discover {
 
 namespace {
 
+using cli::printable;
+using cli::StyledLine;
+using cli::Tone;
 using k8s_sd::Kind;
 using k8s_sd::LabelMap;
 using k8s_sd::LabelOrigin;
 using k8s_sd::TargetGroup;
-using support::printable;
-using support::StyledLine;
-using support::Tone;
 
 constexpr std::string_view port_protocol = "__meta_kubernetes_pod_container_port_protocol";
 
@@ -95,12 +95,12 @@ class ExplainReporter final : public Reporter {
         if (found) return *found;
         std::string text =
             "--explain: nothing with targets is called " + printable(options_.explain, 300) + "; ";
-        const std::vector<std::string> near = support::nearest(options_.explain, sources, 3);
+        const std::vector<std::string> near = cli::nearest(options_.explain, sources, 3);
         text += near.empty() ? "there are no targets at all" : "the nearest are ";
         for (const std::string& source : near) {
             text += (&source == &near.front() ? "" : ", ") + printable(source, 300);
         }
-        throw support::Unusable(text);
+        throw cli::Unusable(text);
     }
 
     /// \param labels  labels of the target
@@ -182,7 +182,7 @@ class ExplainReporter final : public Reporter {
         constexpr std::size_t widest = 70;
         std::size_t column = 0;
         for (const auto& [name, value] : labels) {
-            const std::size_t length = support::columns(label_text(name, value));
+            const std::size_t length = cli::columns(label_text(name, value));
             if (length <= widest) column = std::max(column, length);
         }
         for (const auto& [name, value] : labels) {
@@ -196,9 +196,9 @@ class ExplainReporter final : public Reporter {
             }
             const std::string object = std::string(resource_of(from->kind).kind) + " " +
                                        printable(objects.name(from->kind, all), 300);
-            const std::size_t space = column + 2 - std::min(column, support::columns(text));
-            const std::size_t needed = 4 + std::max(column, support::columns(text)) +
-                                       object.size() + 2 + from->field.size();
+            const std::size_t space = column + 2 - std::min(column, cli::columns(text));
+            const std::size_t needed =
+                4 + std::max(column, cli::columns(text)) + object.size() + 2 + from->field.size();
             // Text too wide for the label's line is printed below it.
             if (terminal_.width() > 0 && needed > terminal_.width()) {
                 line(label);
@@ -220,7 +220,7 @@ class ExplainReporter final : public Reporter {
 
     LineWriter& out_;
     const Options& options_;
-    support::Terminal terminal_;
+    cli::Terminal terminal_;
     k8s_sd::TargetGroups groups_;
 };
 

@@ -18,7 +18,7 @@ class JsonReporter final : public Reporter {
         out_ << "{\"job\":" << std::to_string(job);
         if (!options_.cluster_names.empty()) {
             out_ << ",\"cluster\":";
-            support::write_json(out_, options_.cluster_names[job]);
+            cli::write_json(out_, options_.cluster_names[job]);
         }
         out_ << ",\"full\":" << (diff.full ? "true" : "false") << ",\"updated\":[";
         const char* separator = "";

@@ -15,12 +15,12 @@ namespace {
 
 using namespace discover;
 
-support::ExitStatus run(Options options) {
+cli::ExitStatus run(Options options) {
     check(options);
     LineWriter out;
     if (options.print_rbac) {
         print_rbac(options, out);
-        return support::exit_fine;
+        return cli::exit_fine;
     }
     if (options.check) return check_access(std::move(options), out);
     // One thread runs everything.
@@ -39,13 +39,13 @@ std::string in_words(const k8s_sd::ConfigError& error, const std::string& sd_con
 
 int main(int argc, char** argv) {
     Options options;
-    return support::run_program(command_line(options), argc, argv, [&] {
+    return cli::run_program(command_line(options), argc, argv, [&] {
         // The configuration with the kubeconfig, unless an option names it.
         const std::string sd_config = options.own_kubeconfig ? "" : options.sd_config;
         try {
             return run(std::move(options));
         } catch (const k8s_sd::ConfigError& e) {
-            throw support::Unusable(in_words(e, sd_config));
+            throw cli::Unusable(in_words(e, sd_config));
         }
     });
 }

@@ -15,166 +15,160 @@ namespace discover {
 
 namespace {
 
-using support::either;
-using support::flag;
-using support::names_of;
-using support::UsageError;
+using cli::either;
+using cli::flag;
+using cli::names_of;
+using cli::UsageError;
 using Text = const std::string&;
 
-support::Choices<Output> outputs() {
+cli::Choices<Output> outputs() {
     return {{"text", Output::text},
             {"json", Output::json},
             {"targets", Output::targets},
             {"quiet", Output::quiet}};
 }
 
-support::Choices<k8s_sd::Compression> compressions() {
+cli::Choices<k8s_sd::Compression> compressions() {
     using enum k8s_sd::Compression;
     return {{"auto", automatic}, {"on", always}, {"off", never}};
 }
 
 /// Whether to request protobuf.
-support::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
+cli::Choices<bool> encodings() { return {{"protobuf", true}, {"json", false}}; }
 
-support::Section recording_options(Options& o) {
-    support::Section section{
+cli::Section recording_options(Options& o) {
+    cli::Section section{
         "Recordings",
         {{"--replay", "FILE",
           "discover from a recording instead of a server; give the options for what to "
           "discover as in the recorded run",
-          support::text(o.replay_file)},
+          cli::text(o.replay_file)},
          {"--until", "SECONDS", "end the replay at this time of the recording",
-          [&o](Text v) { o.until = support::seconds(v); }},
+          [&o](Text v) { o.until = cli::seconds(v); }},
          {"--speed", "FACTOR",
           "replay so many times as fast as recorded (default: as fast as possible)",
-          [&o](Text v) { o.speed = support::number(v, 0.001, 1e6, "0.001 to 1000000"); }}}};
-    std::vector<support::Option> record = support::record_options(o.record);
+          [&o](Text v) { o.speed = cli::number(v, 0.001, 1e6, "0.001 to 1000000"); }}}};
+    std::vector<cli::Option> record = cli::record_options(o.record);
     section.options.insert(section.options.begin(), record.begin(), record.end());
     return section;
 }
 
-support::Section server_options(Options& o) {
-    support::Section section = support::several_server_options(
+cli::Section server_options(Options& o) {
+    cli::Section section = cli::several_server_options(
         o.config, o.clusters, "$KUBECONFIG, the pod's service account, ~/.kube/config");
     section.options.insert(
         section.options.begin(),
-        {"--sim", "", "start a simulated cluster in this process and discover it", flag(o.sim)});
+        {"--sim", "", "discover a simulated cluster in this process", flag(o.sim)});
     return section;
 }
 
-support::Section config_options(Options& o) {
-    support::Section section{
-        "What to discover",
-        {{"--sd-config", "FILE",
-          "one kubernetes_sd_configs entry in YAML, as Prometheus or vmagent take it; the "
-          "options below add to it",
-          [](Text) {}}}};  // applied by load_base()
-    for (support::Option& option : support::discovery_options(o.config)) {
+cli::Section config_options(Options& o) {
+    cli::Section section{"What to discover",
+                         {{"--sd-config", "FILE",
+                           "an entry of kubernetes_sd_configs in YAML, in the form of Prometheus "
+                           "or vmagent; the options below add to it",
+                           [](Text) {}}}};  // applied by load_base()
+    for (cli::Option& option : cli::discovery_options(o.config)) {
         section.options.push_back(std::move(option));
     }
     section.options.push_back(
-        support::dialect_option("labels as of", o.config.dialect, o.config.prometheus_version));
+        cli::dialect_option("dialect of labels:", o.config.dialect, o.config.prometheus_version));
     return section;
 }
 
-support::Section permission_options(Options& o) {
-    support::Section section{
+cli::Section permission_options(Options& o) {
+    cli::Section section{
         "Permissions, in place of a run",
         {{"--check", "",
-          "try everything that this configuration needs (--timeout for each step, default 10), "
-          "and print a line each; status 0 if all is fine, else 1, also after a signal",
+          "try each step of this configuration (--timeout for each, default 10) and print a line "
+          "for it; status 0 if all succeed, else 1, also after a signal",
           flag(o.check)},
-         {"--print-rbac", "",
-          "print the roles that this configuration needs, for kubectl apply -f -; asks no "
-          "server",
+         {"--print-rbac", "", "print the required roles for kubectl apply -f -; contacts no server",
           flag(o.print_rbac)},
          {"--monitors", "",
-          "with either: also what k8s-sd --monitors needs to watch monitors, namespaces, Secrets "
-          "and ConfigMaps; the monitors are those of the dialect",
+          "with either: also the permissions of k8s-sd --monitors for monitors, namespaces, "
+          "Secrets and ConfigMaps; the dialect selects the kinds of monitors",
           flag(o.monitors)},
-         {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
-          support::text(o.service_account)}}};
-    for (support::Option& option :
-         support::profile_options(o.profiles, o.profiles_wanted,
-                                  "with either: what k8s-sd --cluster-profiles needs on the hub, "
-                                  "and nothing else")
+         {"--service-account", "NS/NAME", "subject of the roles (default default/k8s-sd)",
+          cli::text(o.service_account)}}};
+    for (cli::Option& option :
+         cli::profile_options(
+             o.profiles, o.profiles_wanted,
+             "with either: only the permissions of k8s-sd --cluster-profiles on the hub")
              .options) {
         section.options.push_back(std::move(option));
     }
     return section;
 }
 
-support::Section run_options(Options& o) {
+cli::Section run_options(Options& o) {
     return {
         "Run",
         {{"--jobs", "N", "N discoverers with this configuration (default 1)",
-          [&](Text v) { o.jobs = support::number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
+          [&](Text v) { o.jobs = cli::number(v, 1u, 100'000u, "a number from 1 to 100000"); }},
          {"--once", "",
-          "end once the first complete state was printed; status 3 where waiting does not help: a "
-          "permission is missing, credentials or the certificate are refused",
+          "end after the first complete state; status 3 if waiting cannot help: a permission is "
+          "missing, credentials or the certificate are refused",
           flag(o.once)},
-         {"--timeout", "SECONDS",
-          "end after this time; status 3 if the state is not complete by then",
-          [&](Text v) { o.timeout = support::seconds(v); }},
+         {"--timeout", "SECONDS", "end after this time; status 3 if the state is still incomplete",
+          [&](Text v) { o.timeout = cli::seconds(v); }},
          {"--start-jitter", "SECONDS",
-          "begin after a random part of this time; spreads many that start at once",
-          [&](Text v) { o.config.watch.start_jitter = support::seconds(v); }},
+          "maximum random delay before the start, to spread many programs",
+          [&](Text v) { o.config.watch.start_jitter = cli::seconds(v); }},
          {"--poll-interval", "SECONDS",
-          "between lists of what may be listed and not watched (default 60)",
-          [&](Text v) { o.config.watch.poll_interval = support::seconds(v); }},
+          "interval of lists without permission to watch (default 60)",
+          [&](Text v) { o.config.watch.poll_interval = cli::seconds(v); }},
          {"--trust-suspicious-lists", "",
-          "remove at once what a list lacks, however much it is; by default a list that lost more "
-          "than half of the objects is confirmed by a second one",
+          "remove objects missing in a list at once; by default a second list confirms the loss of "
+          "more than half of the objects",
           [&](Text) { o.config.watch.confirm_suspicious_lists = false; }},
-         {"--no-watch-list", "",
-          "get lists with requests of their own, and not as the first events of a watch",
+         {"--no-watch-list", "", "request lists with LIST, not as the first events of a watch",
           [&](Text) { o.config.watch.watch_list = false; }},
          {"--gzip", "WHEN",
-          "ask for compressed lists: " + either(names_of(compressions()), "auto") +
-              "; auto: where the network is slow",
-          support::choice(o.config.watch.gzip, compressions())},
+          "request compressed lists: " + either(names_of(compressions()), "auto") +
+              "; auto: on a slow network",
+          cli::choice(o.config.watch.gzip, compressions())},
          {"--encoding", "FORMAT",
-          "what to ask the server for: " + either(names_of(encodings()), "protobuf") +
-              "; where it has no protobuf, JSON is taken",
-          support::choice(o.config.watch.protobuf, encodings())},
+          "encoding to request: " + either(names_of(encodings()), "protobuf") +
+              "; servers without protobuf send JSON",
+          cli::choice(o.config.watch.protobuf, encodings())},
          {"--with-managed-fields", "",
-          "do not ask the server to leave out metadata.managedFields, which nothing reads",
+          "request metadata.managedFields, too, although nothing reads them",
           [&](Text) { o.config.watch.drop_managed_fields = false; }},
          {"--status-interval", "SECONDS",
-          "report the status of each watch this often, on standard error",
-          [&](Text v) { o.status_interval = support::seconds(v); }}}};
+          "report the status of each watch on standard error, at this interval",
+          [&](Text v) { o.status_interval = cli::seconds(v); }}}};
 }
 
-support::Section output_options(Options& o) {
-    support::Section section{
-        "Output",
-        {{"--output", "FORMAT",
-          "text (default): for people\n"
-          "json: one object a line for each change\n"
-          "targets: with --once, one array of all targets' labels\n"
-          "quiet: counts only",
-          support::choice(o.output, outputs())},
-         {"--explain", "SOURCE",
-          "say of each label of this object's targets where it comes from, and end; for example "
-          "pod/shop/web-1, with --output text or json",
-          [&](Text v) {
-              o.explain = v;
-              o.once = true;
-          }},
-         {"--color", "WHEN",
-          either(names_of(support::colour_choices()), "auto") +
-              ": on a terminal, unless $NO_COLOR is set",
-          support::choice(o.colours, support::colour_choices())}}};
-    for (support::Option& option : support::log_options(o.log)) {
+cli::Section output_options(Options& o) {
+    cli::Section section{"Output",
+                         {{"--output", "FORMAT",
+                           "text (default): for people\n"
+                           "json: one object a line for each change\n"
+                           "targets: with --once, one array of all targets' labels\n"
+                           "quiet: counts only",
+                           cli::choice(o.output, outputs())},
+                          {"--explain", "SOURCE",
+                           "print the origin of each label of this object's targets, and end; for "
+                           "example pod/shop/web-1, with --output text or json",
+                           [&](Text v) {
+                               o.explain = v;
+                               o.once = true;
+                           }},
+                          {"--color", "WHEN",
+                           either(names_of(cli::colour_choices()), "auto") +
+                               ": on a terminal, unless $NO_COLOR is set",
+                           cli::choice(o.colours, cli::colour_choices())}}};
+    for (cli::Option& option : cli::log_options(o.log)) {
         section.options.push_back(std::move(option));
     }
     return section;
 }
 
 /// The dialect determines the parsing of the file of --sd-config and of the other options.
-void load_base(Options& options, const std::vector<support::GivenOption>& given) {
+void load_base(Options& options, const std::vector<cli::GivenOption>& given) {
     const std::string* file = nullptr;
-    for (const support::GivenOption& item : given) {
+    for (const cli::GivenOption& item : given) {
         if (item.option->name == "--dialect") item.set();
         if (item.option->name == "--kubeconfig") options.own_kubeconfig = true;
         if (item.option->name != "--sd-config") continue;
@@ -184,24 +178,23 @@ void load_base(Options& options, const std::vector<support::GivenOption>& given)
     if (!file) return;
     const k8s_sd::PrometheusVersion version = options.config.prometheus_version;
     options.config =
-        k8s_sd::load_sd_config(*file, options.config.dialect, support::process_variables());
+        k8s_sd::load_sd_config(*file, options.config.dialect, cli::process_variables());
     options.config.prometheus_version = version;
     options.sd_config = *file;
 }
 
 }  // namespace
 
-support::CommandLine command_line(Options& options) {
+cli::CommandLine command_line(Options& options) {
     return {.program = "discover",
             .about = "Watches a Kubernetes cluster and prints its scrape targets and how they "
                      "change.\n\n"
                      "Try it without a cluster:  discover --sim\n",
-            .sections = {server_options(options), support::credential_options(options.config),
+            .sections = {server_options(options), cli::credential_options(options.config),
                          config_options(options), permission_options(options), run_options(options),
-                         recording_options(options), support::fleet_options(options.fleet),
-                         support::fleet_rule_options(options.fleet),
-                         support::agent_options(options.fleet),
-                         support::warm_options(options.warm_start), output_options(options)},
+                         recording_options(options), cli::fleet_options(options.fleet),
+                         cli::fleet_rule_options(options.fleet), cli::agent_options(options.fleet),
+                         cli::warm_options(options.warm_start), output_options(options)},
             .notes = "Exit status: 0 fine, 2 unusable arguments or configuration, 3 not synced in "
                      "time\n(with --once also: never to be synced), 1 anything else.\nSIGINT and "
                      "SIGTERM end it with 0, and --check with 1.\n",
@@ -257,7 +250,7 @@ void check_recording(const Options& o) {
 namespace {
 
 void check_clusters(const Options& o) {
-    support::check(o.clusters);
+    cli::check(o.clusters);
     if (!o.clusters.several()) return;
     const auto refuse = [](bool given, const char* option) {
         if (given) throw UsageError(std::string(option) + ": is for one cluster; name one context");
@@ -275,7 +268,7 @@ void check_clusters(const Options& o) {
 
 void check(const Options& options) {
     check_clusters(options);
-    support::check(options.record);
+    cli::check(options.record);
     if ((options.until || options.speed) && options.replay_file.empty()) {
         throw UsageError(std::string(options.until ? "--until" : "--speed") +
                          ": needs --replay FILE");
@@ -290,7 +283,7 @@ void check(const Options& options) {
     if (!options.explain.empty() && (options.check || options.print_rbac)) {
         throw UsageError("--explain: is not a part of --check or --print-rbac");
     }
-    support::check(options.fleet);
+    cli::check(options.fleet);
     if (options.check || options.print_rbac) check_what_replaces_a_run(options);
     if (options.monitors && !options.check && !options.print_rbac) {
         throw UsageError("--monitors: needs --check or --print-rbac");
@@ -314,7 +307,7 @@ void check(const Options& options) {
         throw UsageError("--explain: --output must be text or json");
     }
     if (!options.sim) return;
-    if (support::names_server(options.config)) {
+    if (cli::names_server(options.config)) {
         throw UsageError("--sim: is a server of its own; name no other one (--api-server, "
                          "--kubeconfig, ... or in the file of --sd-config)");
     }
@@ -330,7 +323,7 @@ std::string_view option_of_field(std::string_view field) noexcept {
     for (const auto& [prefix, option] : options) {
         if (field.starts_with(prefix)) return option;
     }
-    return support::option_of_server_field(field);
+    return cli::option_of_server_field(field);
 }
 
 }  // namespace discover

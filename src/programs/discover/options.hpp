@@ -24,29 +24,29 @@ enum class Output { text, json, targets, quiet };
 /// The values of the options.
 struct Options {
     k8s_sd::DiscoveryConfig config;
-    support::ClusterOptions clusters;
+    cli::ClusterOptions clusters;
     /// The names of several clusters, by job; empty: a single cluster. Set by the session.
     std::vector<std::string> cluster_names;
     std::string sd_config;        ///< the file of the configuration; empty: none
     bool own_kubeconfig = false;  ///< --kubeconfig was given
     bool sim = false;
     unsigned jobs = 1;
-    support::FleetOptions fleet;
+    cli::FleetOptions fleet;
     k8s_sd::WarmStart warm_start;
     bool check = false;            ///< try every step the configuration needs
     bool print_rbac = false;       ///< print the required permissions
     bool monitors = false;         ///< in both cases those of k8s-sd --monitors, too
     bool profiles_wanted = false;  ///< in both cases those of k8s-sd --cluster-profiles only
-    support::ProfileOptions profiles;
+    cli::ProfileOptions profiles;
     std::string service_account;  ///< empty: the default one
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;
     std::optional<k8s_sd::Duration> status_interval;
     Output output = Output::text;
     std::string explain;  ///< source of the group to explain; empty: none
-    support::Colours colours = support::Colours::automatic;
-    support::LogOptions log;
-    support::RecordOptions record;
+    cli::Colours colours = cli::Colours::automatic;
+    cli::LogOptions log;
+    cli::RecordOptions record;
     std::string replay_file;                ///< a recording in place of the server; empty: none
     std::optional<k8s_sd::Duration> until;  ///< end of the replay; none: of the recording
     std::optional<double> speed;  ///< of the replay, 1: as recorded; none: as fast as possible
@@ -56,9 +56,9 @@ struct Options {
 
 /// The options of the program; they set `Options`. The file of --sd-config is loaded first,
 /// regardless of its position: the other options add to it.
-support::CommandLine command_line(Options&);
+cli::CommandLine command_line(Options&);
 
-/// Refuses inconsistent options. \throws support::UsageError
+/// Refuses inconsistent options. \throws cli::UsageError
 void check(const Options&);
 
 /// The option for a field of the configuration, "--namespace" for "namespaces[1]"; empty if there

@@ -16,8 +16,8 @@ namespace {
 k8s_sd::RbacOptions options_of(const std::string& account) {
     const std::size_t slash = account.find('/');
     if (slash == std::string::npos) {
-        throw support::UsageError("--service-account: \"" + account +
-                                  "\" is not allowed; allowed is NAMESPACE/NAME");
+        throw cli::UsageError("--service-account: \"" + account +
+                              "\" is not allowed; allowed is NAMESPACE/NAME");
     }
     k8s_sd::RbacOptions options;
     options.service_account_namespace = account.substr(0, slash);
@@ -27,7 +27,7 @@ k8s_sd::RbacOptions options_of(const std::string& account) {
 
 std::vector<k8s_sd::AccessRule> rules_of(const Options& options) {
     if (options.profiles_wanted)
-        return required_access(support::inventory_of(options.config, options.profiles));
+        return required_access(cli::inventory_of(options.config, options.profiles));
     auto rules = required_access(options.config);
     if (options.monitors) {
         for (const k8s_sd::AccessRule& rule : k8s_sd::monitor_access(options.config.dialect)) {
@@ -43,14 +43,14 @@ std::string manifest_of(const Options& options) {
     try {
         return rbac_manifest(rules, options_of(account.empty() ? "default/k8s-sd" : account));
     } catch (const k8s_sd::ConfigError& e) {
-        throw support::UsageError("--service-account: " + e.problem());
+        throw cli::UsageError("--service-account: " + e.problem());
     }
 }
 
 /// With impersonation, another user needs the rights of the manifest.
 void print_impersonation(const k8s_sd::ImpersonationConfig& who, LineWriter& out) {
     if (who.user.empty()) return;
-    out << "# The configuration acts as " << support::printable(who.user, 300)
+    out << "# The configuration acts as " << cli::printable(who.user, 300)
         << ": that user needs what stands below, and the account";
     out.end_line();
     out << "# the verb impersonate on users, and on groups, uids and userextras if it names any.";

@@ -5,10 +5,10 @@
 
 namespace discover {
 
-using support::LineWriter;
+using cli::LineWriter;
 
 /// Prints a manifest with the required permissions of the configuration. Sends no request.
-/// \throws support::UsageError for another form of the account, k8s_sd::ConfigError
+/// \throws cli::UsageError for another form of the account, k8s_sd::ConfigError
 void print_rbac(const Options&, LineWriter&);
 
 }  // namespace discover

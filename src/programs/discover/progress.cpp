@@ -8,7 +8,7 @@
 namespace discover {
 
 Progress::Progress(const boost::asio::any_io_executor& executor,
-                   const k8s_sd::Discoverer& discoverer, const support::Terminal& terminal)
+                   const k8s_sd::Discoverer& discoverer, const cli::Terminal& terminal)
     : timer_(executor), discoverer_(discoverer), terminal_(terminal) {
     schedule();
 }
@@ -34,10 +34,10 @@ void Progress::show() {
     std::string text = "listing:";
     for (const k8s_sd::WatchStatus& watch : discoverer_.status().watches) {
         text += "  " + std::string(to_string(watch.kind));
-        if (!watch.ns.empty()) text += " in " + support::printable(watch.ns);
+        if (!watch.ns.empty()) text += " in " + cli::printable(watch.ns);
         text += " " + std::to_string(watch.objects) + (watch.synced ? " (all)" : "");
     }
-    const auto line = support::StyledLine().add(text, support::Tone::faint);
+    const auto line = cli::StyledLine().add(text, cli::Tone::faint);
     std::cerr << clear_line << terminal_.fitted(line) << std::flush;
 }
 

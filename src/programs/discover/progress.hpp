@@ -13,8 +13,7 @@ namespace discover {
 /// must outlive it, and it must outlive the run of the context.
 class Progress {
  public:
-    Progress(const boost::asio::any_io_executor&, const k8s_sd::Discoverer&,
-             const support::Terminal&);
+    Progress(const boost::asio::any_io_executor&, const k8s_sd::Discoverer&, const cli::Terminal&);
     /// Clears the line; idempotent.
     void stop();
 
@@ -24,7 +23,7 @@ class Progress {
 
     boost::asio::steady_timer timer_;
     const k8s_sd::Discoverer& discoverer_;
-    support::Terminal terminal_;
+    cli::Terminal terminal_;
     bool shown_ = false;
     bool stopped_ = false;
 };

@@ -9,7 +9,7 @@
 
 namespace discover {
 
-using support::LineWriter;
+using cli::LineWriter;
 
 /// Prints the diffs of the discoverers.
 class Reporter {
@@ -27,7 +27,7 @@ std::unique_ptr<Reporter> make_text_reporter(LineWriter&, const Options&,
                                              const std::string& server);
 std::unique_ptr<Reporter> make_json_reporter(LineWriter&, const Options&);
 std::unique_ptr<Reporter> make_targets_reporter(LineWriter&, unsigned jobs);
-/// Explains the targets of the object in the options. Its synced() throws support::Unusable if
+/// Explains the targets of the object in the options. Its synced() throws cli::Unusable if
 /// there is no such object.
 std::unique_ptr<Reporter> make_explain_reporter(LineWriter&, const Options&);
 std::unique_ptr<Reporter> make_quiet_reporter(LineWriter&, unsigned jobs);

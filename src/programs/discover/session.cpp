@@ -26,23 +26,21 @@ std::string in_seconds(k8s_sd::Duration duration) {
 }
 
 /// Prints the library's log lines in colour, after clearing a line of progress.
-k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const support::Terminal& errors) {
+k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const cli::Terminal& errors) {
     k8s_sd::Logger logger;
     logger.level = level;
     if (!errors.is_for_people()) return logger;
     logger.write = [errors](k8s_sd::LogLevel of, std::string_view text) {
         const std::string start = "k8s_sd: " + std::string(to_string(of)) + ": ";
-        const auto tone =
-            of <= k8s_sd::LogLevel::warning ? support::Tone::warning : support::Tone::faint;
-        const auto line =
-            support::StyledLine().add(start, tone).add(support::printable(text, 2000));
+        const auto tone = of <= k8s_sd::LogLevel::warning ? cli::Tone::warning : cli::Tone::faint;
+        const auto line = cli::StyledLine().add(start, tone).add(cli::printable(text, 2000));
         if (errors.has_cursor()) std::cerr << clear_line;
         std::cerr << errors.whole(line) << std::endl;
     };
     return logger;
 }
 
-bool is_text(const Options& options) { return options.log.format == support::LogFormat::text; }
+bool is_text(const Options& options) { return options.log.format == cli::LogFormat::text; }
 
 /// Whether this diff completes the job's first state from the API server.
 bool is_complete(const k8s_sd::TargetGroupDiff& diff) {
@@ -55,11 +53,11 @@ std::string unsynced_watches(const std::vector<k8s_sd::WatchStatus>& watches) {
     for (const k8s_sd::WatchStatus& watch : watches) {
         if (watch.synced) continue;
         lines += "  ";
-        if (!watch.cluster.empty()) lines += support::printable(watch.cluster) + ": ";
+        if (!watch.cluster.empty()) lines += cli::printable(watch.cluster) + ": ";
         lines.append(to_string(watch.kind));
         if (!watch.ns.empty()) lines += " in namespace " + watch.ns;
         if (watch.error) {
-            lines += ": " + support::printable(watch.message, 2000) + "\n";
+            lines += ": " + cli::printable(watch.message, 2000) + "\n";
         } else {
             lines +=
                 ": still listing, " + std::to_string(watch.objects) + " objects so far (waits for ";
@@ -112,7 +110,7 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     set_up_recording(environment);
     k8s_sd::install(io_, environment);
     find_server();
-    support::adapt(options_.config, options_.fleet);
+    cli::adapt(options_.config, options_.fleet);
     if (options_.once) options_.config.watch.start_jitter = {};
     const std::string server = find_clusters();
     make_discoverers();
@@ -126,11 +124,11 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
 
 void Session::set_up_recording(k8s_sd::Environment& environment) {
     // The connector may outlive this object.
-    support::record(options_.record, environment, log_.at(k8s_sd::LogLevel::warning));
-    support::prepare_to_record(options_.record, options_.config);
+    cli::record(options_.record, environment, log_.at(k8s_sd::LogLevel::warning));
+    cli::prepare_to_record(options_.record, options_.config);
     if (options_.replay_file.empty()) return;
-    k8s_sd::sim::Recording recording = support::usable_recording(options_.replay_file);
-    support::prepare_to_replay(recording, options_.config);
+    k8s_sd::sim::Recording recording = cli::usable_recording(options_.replay_file);
+    cli::prepare_to_replay(recording, options_.config);
     replay_end_ = std::min(recording.duration(), options_.until.value_or(k8s_sd::Duration::max()));
     if (recording.end == k8s_sd::sim::RecordingEnd::cut) {
         note(k8s_sd::LogLevel::warning, "the recording is cut; it is replayed to there");
@@ -169,7 +167,7 @@ void Session::run_replay() {
                                             " requests are not in the recording; are the options "
                                             "those of the recorded run?");
     }
-    stop(support::exit_fine);
+    stop(cli::exit_fine);
     io_.restart();
 }
 
@@ -184,7 +182,7 @@ void Session::comment(const std::string& text) {
 
 void Session::find_server() {
     if (options_.sim) {
-        simulation_ = std::make_unique<support::Cluster>(io_.get_executor());
+        simulation_ = std::make_unique<cli::Cluster>(io_.get_executor());
         options_.config.api_server.url = simulation_->server().url;
     }
     if (replay_clock_) {
@@ -197,15 +195,14 @@ void Session::find_server() {
 }
 
 std::string Session::find_clusters() {
-    configs_ =
-        support::configs_of(options_.config, options_.clusters, [this](const std::string& why) {
-            note(k8s_sd::LogLevel::warning, why);
-        });
+    configs_ = cli::configs_of(options_.config, options_.clusters, [this](const std::string& why) {
+        note(k8s_sd::LogLevel::warning, why);
+    });
     std::string servers;
     for (k8s_sd::DiscoveryConfig& config : configs_) {
-        const std::string url = support::usable_server(config).url;
+        const std::string url = cli::usable_server(config).url;
         if (!servers.empty()) servers += ", ";
-        if (!config.cluster.name.empty()) servers += support::printable(config.cluster.name) + " ";
+        if (!config.cluster.name.empty()) servers += cli::printable(config.cluster.name) + " ";
         servers += url;
         if (options_.clusters.several()) options_.cluster_names.push_back(config.cluster.name);
     }
@@ -215,7 +212,7 @@ std::string Session::find_clusters() {
 }
 
 void Session::make_discoverers() {
-    support::make_snapshot_directory(options_.warm_start);
+    cli::make_snapshot_directory(options_.warm_start);
     for (unsigned job = 0; job < options_.jobs; ++job) {
         discoverers_.emplace_back(
             io_.get_executor(), configs_[std::min<std::size_t>(job, configs_.size() - 1)],
@@ -228,7 +225,7 @@ void Session::make_discoverers() {
 }
 
 void Session::join_fleet() {
-    member_ = std::make_unique<support::Member>(
+    member_ = std::make_unique<http::Member>(
         io_.get_executor(), options_.fleet, options_.config, options_.warm_start,
         [this](const k8s_sd::FleetShare& share) { on_share(share); });
     for (unsigned job = 0; options_.fleet.is_fleet() && job < options_.jobs; ++job) {
@@ -236,8 +233,11 @@ void Session::join_fleet() {
     }
 }
 
-support::ExitStatus Session::run() {
-    wait_for_signals();
+cli::ExitStatus Session::run() {
+    signals_.wait([this](int) {
+        if (!member_->drains([this] { stop(cli::exit_fine); })) return stop(cli::exit_fine);
+        comment(member_->in_words());
+    });
     if (options_.timeout) {
         timeout_.expires_after(*options_.timeout);
         timeout_.async_wait([this](boost::system::error_code ec) {
@@ -260,14 +260,6 @@ support::ExitStatus Session::run() {
     if (replay_clock_) run_replay();
     io_.run();
     return status_;
-}
-
-void Session::wait_for_signals() {
-    signals_.async_wait([this](int) {
-        if (!member_->drains([this] { stop(support::exit_fine); })) return stop(support::exit_fine);
-        comment(member_->in_words());
-        wait_for_signals();
-    });
 }
 
 void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
@@ -324,7 +316,7 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
 
 void Session::on_synced() {
     reporter_->synced();
-    if (options_.once) return stop(support::exit_fine);
+    if (options_.once) return stop(cli::exit_fine);
     if (!simulation_) return;
     simulation_->start_changes(std::chrono::seconds(1),
                                [this](const std::string& what) { comment(what); });
@@ -332,7 +324,7 @@ void Session::on_synced() {
 
 void Session::on_timeout() {
     if (stopped_) return;
-    if (delivered_jobs_ == options_.jobs) return stop(support::exit_fine);
+    if (delivered_jobs_ == options_.jobs) return stop(cli::exit_fine);
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }
 
@@ -364,12 +356,12 @@ void Session::stop_unsynced(const std::string& why) {
     const std::string head = "not synced " + why + ":";
     const std::string details = unsynced_watches(watches()) + fleet;
     if (is_text(options_)) {
-        const auto line = support::StyledLine().add("discover: " + head, support::Tone::warning);
+        const auto line = cli::StyledLine().add("discover: " + head, cli::Tone::warning);
         std::cerr << errors_.whole(line) << '\n' << details;
     } else {
         log_.at(k8s_sd::LogLevel::error)(head + "\n" + details);
     }
-    stop(support::exit_not_synced);
+    stop(cli::exit_not_synced);
 }
 
 void Session::print_status_later() {
@@ -378,12 +370,12 @@ void Session::print_status_later() {
         if (ec || stopped_) return;
         const k8s_sd::TimePoint now = k8s_sd::system_clock()->now();
         for (const k8s_sd::WatchStatus& watch : watches())
-            note(k8s_sd::LogLevel::info, support::printable(watch_line(watch, now), 4000));
+            note(k8s_sd::LogLevel::info, cli::printable(watch_line(watch, now), 4000));
         print_status_later();
     });
 }
 
-void Session::stop(support::ExitStatus status) {
+void Session::stop(cli::ExitStatus status) {
     if (std::exchange(stopped_, true)) return;
     status_ = status;
     if (progress_) progress_->stop();

@@ -30,8 +30,8 @@ class Session {
     /// \throws k8s_sd::ConfigError for an unusable configuration
     Session(boost::asio::io_context&, Options, LineWriter&);
 
-    /// Runs the context. \throws support::OutputEnded, std::system_error
-    support::ExitStatus run();
+    /// Runs the context. \throws cli::OutputEnded, std::system_error
+    cli::ExitStatus run();
 
  private:
     /// A job with groups shared among the members of a fleet.
@@ -50,7 +50,6 @@ class Session {
     /// \returns the servers, in words
     std::string find_clusters();
     void join_fleet();
-    void wait_for_signals();
     void make_discoverers();
     /// Reports an event beside the results.
     void note(k8s_sd::LogLevel, const std::string& text) const;
@@ -66,7 +65,7 @@ class Session {
     std::vector<k8s_sd::WatchStatus> watches() const;
     void stop_unsynced(const std::string& why);
     void print_status_later();
-    void stop(support::ExitStatus);
+    void stop(cli::ExitStatus);
 
     boost::asio::io_context& io_;
     Options options_;
@@ -74,24 +73,24 @@ class Session {
     std::shared_ptr<k8s_sd::sim::ManualClock> replay_clock_;  ///< null: no replay
     std::shared_ptr<k8s_sd::sim::ReplayConnector> replay_;
     k8s_sd::Duration replay_end_{};
-    std::unique_ptr<support::Cluster> simulation_;
+    std::unique_ptr<cli::Cluster> simulation_;
     std::unique_ptr<Reporter> reporter_;
-    support::Signals signals_;
+    cli::Signals signals_;
     boost::asio::steady_timer timeout_;
     boost::asio::steady_timer status_timer_;
     boost::asio::steady_timer hopeless_timer_;
     boost::asio::steady_timer handover_timer_;
-    support::Terminal errors_;
-    const support::EventLog log_;
+    cli::Terminal errors_;
+    const cli::EventLog log_;
     std::vector<k8s_sd::Discoverer> discoverers_;
     std::optional<Progress> progress_;
-    std::unique_ptr<support::Member> member_;
+    std::unique_ptr<http::Member> member_;
     std::vector<SharedJob> shared_jobs_;  ///< none without a fleet
     unsigned synced_jobs_ = 0;
     unsigned delivered_jobs_ = 0;
     bool has_view_ = false;  ///< whether there is a view of the fleet
     bool stopped_ = false;
-    support::ExitStatus status_ = support::exit_fine;
+    cli::ExitStatus status_ = cli::exit_fine;
 };
 
 }  // namespace discover

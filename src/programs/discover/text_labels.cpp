@@ -10,9 +10,9 @@ namespace discover {
 
 namespace {
 
+using cli::printable;
 using k8s_sd::LabelMap;
 using k8s_sd::Role;
-using support::printable;
 
 constexpr std::string_view prefix = "__meta_kubernetes_";
 

@@ -17,13 +17,13 @@ namespace discover {
 
 namespace {
 
+using cli::printable;
+using cli::StyledLine;
+using cli::Tone;
 using k8s_sd::GroupChange;
 using k8s_sd::TargetGroup;
 using k8s_sd::TargetGroupDiff;
 using k8s_sd::TargetGroupPtr;
-using support::printable;
-using support::StyledLine;
-using support::Tone;
 
 /// Maximum of lines for one diff; further ones are only counted. Other formats print everything.
 constexpr std::size_t max_lines = 40;
@@ -215,7 +215,7 @@ class TextReporter final : public Reporter {
 
     LineWriter& out_;
     const Options& options_;
-    support::Terminal terminal_;
+    cli::Terminal terminal_;
     std::string start_;
     std::size_t lines_left_ = 0;
     std::size_t lines_left_out_ = 0;

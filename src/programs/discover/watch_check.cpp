@@ -39,7 +39,7 @@ std::string step_of(const k8s_sd::WatcherConfig& watch) {
     std::string text = "list and watch " + watch.resource.kind + " objects in ";
     if (watch.namespaces.empty()) return text + "all namespaces";
     return text + (watch.namespaces.size() == 1 ? "the namespace " : "the namespaces ") +
-           support::printable(support::listed(watch.namespaces, 20), 1000);
+           cli::printable(cli::listed(watch.namespaces, 20), 1000);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::vector<k8s_sd::WatcherConfig> watches_of_monitors(const k8s_sd::DiscoveryCo
 }
 
 std::vector<k8s_sd::WatcherConfig> watches_of_profiles(const k8s_sd::DiscoveryConfig& hub,
-                                                       const support::ProfileOptions& options) {
+                                                       const cli::ProfileOptions& options) {
     std::vector<k8s_sd::WatcherConfig> watches{
         watch_of(hub, {.group = "multicluster.x-k8s.io", .kind = "ClusterProfile"}),
         watch_of(hub,

@@ -16,7 +16,7 @@ namespace discover {
 std::vector<k8s_sd::WatcherConfig> watches_of_monitors(const k8s_sd::DiscoveryConfig& server);
 /// The watches of k8s-sd --cluster-profiles.
 std::vector<k8s_sd::WatcherConfig> watches_of_profiles(const k8s_sd::DiscoveryConfig& hub,
-                                                       const support::ProfileOptions&);
+                                                       const cli::ProfileOptions&);
 
 /// Tries watches, one after the other.
 class WatchCheck {

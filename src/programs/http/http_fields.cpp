@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace support {
+namespace http {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::string http_date(std::time_t time) {
 
 std::string http_date_now() { return http_date(std::time(nullptr)); }
 
-}  // namespace support
+}  // namespace http

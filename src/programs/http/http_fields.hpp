@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace support {
+namespace http {
 
 /// The items of a comma-separated list, trimmed and without empty ones.
 std::vector<std::string_view> list_items(std::string_view list);
@@ -20,4 +20,4 @@ bool is_host_and_port(std::string_view text);
 std::string http_date(std::time_t time);
 std::string http_date_now();
 
-}  // namespace support
+}  // namespace http

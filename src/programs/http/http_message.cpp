@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace support {
+namespace http {
 
 namespace {
 
@@ -120,4 +120,4 @@ std::optional<std::chrono::seconds> preferred_wait(std::string_view prefer) {
     return std::nullopt;
 }
 
-}  // namespace support
+}  // namespace http

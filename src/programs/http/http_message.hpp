@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace support {
+namespace http {
 
 /// "%2F" becomes "/"; nullopt if a '%' is not followed by two hexadecimal digits.
 /// \param plus_is_blank  as in queries
@@ -32,4 +32,4 @@ bool matches_tag(std::string_view if_none_match, std::string_view tag);
 /// \param prefer  the header
 std::optional<std::chrono::seconds> preferred_wait(std::string_view prefer);
 
-}  // namespace support
+}  // namespace http

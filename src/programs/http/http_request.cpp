@@ -12,21 +12,21 @@
 #include <utility>
 #include <vector>
 
-namespace support {
+namespace http {
 
-namespace http = boost::beast::http;
+namespace beast = boost::beast;
+using beast::http::field;
 using boost::beast::iequals;
-using http::field;
 using Message = HttpRequestReader::Message;
 using Fault = std::optional<HttpRefusal>;
 
 namespace {
 
 HttpRefusal refusal_of(boost::system::error_code ec) {
-    if (ec == http::error::header_limit) {
+    if (ec == beast::http::error::header_limit) {
         return {431, "the request line and headers are too long\n"};
     }
-    if (ec == http::error::body_limit) return {413, "the body of the request is too long\n"};
+    if (ec == beast::http::error::body_limit) return {413, "the body of the request is too long\n"};
     return {400, "this is no HTTP request (" + ec.message() + ")\n"};
 }
 
@@ -194,7 +194,7 @@ bool HttpRequestReader::scan_head(const boost::beast::flat_buffer& buffer) {
     for (; !head_is_scanned_ && scanned_ < bytes.size(); ++scanned_) {
         const char c = bytes[scanned_];
         if (++head_size_ > head_bytes_) {
-            refuse(refusal_of(http::error::header_limit));
+            refuse(refusal_of(beast::http::error::header_limit));
             return false;
         }
         if (line_size_ == 0 && (c == ' ' || c == '\t')) {
@@ -217,7 +217,7 @@ bool HttpRequestReader::put(boost::beast::flat_buffer& buffer) {
     const std::size_t used = parser_.put(buffer.data(), ec);
     buffer.consume(used);
     scanned_ -= std::min(used, scanned_);
-    if (!ec || ec == http::error::need_more) return true;
+    if (!ec || ec == beast::http::error::need_more) return true;
     refuse(refusal_of(ec));
     return false;
 }
@@ -229,7 +229,7 @@ HttpRequestReader::Progress HttpRequestReader::refuse(HttpRefusal refusal) {
 
 /// Removes the trailers of a chunked body: a proxy that filters headers may not filter these.
 void HttpRequestReader::drop_trailers() {
-    if (head_) static_cast<http::fields&>(parser_.get()) = std::move(*head_);
+    if (head_) static_cast<beast::http::fields&>(parser_.get()) = std::move(*head_);
 }
 
-}  // namespace support
+}  // namespace http

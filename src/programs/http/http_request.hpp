@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace support {
+namespace http {
 
 /// The reason for refusing a request before a handler sees it. The connection ends after the
 /// response.
@@ -60,4 +60,4 @@ class HttpRequestReader {
     std::optional<boost::beast::http::fields> head_;  // if fields may follow the body
 };
 
-}  // namespace support
+}  // namespace http

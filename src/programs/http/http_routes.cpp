@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace support {
+namespace http {
 
 namespace {
 
@@ -95,4 +95,4 @@ HttpServer::Reply HttpRoutes::not_found() const {
     return text_reply(404, std::move(text));
 }
 
-}  // namespace support
+}  // namespace http

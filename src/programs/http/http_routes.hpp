@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace support {
+namespace http {
 
 /// The handlers of a server by path. Other paths get 404, other methods 405, with a text.
 class HttpRoutes {
@@ -43,4 +43,4 @@ class HttpRoutes {
     std::vector<Route> routes_;
 };
 
-}  // namespace support
+}  // namespace http

@@ -24,10 +24,10 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace support {
+namespace http {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
+namespace beast = boost::beast;
 using boost::system::error_code;
 
 /// Processes requests one at a time. The deadline applies to the present operation.
@@ -109,7 +109,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         std::shared_ptr<Connection> connection_;
     };
 
-    using Response = http::response<http::span_body<const char>>;
+    using Response = beast::http::response<beast::http::span_body<const char>>;
 
     void shake_hands() {
         join(server_->shaking_hands_);
@@ -251,14 +251,14 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     void write(Reply reply) {
         if (closed_) return;
         const HttpRequestReader::Message& request = reader_->message();
-        const bool head = request.method() == http::verb::head;
+        const bool head = request.method() == beast::http::verb::head;
         const bool streams = reply.stream != nullptr;
         body_ = std::move(reply.body);
         source_ = head ? nullptr : std::move(reply.stream);
         response_.emplace();
         response_->result(reply.status);
         response_->version(11);
-        response_->set(http::field::date, http_date_now());
+        response_->set(beast::http::field::date, http_date_now());
         // The body may quote untrusted text: browsers must not treat it as a page.
         response_->set("X-Content-Type-Options", "nosniff");
         for (const auto& [name, value] : reply.headers) response_->set(name, value);
@@ -284,11 +284,11 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     }
 
     void write_some() {
-        http::async_write_some(stream_, *serializer_,
-                               [self = shared_from_this()](error_code ec, std::size_t) {
-                                   if (!ec && !self->is_written()) return self->write_some();
-                                   self->on_written(ec);
-                               });
+        beast::http::async_write_some(stream_, *serializer_,
+                                      [self = shared_from_this()](error_code ec, std::size_t) {
+                                          if (!ec && !self->is_written()) return self->write_some();
+                                          self->on_written(ec);
+                                      });
     }
 
     bool is_written() {
@@ -340,7 +340,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
             ec ? self->close() : self->next_piece();
         };
         if (chunked_) {
-            asio::async_write(stream_, http::make_chunk(asio::buffer(*body_)), done);
+            asio::async_write(stream_, beast::http::make_chunk(asio::buffer(*body_)), done);
         } else {
             asio::async_write(stream_, asio::buffer(*body_), done);
         }
@@ -350,7 +350,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
         source_.reset();
         if (!chunked_) return end();
         allow(server_->limits_.answer, &Connection::give_up);
-        asio::async_write(stream_, http::make_chunk_last(),
+        asio::async_write(stream_, beast::http::make_chunk_last(),
                           [self = shared_from_this()](error_code ec, std::size_t) {
                               ec ? self->close() : self->end();
                           });
@@ -431,7 +431,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     Text body_;
     std::shared_ptr<Stream> source_;  // stream of the response in progress
     std::optional<Response> response_;
-    std::optional<http::serializer<false, http::span_body<const char>>> serializer_;
+    std::optional<beast::http::serializer<false, beast::http::span_body<const char>>> serializer_;
     bool listening_ = false;
     bool answering_ = false;
     bool head_only_ = false;
@@ -565,7 +565,7 @@ namespace {
 HttpServer::Reply reply_of(unsigned status, std::string text, const char* type) {
     return {status,
             std::make_shared<const std::string>(std::move(text)),
-            {{http::field::content_type, type}}};
+            {{beast::http::field::content_type, type}}};
 }
 
 }  // namespace
@@ -584,4 +584,4 @@ std::string url_of(const HttpServer& server) {
     return text.str();
 }
 
-}  // namespace support
+}  // namespace http

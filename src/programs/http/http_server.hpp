@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace support {
+namespace http {
 
 /// Limits of a client's resources.
 struct HttpLimits {
@@ -168,4 +168,4 @@ HttpServer::Reply metrics_reply(std::string text);
 /// "http://127.0.0.1:8080", "https://…"
 std::string url_of(const HttpServer&);
 
-}  // namespace support
+}  // namespace http

@@ -11,7 +11,7 @@
 #include <new>
 #include <string>
 
-namespace support {
+namespace http {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
@@ -166,4 +166,4 @@ HttpStream::Result HttpStream::State::drain(const Job&) {
     return result;
 }
 
-}  // namespace support
+}  // namespace http

@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace support {
+namespace http {
 
 /// The byte stream of one connection to a server, with or without TLS: an AsyncStream of Asio and
 /// Beast. TLS has only OpenSSL's buffers, released while no operation is pending, so idle
@@ -153,4 +153,4 @@ class HttpStream {
     std::shared_ptr<State> state_;
 };
 
-}  // namespace support
+}  // namespace http

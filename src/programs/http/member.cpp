@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-namespace support {
+namespace http {
 
 namespace asio = boost::asio;
 
-Member::Member(const asio::any_io_executor& executor, const FleetOptions& options,
+Member::Member(const asio::any_io_executor& executor, const cli::FleetOptions& options,
                const k8s_sd::DiscoveryConfig& server, const k8s_sd::WarmStart& warm,
                OnShare on_share)
     : executor_(executor), drain_(options.drain), drain_timer_(executor) {
@@ -22,7 +22,7 @@ Member::Member(const asio::any_io_executor& executor, const FleetOptions& option
                             std::move(on_share));
     }
     if (options.listen.empty()) return;
-    server_ = std::make_shared<HttpServer>(executor, listen_address(options.listen), routes());
+    server_ = std::make_shared<HttpServer>(executor, cli::listen_address(options.listen), routes());
 }
 
 void Member::start() {
@@ -99,4 +99,4 @@ HttpServer::Reply Member::readiness() const {
     return text_reply(200, "ok\n");
 }
 
-}  // namespace support
+}  // namespace http

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-namespace support {
+namespace http {
 
 /// This program as a member of a fleet, or alone: its share, and its status endpoint. For one
 /// strand.
@@ -23,7 +23,7 @@ class Member {
 
     /// \param on_share  called on the executor after each change of the share; not without a fleet
     /// \throws UsageError, k8s_sd::ConfigError, std::system_error if it cannot listen
-    Member(const boost::asio::any_io_executor&, const FleetOptions&,
+    Member(const boost::asio::any_io_executor&, const cli::FleetOptions&,
            const k8s_sd::DiscoveryConfig& server, const k8s_sd::WarmStart& warm, OnShare on_share);
     ~Member() { stop(); }
     Member(const Member&) = delete;
@@ -59,4 +59,4 @@ class Member {
     bool synced_ = false;
 };
 
-}  // namespace support
+}  // namespace http

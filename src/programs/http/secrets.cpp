@@ -12,12 +12,12 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace support {
+namespace http {
 
 std::string read_small_file(const std::string& path) {
     constexpr std::size_t max_bytes = std::size_t{1} << 20;
     const auto refuse = [&](const std::string& reason) {
-        throw std::runtime_error("cannot read " + printable(path, 1000) + ": " + reason);
+        throw std::runtime_error("cannot read " + cli::printable(path, 1000) + ": " + reason);
     };
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
@@ -47,4 +47,4 @@ void forget(std::string& secret) {
     secret.clear();
 }
 
-}  // namespace support
+}  // namespace http

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace support {
+namespace http {
 
 /// The content of a token, key or certificate file. Refuses pipes and files of more than a
 /// megabyte. \throws std::runtime_error in words, with the path
@@ -19,4 +19,4 @@ bool same_secret(const Digest&, const Digest&);
 /// Overwrites the text.
 void forget(std::string& secret);
 
-}  // namespace support
+}  // namespace http

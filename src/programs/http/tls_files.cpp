@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace support {
+namespace http {
 
 namespace asio = boost::asio;
 namespace ssl = asio::ssl;
@@ -272,4 +272,4 @@ std::string RenewedTls::refresh() {
     return "new connections get the renewed certificate of " + files_.cert;
 }
 
-}  // namespace support
+}  // namespace http

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace support {
+namespace http {
 
 /// Paths of PEM files.
 struct TlsFiles {
@@ -51,4 +51,4 @@ class RenewedTls {
     std::string problem_;       // the known problem
 };
 
-}  // namespace support
+}  // namespace http

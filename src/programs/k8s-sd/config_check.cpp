@@ -15,7 +15,7 @@ namespace k8s_sd_program {
 namespace {
 
 void write_line(std::ostream& out, const std::string& text) {
-    out << support::printable(text, std::string::npos) << '\n';
+    out << cli::printable(text, std::string::npos) << '\n';
 }
 
 void add_mistakes(const std::vector<k8s_sd::ScrapeConfigFailure>& failures,
@@ -38,7 +38,7 @@ void write_jobs(const k8s_sd::ScrapeConfigFile& file, const Options& options, st
 
 }  // namespace
 
-support::ExitStatus check_config(const Options& options, std::ostream& out, std::ostream& errors) {
+cli::ExitStatus check_config(const Options& options, std::ostream& out, std::ostream& errors) {
     k8s_sd::ScrapeConfigFile file;
     std::vector<std::string> mistakes;
     try {
@@ -68,7 +68,7 @@ support::ExitStatus check_config(const Options& options, std::ostream& out, std:
         options.config_file.empty() ? options.monitors.file : options.config_file;
     write_line(out, checked + ": " + counted(file.jobs.size(), "usable job") + ", " +
                         counted(mistakes.size(), "mistake"));
-    return mistakes.empty() ? support::exit_fine : support::exit_unusable;
+    return mistakes.empty() ? cli::exit_fine : cli::exit_unusable;
 }
 
 }  // namespace k8s_sd_program

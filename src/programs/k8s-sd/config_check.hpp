@@ -10,6 +10,6 @@ namespace k8s_sd_program {
 /// contacts no server.
 /// \param out     the jobs, and the work left to their agents
 /// \param errors  one mistake a line
-support::ExitStatus check_config(const Options&, std::ostream& out, std::ostream& errors);
+cli::ExitStatus check_config(const Options&, std::ostream& out, std::ostream& errors);
 
 }  // namespace k8s_sd_program

@@ -20,18 +20,18 @@ int main(int argc, char** argv) {
         return k8s_sd_program::run_follow(argc - 1, argv + 1);
     }
     k8s_sd_program::Options options;
-    return support::run_program(k8s_sd_program::command_line(options), argc, argv, [&] {
+    return cli::run_program(k8s_sd_program::command_line(options), argc, argv, [&] {
         check(options);
         if (options.check) return k8s_sd_program::check_config(options, std::cout, std::cerr);
         boost::asio::io_context io(static_cast<int>(options.threads));
         k8s_sd::Environment environment;
-        const support::EventLog log("k8s-sd", options.log);
+        const cli::EventLog log("k8s-sd", options.log);
         environment.logger = log.logger();
-        support::record(options.record, environment, log.at(k8s_sd::LogLevel::warning));
+        cli::record(options.record, environment, log.at(k8s_sd::LogLevel::warning));
         k8s_sd::install(io, environment);
-        options.service_manager = support::ServiceManager::address_in_environment();
+        options.service_manager = cli::ServiceManager::address_in_environment();
         k8s_sd_program::Program program(io, options);
-        support::run_threads(io, options.threads);
-        return support::exit_fine;
+        cli::run_threads(io, options.threads);
+        return cli::exit_fine;
     });
 }

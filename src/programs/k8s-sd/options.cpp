@@ -16,238 +16,233 @@ namespace k8s_sd_program {
 
 namespace {
 
-using support::UsageError;
+using cli::UsageError;
 using Text = const std::string&;
 
 std::size_t bytes_of_memory(Text text) {
     constexpr std::size_t min = std::size_t{1} << 20;
     constexpr std::size_t max = std::size_t{1} << 40;
-    return support::number(text, min, max, "1048576 to 1099511627776");
+    return cli::number(text, min, max, "1048576 to 1099511627776");
 }
 
-support::Section config_options(Options& o) {
+cli::Section config_options(Options& o) {
     return {
-        "Which jobs, as a file says it",
+        "Jobs of a file",
         {{"--config", "FILE",
-          "the scrape_configs of a Prometheus or vmagent file; read again when it changes, on "
-          "SIGHUP and POST /-/reload",
-          support::text(o.config_file)},
-         {"--strict", "",
-          "refuse the file for keys that do not matter here, and for a mistake in any job",
-          support::flag(o.strict)},
+          "configuration file of Prometheus or vmagent with scrape_configs; read again when it "
+          "changes, on SIGHUP and on POST /-/reload",
+          cli::text(o.config_file)},
+         {"--strict", "", "refuse a file with ignored keys, or with a mistake in any job",
+          cli::flag(o.strict)},
          {"--check", "",
-          "read the file, say what is wrong with it and which jobs it has, and end, with status 2 "
-          "if there is a mistake; opens no port, contacts no server",
-          support::flag(o.check)},
+          "read the file, print its mistakes and jobs, and end, with status 2 after a mistake; "
+          "opens no port, contacts no server",
+          cli::flag(o.check)},
          {"--ready-with-left-out-jobs", "",
-          "/readyz says 200 although a mistake leaves out jobs at the start; without it 503, so "
-          "that a rolling update keeps the replicas that have these jobs",
-          support::flag(o.ready_with_left_out_jobs)},
-         support::dialect_option("read it, and make labels, as", o.dialect, o.prometheus_version),
-         {"--check-interval", "SECONDS", "how often to look for changes of the file (default 5)",
-          [&](Text v) { o.check_interval = support::seconds(v); }}}};
+          "/readyz is 200 although a mistake leaves out jobs at the start; by default 503, so a "
+          "rolling update keeps the replicas with these jobs",
+          cli::flag(o.ready_with_left_out_jobs)},
+         cli::dialect_option("dialect of the file and of labels:", o.dialect, o.prometheus_version),
+         {"--check-interval", "SECONDS", "interval of checks for changes of the file (default 5)",
+          [&](Text v) { o.check_interval = cli::seconds(v); }}}};
 }
 
-support::Section monitors_options(MonitorsOptions& o) {
-    return {"Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
-            {{"--monitors", "",
-              "serve them, besides the jobs of --config; without the next two options all of them; "
-              "with --dialect victoriametrics VMServiceScrapes, VMPodScrapes, VMProbes, "
-              "VMNodeScrapes, VMStaticScrapes and VMScrapeConfigs",
-              support::flag(o.enabled)},
-             {"--monitors-config", "FILE",
-              "which ones, and how: a Prometheus, PrometheusAgent, VMAgent or VMSingle object in "
-              "YAML, or the configuration of a Target Allocator with prometheus_cr",
-              [&](Text v) {
-                  o.file = support::readable_file(v);
-                  o.enabled = true;
-              }},
-             {"--monitors-owner", "[KIND/]NAMESPACE/NAME",
-              "the same from a Prometheus object in the cluster (or KIND PrometheusAgent, VMAgent, "
-              "VMSingle), which is followed",
-              [&](Text v) {
-                  try {
-                      parse_owner_name(v);
-                  } catch (const k8s_sd::ConfigError& e) {
-                      throw UsageError("\"" + v + "\" " + e.problem());
-                  }
-                  o.owner = v;
-                  o.enabled = true;
-              }},
-             {"--monitors-namespace", "NAME",
-              "the namespace of the owner that is no object of the cluster: it counts where there "
-              "is no namespace selector (default: default)",
-              support::text(o.own_namespace)},
-             {"--monitors-max-jobs", "N",
-              "of all monitors; while they would have more, namespaces share the number, and the "
-              "monitors beyond are refused (default 100000)",
-              [&](Text v) { o.room.jobs = support::number(v, 1U, 10'000'000U, "1 to 10000000"); }},
-             {"--monitors-max-bytes", "N",
-              "of the configurations of these jobs, with the values of Secrets and with compiled "
-              "regular expressions, shared the same way (default 536870912)",
-              [&](Text v) { o.room.bytes = bytes_of_memory(v); }}}};
+cli::Section monitors_options(MonitorsOptions& o) {
+    return {
+        "Jobs from ServiceMonitors, PodMonitors, Probes and ScrapeConfigs of the cluster",
+        {{"--monitors", "",
+          "serve their jobs in addition to those of --config: all of them, without the next two "
+          "options; with --dialect victoriametrics those of VMServiceScrapes, VMPodScrapes, "
+          "VMProbes, VMNodeScrapes, VMStaticScrapes and VMScrapeConfigs",
+          cli::flag(o.enabled)},
+         {"--monitors-config", "FILE",
+          "selects monitors and settings of their jobs: a Prometheus, PrometheusAgent, VMAgent or "
+          "VMSingle object in YAML, or the configuration of a Target Allocator with prometheus_cr",
+          [&](Text v) {
+              o.file = cli::readable_file(v);
+              o.enabled = true;
+          }},
+         {"--monitors-owner", "[KIND/]NAMESPACE/NAME",
+          "the same from a Prometheus object in the cluster (or KIND PrometheusAgent, VMAgent, "
+          "VMSingle), followed while it changes",
+          [&](Text v) {
+              try {
+                  parse_owner_name(v);
+              } catch (const k8s_sd::ConfigError& e) {
+                  throw UsageError("\"" + v + "\" " + e.problem());
+              }
+              o.owner = v;
+              o.enabled = true;
+          }},
+         {"--monitors-namespace", "NAME",
+          "namespace of the owner in a file, for selectors without a namespace selector (default: "
+          "default)",
+          cli::text(o.own_namespace)},
+         {"--monitors-max-jobs", "N",
+          "maximum number of jobs of all monitors, shared by namespaces; further monitors are "
+          "refused (default 100000)",
+          [&](Text v) { o.quota.jobs = cli::number(v, 1U, 10'000'000U, "1 to 10000000"); }},
+         {"--monitors-max-bytes", "N",
+          "maximum size of the configurations of these jobs, with the values of Secrets and "
+          "compiled regular expressions, shared in the same way (default 536870912)",
+          [&](Text v) { o.quota.bytes = bytes_of_memory(v); }}}};
 }
 
-support::Section single_job_options(Options& o) {
-    support::Section section{
+cli::Section single_job_options(Options& o) {
+    cli::Section section{
         "A single job, without a file",
-        {{"--job", "NAME", "what it is called (default: its role)", support::text(o.job_name)}}};
-    for (support::Option& option : support::discovery_options(o.discovery)) {
+        {{"--job", "NAME", "name of the job (default: its role)", cli::text(o.job_name)}}};
+    for (cli::Option& option : cli::discovery_options(o.discovery)) {
         section.options.push_back(std::move(option));
     }
     return section;
 }
 
-support::Section serve_options(Options& o) {
-    support::Section section{
+cli::Section serve_options(Options& o) {
+    cli::Section section{
         "Serve",
         {{"--listen", "ADDRESS:PORT",
-          "where (default 127.0.0.1:8080; in a pod of a cluster [::]:8080); port 0: a free one",
+          "address of the server (default 127.0.0.1:8080; in a pod [::]:8080); port 0: a free port",
           [&](Text v) {
-              support::listen_address(v);
+              cli::listen_address(v);
               o.listen = v;
           }},
          {"--hold", "SECONDS",
-          "how long a request waits for the first complete list of a job, before it gets 503 "
-          "(default 20; less where the reader says that it does not wait so long)",
-          [&](Text v) { o.serve.hold = support::seconds(v); }},
+          "maximum wait of a request for the first complete list of a job, then 503 (default 20; "
+          "less if the reader announces a shorter timeout)",
+          [&](Text v) { o.serve.hold = cli::seconds(v); }},
          {"--start-without-clusters", "SECONDS",
-          "how long a job of several clusters waits for all of them at its start, before it is "
-          "served with those that have been listed, at least one; or never (default 30)",
+          "maximum wait of a job for all its clusters at the start; then it is served with the "
+          "listed ones, at least one; or never (default 30)",
           [&](Text v) {
               o.serve.start_without_clusters.reset();
-              if (v != "never") o.serve.start_without_clusters = support::seconds(v);
+              if (v != "never") o.serve.start_without_clusters = cli::seconds(v);
           }},
-         {"--max-connections", "N", "further clients get 503 (default 10000)",
-          [&](Text v) { o.http.connections = support::number(v, 1U, 1'000'000U, "1 to 1000000"); }},
+         {"--max-connections", "N",
+          "maximum number of clients; further ones get 503 (default 10000)",
+          [&](Text v) { o.http.connections = cli::number(v, 1U, 1'000'000U, "1 to 1000000"); }},
          {"--max-selections", "N",
-          "different shards and nodes that are asked for of a list within ten minutes; further "
-          "ones get 503 (default 10000)",
-          [&](Text v) {
-              o.serve.lists.views = support::number(v, 1U, 1'000'000U, "1 to 1000000");
-          }},
+          "maximum number of requested shards and nodes of a list within ten minutes; further ones "
+          "get 503 (default 10000)",
+          [&](Text v) { o.serve.lists.views = cli::number(v, 1U, 1'000'000U, "1 to 1000000"); }},
          {"--max-list-bytes", "N",
-          "of all lists, with those that readers are still being sent; further ones get 503 "
-          "(default 4294967296)",
+          "maximum size of all lists, including those still being sent to readers; further ones "
+          "get 503 (default 4294967296)",
           [&](Text v) { o.serve.lists.held_bytes = bytes_of_memory(v); }},
          {"--page-dir", "DIRECTORY",
-          "read the files of the page there at each request, to work on them",
-          support::text(o.page_directory)},
-         {"--threads", "N", "threads that work on the jobs (default 1)",
-          [&](Text v) { o.threads = support::number(v, 1U, 1024U, "1 to 1024"); }}}};
-    for (support::Option& option : support::log_options(o.log)) {
+          "read the files of the page from there at each request, for their development",
+          cli::text(o.page_directory)},
+         {"--threads", "N", "number of threads for the jobs (default 1)",
+          [&](Text v) { o.threads = cli::number(v, 1U, 1024U, "1 to 1024"); }}}};
+    for (cli::Option& option : cli::log_options(o.log)) {
         section.options.push_back(std::move(option));
     }
     return section;
 }
 
-support::Section recording_options(Options& o) {
-    return {"Recording", support::record_options(o.record)};
-}
+cli::Section recording_options(Options& o) { return {"Recording", cli::record_options(o.record)}; }
 
-support::Section allocator_options(TargetAllocatorOptions& o) {
-    const support::Choices<Allocation> allocations{
+cli::Section allocator_options(TargetAllocatorOptions& o) {
+    const cli::Choices<Allocation> allocations{
         {"consistent-hashing", Allocation::consistent_hashing}, {"per-node", Allocation::per_node}};
     return {
         "Allocate targets to OpenTelemetry collectors",
-        {{"--collectors", "N", "there are so many, with numbers from 0",
-          [&](Text v) { o.collectors = support::number(v, 1U, 10'000U, "1 to 10000"); }},
+        {{"--collectors", "N", "number of collectors, numbered from 0",
+          [&](Text v) { o.collectors = cli::number(v, 1U, 10'000U, "1 to 10000"); }},
          {"--collector-prefix", "TEXT",
-          "what their names begin with, before the number (default " + o.prefix + ")",
-          support::text(o.prefix)},
+          "prefix of their names, before the number (default " + o.prefix + ")",
+          cli::text(o.prefix)},
          {"--collector-selector", "LABELS",
-          "they are the pods with these labels, e.g. app=otel-collector",
-          support::text(o.selector)},
-         {"--collector-namespace", "NAME", "of these pods (default: that of this pod)",
-          support::text(o.ns)},
+          "the collectors are the pods with these labels, e.g. app=otel-collector",
+          cli::text(o.selector)},
+         {"--collector-namespace", "NAME", "namespace of these pods (default: that of this pod)",
+          cli::text(o.ns)},
          {"--collector-grace", "SECONDS",
-          "how long a pod that is not ready keeps its targets (default 30)",
-          [&](Text v) { o.grace = support::seconds(v); }},
-         {"--allocation", "STRATEGY",
-          support::either(support::names_of(allocations), "consistent-hashing"),
-          support::choice(o.allocation.allocation, allocations)},
+          "time for which an unready pod keeps its targets (default 30)",
+          [&](Text v) { o.grace = cli::seconds(v); }},
+         {"--allocation", "STRATEGY", cli::either(cli::names_of(allocations), "consistent-hashing"),
+          cli::choice(o.allocation.allocation, allocations)},
          {"--allocation-fallback", "",
           "with per-node: allocate targets without a collector on their node by consistent hashing",
-          support::flag(o.allocation.fallback)},
+          cli::flag(o.allocation.fallback)},
          {"--handover", "SECONDS",
-          "when collectors come or go, the previous owner of a target keeps it for so long "
-          "(default: not)",
-          [&](Text v) { o.handover = support::seconds(v); }},
+          "time for which the previous owner keeps a target after a change of the collectors "
+          "(default: none)",
+          [&](Text v) { o.handover = cli::seconds(v); }},
          {"--allow-insecure-auth-secrets", "",
-          "show the secrets of /scrape_configs to everybody, not only to those with a verified "
+          "show the secrets of /scrape_configs to all clients, not only to those with a verified "
           "certificate",
-          support::flag(o.show_secrets)}}};
+          cli::flag(o.show_secrets)}}};
 }
 
-support::Section access_options(Options& o) {
+cli::Section access_options(Options& o) {
     const auto file = [](std::string& member) {
-        return [&member](Text v) { member = support::readable_file(v); };
+        return [&member](Text v) { member = cli::readable_file(v); };
     };
     return {"Access; files are read again when they change, and on SIGHUP",
             {{"--tls-cert", "FILE", "serve HTTPS with this certificate (PEM), with --tls-key",
               file(o.tls.cert)},
              {"--tls-key", "FILE", "its private key (PEM)", file(o.tls.key)},
-             {"--tls-client-ca", "FILE", "verify the certificates of clients that have one (PEM)",
-              file(o.tls.client_ca)},
+             {"--tls-client-ca", "FILE",
+              "CA certificates (PEM) to verify the certificates of clients", file(o.tls.client_ca)},
              {"--tls-client-name", "NAME",
-              "a name of which the certificate of a client must have one: its common name, or an "
-              "alternative name (DNS, URI, e-mail); repeatable; without it any name will do",
+              "required name in the certificate of a client: the common name, or an alternative "
+              "name (DNS, URI, e-mail); repeatable: one of them; by default any name",
               [&](Text v) { o.tls.client_names.push_back(v); }},
-             {"--tls-require-client-cert", "", "refuse clients that have none, except for probes",
-              support::flag(o.access.require_client_cert)},
+             {"--tls-require-client-cert", "",
+              "refuse clients without a certificate, except for probes",
+              cli::flag(o.access.require_client_cert)},
              {"--list-token-file", "FILE",
-              "lists require one of these tokens, one a line; so do the page, its data and "
-              "/-/reload, unless they have their own file",
+              "tokens for lists, one a line; also for the page, its data and /-/reload, unless "
+              "they have their own file",
               file(o.access.list_token_file)},
-             {"--page-token-file", "FILE", "the same for the page, Prometheus' API, and /-/reload",
+             {"--page-token-file", "FILE", "tokens for the page, Prometheus' API and /-/reload",
               file(o.access.page_token_file)},
-             {"--control-token-file", "FILE", "the same for /-/reload",
+             {"--control-token-file", "FILE", "tokens for /-/reload",
               file(o.access.control_token_file)},
-             {"--metrics-token-file", "FILE", "the same for /metrics, which is open otherwise",
+             {"--metrics-token-file", "FILE", "tokens for /metrics; by default it needs none",
               file(o.access.metrics_token_file)},
              {"--allow-host", "NAME",
-              "a name that clients may have for this server, besides addresses and localhost; "
-              "repeatable; without it all names are allowed, unless it listens on localhost only",
+              "permitted host name in requests, besides addresses and localhost; repeatable; by "
+              "default all names, unless the server listens on localhost only",
               [&](Text v) { o.access.hosts.push_back(v); }}}};
 }
 
-support::Section push_options(Options& o) {
-    return {"Report changes",
-            {{"--write-dir", "DIR",
-              "write the list of each job to DIR/JOB.json, for file_sd_configs, when it changes; "
-              "made if it is missing",
-              support::text(o.write_folder)},
-             {"--write-list", "LIST",
-              "which one: targets (default), which is relabelled, or discovered",
-              [&](Text v) {
-                  o.write_form = support::one_of<ListForm>(
-                      v, {{"targets", ListForm::relabelled}, {"discovered", ListForm::discovered}});
-              }},
-             {"--max-watches", "N", "readers of /v1/watch; further ones get 503 (default 1000)",
-              [&](Text v) {
-                  o.serve.watch_readers = support::number(v, 1U, 1'000'000U, "1 to 1000000");
-              }},
-             {"--heartbeat", "SECONDS",
-              "how often a stream says that it is alive when nothing changes (default 15)",
-              [&](Text v) { o.serve.heartbeat = support::seconds(v); }}}};
+cli::Section push_options(Options& o) {
+    return {
+        "Report changes",
+        {{"--write-dir", "DIR",
+          "write the list of each job to DIR/JOB.json when it changes, for file_sd_configs; DIR is "
+          "created if missing",
+          cli::text(o.write_folder)},
+         {"--write-list", "LIST", "the list to write: targets (default), relabelled, or discovered",
+          [&](Text v) {
+              o.write_form = cli::one_of<ListForm>(
+                  v, {{"targets", ListForm::relabelled}, {"discovered", ListForm::discovered}});
+          }},
+         {"--max-watches", "N",
+          "maximum number of readers of /v1/watch; further ones get 503 (default 1000)",
+          [&](Text v) { o.serve.watch_readers = cli::number(v, 1U, 1'000'000U, "1 to 1000000"); }},
+         {"--heartbeat", "SECONDS",
+          "interval of heartbeats in a stream without changes (default 15)",
+          [&](Text v) { o.serve.heartbeat = cli::seconds(v); }}}};
 }
 
-support::Section server_options(Options& o) {
-    support::Section section = support::several_server_options(
+cli::Section server_options(Options& o) {
+    cli::Section section = cli::several_server_options(
         o.server, o.clusters,
         "a pod's own cluster; for a single job also $KUBECONFIG, ~/.kube/config");
-    section.options.insert(section.options.begin(),
-                           {"--sim", "",
-                            "start a simulated cluster in this process, which changes every "
-                            "second, and discover it",
-                            support::flag(o.sim)});
+    section.options.insert(
+        section.options.begin(),
+        {"--sim", "", "discover a simulated cluster in this process, with a change every second",
+         cli::flag(o.sim)});
     return section;
 }
 
-support::Section profile_options(Options& o) {
-    return support::profile_options(
+cli::Section profile_options(Options& o) {
+    return cli::profile_options(
         o.profiles, o.clusters.profiles,
-        "each ClusterProfile is a cluster, and its NAMESPACE/NAME a label of its targets; the "
+        "each ClusterProfile is a cluster, with its NAMESPACE/NAME as a label of its targets; the "
         "server above is their hub, with Secrets for the kubeconfigs");
 }
 
@@ -260,7 +255,7 @@ void check_single_job(const k8s_sd::DiscoveryConfig& discovery) {
 }
 
 void check_clusters(const Options& o) {
-    support::check(o.clusters);
+    cli::check(o.clusters);
     if (!o.clusters.several()) return;
     const char* const remedy =
         o.clusters.profiles ? "leave out --cluster-profiles" : "name one context";
@@ -277,13 +272,13 @@ void check_clusters(const Options& o) {
 
 }  // namespace
 
-support::CommandLine command_line(Options& o) {
-    const support::Section single = single_job_options(o);
+cli::CommandLine command_line(Options& o) {
+    const cli::Section single = single_job_options(o);
     std::vector<std::string> names;
-    for (const support::Option& option : single.options) names.push_back(option.name);
-    const auto prepare = [&o, names](const std::vector<support::GivenOption>& given) {
+    for (const cli::Option& option : single.options) names.push_back(option.name);
+    const auto prepare = [&o, names](const std::vector<cli::GivenOption>& given) {
         // The dialect decides how roles are parsed, so set it first.
-        for (const support::GivenOption& option : given) {
+        for (const cli::GivenOption& option : given) {
             if (option.option->name == "--dialect") option.set();
             o.single_job = o.single_job || std::find(names.begin(), names.end(),
                                                      option.option->name) != names.end();
@@ -299,20 +294,19 @@ support::CommandLine command_line(Options& o) {
                      "Try it without a cluster:  k8s-sd --sim\n"
                      "Keep lists in files beside an agent:  k8s-sd follow --help\n",
             .sections = {config_options(o), single, monitors_options(o.monitors), server_options(o),
-                         profile_options(o), support::credential_options(o.server),
-                         serve_options(o), access_options(o), push_options(o),
-                         support::warm_options(o.serve.warm_start), recording_options(o),
-                         allocator_options(o.allocator)},
+                         profile_options(o), cli::credential_options(o.server), serve_options(o),
+                         access_options(o), push_options(o), cli::warm_options(o.serve.warm_start),
+                         recording_options(o), allocator_options(o.allocator)},
             .notes = "Exit status: 0 fine, 2 unusable arguments, an unusable folder, or a "
                      "configuration of which\nnothing can be used, 1 anything else. A mistake in "
                      "one job leaves that job out; only with\n--check and --strict the status is "
                      "2 then. SIGINT and SIGTERM end it with 0.\n",
             .prepare = prepare,
-            .on_signal = support::CommandLine::OnSignal::end_or_reload,
+            .on_signal = cli::CommandLine::OnSignal::end_or_reload,
             .checking_option = "--check",
             .print_error = [&o](const std::string& text) {
-                if (o.log.format == support::LogFormat::text) return false;
-                support::EventLog("k8s-sd", o.log).at(k8s_sd::LogLevel::error)(text);
+                if (o.log.format == cli::LogFormat::text) return false;
+                cli::EventLog("k8s-sd", o.log).at(k8s_sd::LogLevel::error)(text);
                 return true;
             }};
 }
@@ -321,7 +315,7 @@ k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {
     return {.dialect = o.dialect,
             .prometheus_version = o.prometheus_version,
             .strict = o.strict,
-            .variables = support::process_variables()};
+            .variables = cli::process_variables()};
 }
 
 void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& path) {
@@ -331,8 +325,8 @@ void check_lists_jobs(const k8s_sd::ScrapeConfigFile& file, const std::string& p
 }
 
 void check(const Options& o) {
-    support::check(o.record);
-    if (o.sim && support::names_server(o.server)) {
+    cli::check(o.record);
+    if (o.sim && cli::names_server(o.server)) {
         throw UsageError("--sim: is a server of its own; name no other one");
     }
     check_clusters(o);
@@ -368,7 +362,7 @@ void check(const Options& o) {
     if (!o.monitors.file.empty() && !o.monitors.owner.empty()) {
         throw UsageError("--monitors-owner: the file of --monitors-config says it already");
     }
-    if (!o.monitors.enabled && o.monitors.room != k8s_sd::MonitorRoom()) {
+    if (!o.monitors.enabled && o.monitors.quota != k8s_sd::MonitorQuota()) {
         throw UsageError("--monitors-max-jobs and --monitors-max-bytes need --monitors");
     }
     if (o.single_job) check_single_job(o.discovery);

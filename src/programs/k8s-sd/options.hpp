@@ -26,14 +26,14 @@ namespace k8s_sd_program {
 struct Options {
     bool sim = false;
     k8s_sd::DiscoveryConfig server;  ///< the server of configurations without one
-    support::ClusterOptions clusters;
-    support::ProfileOptions profiles;  ///< with clusters.profiles
+    cli::ClusterOptions clusters;
+    cli::ProfileOptions profiles;  ///< with clusters.profiles
     std::string config_file;
     bool strict = false;
     bool check = false;  ///< check the file instead of serving it
     bool ready_with_left_out_jobs = false;
-    support::LogOptions log;
-    support::RecordOptions record;
+    cli::LogOptions log;
+    cli::RecordOptions record;
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
     k8s_sd::PrometheusVersion prometheus_version = k8s_sd::PrometheusVersion::v3_5;
     std::chrono::nanoseconds check_interval = std::chrono::seconds(5);
@@ -43,8 +43,8 @@ struct Options {
     std::string listen;                 ///< empty: see listen_endpoint()
     /// For a single question: the address is not printed, and a simulated cluster does not change.
     bool one_question = false;
-    support::HttpLimits http;
-    support::TlsFiles tls;
+    http::HttpLimits http;
+    http::TlsFiles tls;
     AccessOptions access;
     ServeOptions serve;
     TargetAllocatorOptions allocator;
@@ -53,12 +53,12 @@ struct Options {
     std::string write_folder;    ///< for one file a job; empty: none
     std::optional<ListForm> write_form;
     boost::asio::any_io_executor file_worker{};  ///< for files; empty: a thread of the program
-    support::ServiceManager::Address service_manager{};
+    cli::ServiceManager::Address service_manager{};
     unsigned threads = 1;
 };
 
 /// The command line of the program; it sets these options.
-support::CommandLine command_line(Options&);
+cli::CommandLine command_line(Options&);
 
 /// How to read the configuration file.
 k8s_sd::ScrapeConfigOptions scrape_config_options(const Options&);
@@ -67,7 +67,7 @@ k8s_sd::ScrapeConfigOptions scrape_config_options(const Options&);
 /// \throws k8s_sd::ConfigError
 void check_lists_jobs(const k8s_sd::ScrapeConfigFile&, const std::string& path);
 
-/// Refuses incomplete or conflicting options. \throws support::UsageError
+/// Refuses incomplete or conflicting options. \throws cli::UsageError
 void check(const Options&);
 
 }  // namespace k8s_sd_program

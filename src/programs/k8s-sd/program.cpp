@@ -8,7 +8,7 @@
 #include "jobs/job_notes.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
@@ -31,7 +31,7 @@
 namespace k8s_sd_program {
 
 namespace asio = boost::asio;
-using support::HttpServer;
+using http::HttpServer;
 
 namespace {
 
@@ -59,7 +59,7 @@ scrape_configs:
   - role: node
 )yaml";
 
-support::HttpLimits possible(support::HttpLimits limits, const support::EventLog& log) {
+http::HttpLimits possible(http::HttpLimits limits, const cli::EventLog& log) {
     const std::size_t wanted = std::exchange(limits.connections, make_room_for(limits.connections));
     if (limits.connections < wanted) {
         log("as few files may be open, there is room for " + std::to_string(limits.connections) +
@@ -72,7 +72,7 @@ std::string plural(std::size_t count, const std::string& noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
+ServeOptions serve_options(ServeOptions options, const cli::EventLog& log) {
     using enum k8s_sd::LogLevel;
     if (!options.warm_start.directory.empty() && options.start_without_clusters) {
         // Targets of a snapshot are to be in the first list.
@@ -80,7 +80,7 @@ ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
         options.start_without_clusters = std::max<std::chrono::nanoseconds>(
             *options.start_without_clusters, options.warm_start.server_timeout + reading);
     }
-    options.on_complete = [log](const std::string& job, const TargetCounts& counts) {
+    options.on_complete = [log](const std::string& job, const JobTargetCounts& counts) {
         log.write(info,
                   "job " + job + ": its list is complete, with " + plural(counts.active, "target") +
                       " of " + std::to_string(counts.discovered) + " discovered",
@@ -89,18 +89,18 @@ ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
                    {"targets", counts.active},
                    {"discovered", counts.discovered}});
     };
-    options.on_missing_clusters = [log](const std::string& job, const TargetCounts& counts,
+    options.on_missing_clusters = [log](const std::string& job, const JobTargetCounts& counts,
                                         const std::vector<std::string>& missing) {
         log.write(warning,
                   "job " + job + ": its list is served with " + plural(counts.active, "target") +
                       ", without " + plural(missing.size(), "cluster") + ": " +
-                      support::printable(support::listed(missing, 20), 2000),
+                      cli::printable(cli::listed(missing, 20), 2000),
                   {{"event", "job_without_clusters"},
                    {"job", job},
                    {"targets", counts.active},
                    {"missing_clusters", missing.size()}});
     };
-    options.on_failed = [log](const std::string& job, const TargetCounts& counts,
+    options.on_failed = [log](const std::string& job, const JobTargetCounts& counts,
                               const std::string& example) {
         log.write(warning,
                   "job " + job + ": " + plural(counts.failed, "target") +
@@ -113,7 +113,7 @@ ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
 /// ", 2 removed: a, b", or an empty text.
 std::string part(const std::vector<std::string>& names, const char* what) {
     if (names.empty()) return {};
-    return ", " + std::to_string(names.size()) + " " + what + ": " + support::listed(names, 20);
+    return ", " + std::to_string(names.size()) + " " + what + ": " + cli::listed(names, 20);
 }
 
 /// Requests in a recording do not name their server.
@@ -151,7 +151,7 @@ Program::Program(asio::io_context& io, Options options)
       server_(std::make_shared<HttpServer>(strand_, listen_, guard_.protect(routes_),
                                            possible(options_.http, warn_), guard_.tls())) {
     find_cluster();
-    support::make_snapshot_directory(options_.serve.warm_start);
+    cli::make_snapshot_directory(options_.serve.warm_start);
     if (!options_.write_folder.empty()) {
         if (!options_.file_worker) options_.file_worker = file_worker_.emplace(1).get_executor();
         files_.emplace(options_.file_worker, options_.serve.clock, options_.write_folder,
@@ -171,13 +171,13 @@ void Program::find_cluster() {
         cluster_.emplace(executor_);
         options_.server.api_server.url = cluster_->server().url;
     } else if (options_.clusters.profiles) {
-        support::usable_server(options_.server);
+        cli::usable_server(options_.server);
     } else if (!options_.clusters.several() &&
                (options_.single_job || !options_.allocator.selector.empty() ||
-                monitors_.enabled() || support::names_server(options_.server))) {
-        support::usable_server(options_.server);
+                monitors_.enabled() || cli::names_server(options_.server))) {
+        cli::usable_server(options_.server);
     }
-    servers_ = support::configs_of(options_.server, options_.clusters, warn_);
+    servers_ = cli::configs_of(options_.server, options_.clusters, warn_);
 }
 
 bool Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs,
@@ -185,20 +185,20 @@ bool Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs,
     std::vector<k8s_sd::DiscoveryConfig> all;
     bool any_without = false;
     for (k8s_sd::DiscoveryConfig& config : configs) {
-        support::prepare_to_record(options_.record, config);
-        if (support::names_server(config)) {
+        cli::prepare_to_record(options_.record, config);
+        if (cli::names_server(config)) {
             all.push_back(std::move(config));
             continue;
         }
         any_without = true;
         if (options_.clusters.several() && !config.cluster.name.empty()) {
-            notes.push_back("cluster: " + support::printable(config.cluster.name, 200) +
+            notes.push_back("cluster: " + cli::printable(config.cluster.name, 200) +
                             " is ignored: the clusters of the command line have names of their "
                             "own");
         }
         for (const k8s_sd::DiscoveryConfig& server : servers_) {
             k8s_sd::DiscoveryConfig& own = all.emplace_back(config);
-            support::set_server(own, server);
+            cli::set_server(own, server);
             // The file may choose the label, and name its server unless there are several.
             const bool has_label = own.cluster.label != k8s_sd::ClusterName{}.label;
             if (!has_label) own.cluster.label = server.cluster.label;
@@ -212,17 +212,20 @@ bool Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs,
 
 void Program::start() {
     if (!options_.one_question) {
-        out_ << "listens at " << support::url_of(*server_);
+        out_ << "listens at " << http::url_of(*server_);
         out_.end_line();
     }
-    wait_for_signals();
+    signals_.wait([this](int signal) {
+        if (signal != SIGHUP) return stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
+        reload_on_signal();
+    });
     allocator_.start(options_.server);
     allocation_count_->start();
     guard_.start();
     jobs_.set_why_no_monitor([this](std::string_view job) { return monitors_.why_missing(job); });
     if (options_.clusters.profiles) {
         profiles_.start(
-            support::inventory_of(options_.server, options_.profiles), options_.clusters.label,
+            cli::inventory_of(options_.server, options_.profiles), options_.clusters.label,
             [this](const auto& diff, const auto& problems) { on_clusters(diff, problems); });
     } else {
         monitors_.start(servers_.front(),
@@ -274,16 +277,16 @@ void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
         const auto& failures = update.config->failures;
         if (configured_ && !failures.empty()) throw k8s_sd::ScrapeConfigError(failures);
         use(*update.config, update.removed);
-        answer_reloads(support::text_reply(200, "ok\n"), update.checks);
+        answer_reloads(http::text_reply(200, "ok\n"), update.checks);
     } catch (const k8s_sd::ConfigError& e) {
         refuse(e, update.checks);
     }
 }
 
 void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
-    if (!configured_) throw support::Unusable(error.what());
+    if (!configured_) throw cli::Unusable(error.what());
     stay(error);
-    answer_reloads(support::text_reply(500, trouble_), checks);
+    answer_reloads(http::text_reply(500, trouble_), checks);
 }
 
 void Program::stay(const k8s_sd::ConfigError& error) {
@@ -338,7 +341,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
 }
 
 std::string Program::status_line() const {
-    return "serves " + plural(jobs_.count(), "job") + " at " + support::url_of(*server_) +
+    return "serves " + plural(jobs_.count(), "job") + " at " + http::url_of(*server_) +
            (trouble_.empty() ? "" : "; the last change of the configuration is refused");
 }
 
@@ -364,9 +367,9 @@ void Program::on_clusters(const k8s_sd::InventoryDiff& diff,
         return;
     std::vector<std::string> updated, removed;
     for (const k8s_sd::InventoryCluster& cluster : diff.updated)
-        updated.push_back(support::printable(name_of(cluster), 200));
+        updated.push_back(cli::printable(name_of(cluster), 200));
     for (const k8s_sd::InventoryCluster& cluster : diff.removed)
-        removed.push_back(support::printable(name_of(cluster), 200));
+        removed.push_back(cli::printable(name_of(cluster), 200));
     log_.write(k8s_sd::LogLevel::info,
                "ClusterProfiles: " + plural(servers.size(), "usable cluster") +
                    part(updated, "new or changed") + part(removed, "removed"),
@@ -466,7 +469,7 @@ void Program::apply() {
     std::vector<std::string> problems = jobs_.apply(file, monitors, unusable_);
     // Other jobs continue, but without the only job of the command line there is nothing to serve.
     const bool is_only_job = options_.single_job && !options_.clusters.profiles;
-    if (is_only_job && !problems.empty()) throw support::Unusable(problems.front());
+    if (is_only_job && !problems.empty()) throw cli::Unusable(problems.front());
     for (std::string& problem : allocator_.apply(file, monitors)) {
         problems.push_back(std::move(problem));
     }
@@ -500,7 +503,7 @@ RouteEvents Program::route_events() {
 }
 
 void Program::reload(const HttpServer::Respond& respond) {
-    if (!reloader_) return respond(support::text_reply(400, "there is no file to read again\n"));
+    if (!reloader_) return respond(http::text_reply(400, "there is no file to read again\n"));
     reloads_.emplace(reloader_->check(), respond);
 }
 
@@ -510,14 +513,6 @@ void Program::answer_reloads(const HttpServer::Reply& reply, std::uint64_t check
     while (!reloads_.empty() && reloads_.begin()->first <= checks) {
         reloads_.extract(reloads_.begin()).mapped()(reply);
     }
-}
-
-void Program::wait_for_signals() {
-    signals_.async_wait([this](int signal) {
-        if (signal != SIGHUP) return stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
-        reload_on_signal();
-        wait_for_signals();
-    });
 }
 
 void Program::reload_on_signal() {
@@ -536,7 +531,7 @@ void Program::stop(const std::string& why) {
     signals_.cancel();
     guard_.stop();
     if (reloader_) reloader_->cancel();
-    answer_reloads(support::text_reply(503, "the program is ending\n"),
+    answer_reloads(http::text_reply(503, "the program is ending\n"),
                    std::numeric_limits<std::uint64_t>::max());
     monitors_.stop();
     profiles_.stop();

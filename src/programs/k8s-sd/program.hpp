@@ -40,13 +40,13 @@ namespace k8s_sd_program {
 /// jobs runs on one strand.
 class Program {
  public:
-    /// \throws support::Unusable, k8s_sd::ConfigError, std::runtime_error if it cannot listen
+    /// \throws cli::Unusable, k8s_sd::ConfigError, std::runtime_error if it cannot listen
     Program(boost::asio::io_context&, Options);
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
     /// All routes. On its strand.
-    const support::HttpRoutes& routes() const noexcept { return routes_; }
+    const http::HttpRoutes& routes() const noexcept { return routes_; }
     /// Whether the jobs are known: until then the routes have none. On its strand.
     bool is_configured() const noexcept { return configured_; }
     /// Whether stop() was called, by the host or by a signal.
@@ -82,9 +82,8 @@ class Program {
     void log_changes(const std::vector<std::string>& removed);
     void report_notes(const k8s_sd::ScrapeConfigFile&, std::vector<std::string> more);
     RouteEvents route_events();
-    void reload(const support::HttpServer::Respond&);
-    void answer_reloads(const support::HttpServer::Reply&, std::uint64_t checks);
-    void wait_for_signals();
+    void reload(const http::HttpServer::Respond&);
+    void answer_reloads(const http::HttpServer::Reply&, std::uint64_t checks);
     void reload_on_signal();
     std::string status_line() const;
 
@@ -92,15 +91,15 @@ class Program {
     std::vector<k8s_sd::DiscoveryConfig> servers_;  ///< of configurations without one
     boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor strand_;
-    const support::EventLog log_;
-    const support::EventLog warn_;  ///< the same, with the level of warnings
-    support::LineWriter out_;
+    const cli::EventLog log_;
+    const cli::EventLog warn_;  ///< the same, with the level of warnings
+    cli::LineWriter out_;
     ServeMetrics metrics_;
-    support::ServiceManager service_manager_;
-    support::Signals signals_;
+    cli::ServiceManager service_manager_;
+    cli::Signals signals_;
     const boost::asio::ip::tcp::endpoint listen_;
     Guard guard_;
-    std::optional<support::Cluster> cluster_;  ///< simulated
+    std::optional<cli::Cluster> cluster_;  ///< simulated
     ProfileClusters profiles_;
     MonitorJobs monitors_;
     IdleMonitors idle_monitors_;
@@ -112,11 +111,11 @@ class Program {
     const std::shared_ptr<SlowWork> slow_;
     std::optional<boost::asio::thread_pool> file_worker_;  ///< the disk may block it
     std::optional<ListFiles> files_;
-    const support::HttpRoutes routes_;
-    std::shared_ptr<support::HttpServer> server_;
+    const http::HttpRoutes routes_;
+    std::shared_ptr<http::HttpServer> server_;
     std::optional<k8s_sd::ScrapeConfigReloader> reloader_;
     /// Pending reload requests, by the numbers of ScrapeConfigReloader::check().
-    std::map<std::uint64_t, support::HttpServer::Respond> reloads_;
+    std::map<std::uint64_t, http::HttpServer::Respond> reloads_;
     k8s_sd::ScrapeConfigFile file_;   ///< in use
     k8s_sd::ScrapeConfigFile read_;   ///< the same without servers of ClusterProfiles, if wanted
     UnusableClusters unusable_;       ///< among those of ClusterProfiles

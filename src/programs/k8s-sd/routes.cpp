@@ -18,9 +18,9 @@ namespace k8s_sd_program {
 
 namespace {
 
-using support::HttpRoutes;
-using support::HttpServer;
-using support::text_reply;
+using http::HttpRoutes;
+using http::HttpServer;
+using http::text_reply;
 
 HttpServer::Reply readiness(const ServedJobs& jobs, const TargetAllocator& allocator,
                             const RouteEvents& events) {
@@ -54,7 +54,7 @@ HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator, Serv
     add_live_routes(routes, jobs, events.executor);
     add_watch_routes(routes, jobs, metrics);
     routes.get("/metrics", [&jobs, &metrics, events](const auto&) {
-        return support::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
+        return http::metrics_reply(events.metrics() + to_text(metrics, jobs.metrics()));
     });
     for (const char* path : {"/livez", "/-/healthy"}) {
         routes.get(path, [](const auto&) { return text_reply(200, "ok\n"); });

@@ -5,7 +5,7 @@
 #include "jobs/serve_metrics.hpp"
 #include "jobs/served_jobs.hpp"
 #include "jobs/slow_work.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 #include "monitors/monitor_page.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,7 +26,7 @@ struct RouteEvents {
     /// Jobs of monitors without targets, and why, one a line: no problem of this program.
     std::function<std::string()> idle_monitors;
     std::function<std::string(const MonitorPage&)> monitors;  ///< of the cluster, as JSON
-    support::HttpRoutes::Handler reload;                      ///< POST /-/reload
+    http::HttpRoutes::Handler reload;                         ///< POST /-/reload
     boost::asio::any_io_executor executor;                    ///< of the server
     std::string page_directory;                               ///< see add_page_routes()
     std::shared_ptr<SlowWork> slow;                           ///< tries the rules of clients
@@ -35,7 +35,7 @@ struct RouteEvents {
 
 /// All routes of the program.
 /// \param jobs     outlives them, like the others; used on the server's executor
-support::HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator,
-                           ServeMetrics& metrics, const RouteEvents&);
+http::HttpRoutes routes(const ServedJobs& jobs, const TargetAllocator& allocator,
+                        ServeMetrics& metrics, const RouteEvents&);
 
 }  // namespace k8s_sd_program

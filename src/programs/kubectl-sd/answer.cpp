@@ -19,7 +19,7 @@ using Row = std::vector<std::string>;
 std::string text_at(const json::object& object, std::string_view name) {
     const json::value* value = object.if_contains(name);
     const json::string* text = value ? value->if_string() : nullptr;
-    return text ? support::printable(std::string_view(*text), 400) : std::string();
+    return text ? cli::printable(std::string_view(*text), 400) : std::string();
 }
 
 /// As kubectl prints a missing value.
@@ -58,7 +58,7 @@ void append_item(std::string& out, const json::value& value, std::size_t indent)
         append_yaml(out, value, indent);
     } else {
         out += ' ' +
-               (value.is_string() ? support::json_string(std::string_view(value.get_string()))
+               (value.is_string() ? cli::json_string(std::string_view(value.get_string()))
                                   : json::serialize(value)) +
                '\n';
     }
@@ -68,7 +68,7 @@ void append_yaml(std::string& out, const json::value& value, std::size_t indent)
     const std::string start(indent, ' ');
     if (const json::object* object = value.if_object()) {
         for (const auto& member : *object) {
-            out += start + support::json_string(std::string_view(member.key())) + ':';
+            out += start + cli::json_string(std::string_view(member.key())) + ':';
             append_item(out, member.value(), indent + 2);
         }
     } else if (const json::array* array = value.if_array()) {
@@ -120,7 +120,7 @@ std::string table_of(const std::vector<ClusterAnswer>& answers, bool wide, AddRo
         for (std::size_t i = before; i < rows.size(); ++i) {
             std::string& cluster = rows[i].front();
             if (cluster == "<none>" && !one.cluster.empty()) {
-                cluster = support::printable(one.cluster, 200);
+                cluster = cli::printable(one.cluster, 200);
             }
             has_clusters = has_clusters || cluster != "<none>";
         }
@@ -168,14 +168,14 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows) {
     for (const Row& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], support::columns(row[i]));
+            widths[i] = std::max(widths[i], cli::columns(row[i]));
         }
     }
     std::string text;
     for (const Row& row : rows) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            line += row[i] + std::string(widths[i] + 3 - support::columns(row[i]), ' ');
+            line += row[i] + std::string(widths[i] + 3 - cli::columns(row[i]), ' ');
         }
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + '\n';

@@ -76,8 +76,8 @@ ConfigMapKey read_config_map_key(const std::string& text) {
     const bool is_file =
         key.key.find('/') == std::string::npos && key.key != "." && key.key != "..";
     if (key.ns.empty() || key.name.empty() || !is_file) {
-        throw support::UsageError("must be NAMESPACE/NAME or NAMESPACE/NAME/KEY, such as "
-                                  "monitoring/prometheus/prometheus.yml");
+        throw cli::UsageError("must be NAMESPACE/NAME or NAMESPACE/NAME/KEY, such as "
+                              "monitoring/prometheus/prometheus.yml");
     }
     return key;
 }

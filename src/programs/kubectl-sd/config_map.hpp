@@ -16,7 +16,7 @@ struct ConfigMapKey {
 };
 
 /// Reads "monitoring/prometheus" or "monitoring/prometheus/prometheus.yml".
-/// \throws support::UsageError
+/// \throws cli::UsageError
 ConfigMapKey read_config_map_key(const std::string& text);
 
 /// A value of a ConfigMap.

@@ -39,7 +39,7 @@ std::string encoded(const std::string& text) {
     return result;
 }
 
-support::ExitStatus why(const Question& question) {
+cli::ExitStatus why(const Question& question) {
     const std::string object = object_name(question);
     Questions questions(question, "/api/ui/object?q=" + encoded(object),
                         [](ClusterAnswer& cluster, const json::object& answer) {
@@ -55,15 +55,15 @@ support::ExitStatus why(const Question& question) {
         const json::value* flag = one.answer.if_contains("found");
         return flag && *flag == true;
     });
-    if (found) return complete ? support::exit_fine : support::exit_failed;
+    if (found) return complete ? cli::exit_fine : cli::exit_failed;
     if (questions.has_answers()) {
         std::cerr << "kubectl-sd: no job discovers " << object
                   << (complete ? "" : " in the other clusters") << '\n';
     }
-    return support::exit_failed;
+    return cli::exit_failed;
 }
 
-support::ExitStatus targets(const Question& question) {
+cli::ExitStatus targets(const Question& question) {
     std::string url = "/api/ui/targets?limit=1000";
     for (const std::string& job : question.words) url += "&job=" + encoded(job);
     if (!question.ns.empty()) url += "&namespace=" + encoded(question.ns);
@@ -77,7 +77,7 @@ support::ExitStatus targets(const Question& question) {
     });
     const std::vector<ClusterAnswer>& answers = questions.ask();
     if (questions.has_answers()) std::cout << targets_text(answers, question.form) << std::flush;
-    return questions.print_errors() ? support::exit_fine : support::exit_failed;
+    return questions.print_errors() ? cli::exit_fine : cli::exit_failed;
 }
 
 /// Replaces this process by the program discover, which is beside it or in $PATH.
@@ -97,7 +97,7 @@ int run_discover(const std::string& option, const std::vector<std::string>& argu
     ::execvp(program.c_str(), pointers.data());
     std::cerr << "kubectl-sd: " << program << " cannot be run: " << std::strerror(errno)
               << "; it is installed with kubectl-sd\n";
-    return support::exit_failed;
+    return cli::exit_failed;
 }
 
 constexpr const char* help =
@@ -109,13 +109,13 @@ constexpr const char* help =
     "  rbac           print the permissions of a discovery as a manifest\n\n"
     "kubectl sd COMMAND --help lists the options of a command.\n";
 
-int ask(const support::CommandLine& command, const std::vector<std::string>& arguments,
-        const std::function<support::ExitStatus()>& body) {
+int ask(const cli::CommandLine& command, const std::vector<std::string>& arguments,
+        const std::function<cli::ExitStatus()>& body) {
     std::vector<std::string> words{"kubectl-sd"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
-    return support::run_program(command, static_cast<int>(pointers.size()), pointers.data(), body);
+    return cli::run_program(command, static_cast<int>(pointers.size()), pointers.data(), body);
 }
 
 }  // namespace
@@ -135,15 +135,15 @@ int main(int argc, char** argv) {
     if (command == "rbac") return run_discover("--print-rbac", arguments);
     if (command == "--help" || command == "help") {
         std::cout << help;
-        return support::exit_fine;
+        return cli::exit_fine;
     }
     if (command == "--version") {
         std::cout << "kubectl-sd (k8s_sd) " K8S_SD_VERSION << std::endl;
-        return support::exit_fine;
+        return cli::exit_fine;
     }
     std::cerr << "kubectl-sd: "
               << (command.empty() ? std::string("needs a command") : "unknown command " + command)
               << "\n\n"
               << help;
-    return support::exit_unusable;
+    return cli::exit_unusable;
 }

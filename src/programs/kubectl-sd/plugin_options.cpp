@@ -12,21 +12,21 @@ namespace kubectl_sd {
 
 namespace {
 
-using support::UsageError;
+using cli::UsageError;
 using Text = const std::string&;
 
-const support::Choices<Form>& forms() {
-    static const support::Choices<Form> choices{
+const cli::Choices<Form>& forms() {
+    static const cli::Choices<Form> choices{
         {"table", Form::table}, {"wide", Form::wide}, {"json", Form::json}, {"yaml", Form::yaml}};
     return choices;
 }
 
-support::Section question_options(Question& q) {
+cli::Section question_options(Question& q) {
     auto& o = q.discovery;
     return {
         "",
         {{"--config", "FILE", "the scrape_configs of a Prometheus or vmagent file",
-          support::text(o.config_file)},
+          cli::text(o.config_file)},
          {"--configmap", "NAMESPACE/NAME[/KEY]",
           "the same in a ConfigMap of the cluster; KEY may be left out if it is the only one, or "
           "prometheus.yml",
@@ -35,33 +35,33 @@ support::Section question_options(Question& q) {
           "ask a running k8s-sd, such as http://127.0.0.1:8080; --token-file, --ca-file, "
           "--client-cert and --client-key are for it then",
           [&q](Text v) { q.from = v; }},
-         support::dialect_option("read it, and make labels, as", o.dialect, o.prometheus_version),
+         cli::dialect_option("dialect of the file and of labels:", o.dialect, o.prometheus_version),
          {"--namespace", "NAME", "-n: of the object, or of the targets (default: all)",
-          support::text(q.ns)},
-         {"--output", "FORM", "-o: " + support::either(support::names_of(forms()), "table"),
-          support::choice(q.form, forms())},
+          cli::text(q.ns)},
+         {"--output", "FORM", "-o: " + cli::either(cli::names_of(forms()), "table"),
+          cli::choice(q.form, forms())},
          {"--timeout", "SECONDS", "how long to wait for all lists (default 30)",
-          [&q](Text v) { q.timeout = support::seconds(v); }},
-         {"--sim", "", "discover a simulated cluster in this process", support::flag(o.sim)}}};
+          [&q](Text v) { q.timeout = cli::seconds(v); }},
+         {"--sim", "", "discover a simulated cluster in this process", cli::flag(o.sim)}}};
 }
 
-support::CommandLine command(Question& q, std::string name, std::string about) {
+cli::CommandLine command(Question& q, std::string name, std::string about) {
     return {.program = "kubectl-sd " + std::move(name),
             .about = std::move(about),
             .sections = {question_options(q),
-                         support::several_server_options(
+                         cli::several_server_options(
                              q.discovery.server, q.discovery.clusters,
                              "as kubectl: $KUBECONFIG, ~/.kube/config, or the pod's own cluster"),
-                         support::credential_options(q.discovery.server)},
+                         cli::credential_options(q.discovery.server)},
             .notes = "Exit status: 0 fine; 1 no such object, no answer of a cluster in time, or a "
                      "signal;\n2 unusable arguments or configuration.\n",
-            .on_signal = support::CommandLine::OnSignal::fail};
+            .on_signal = cli::CommandLine::OnSignal::fail};
 }
 
 }  // namespace
 
-support::CommandLine why_command(Question& q) {
-    support::CommandLine line = command(
+cli::CommandLine why_command(Question& q) {
+    cli::CommandLine line = command(
         q, "why",
         "Says for each job of a configuration whether an object is a target, or which rule drops "
         "it.\n\n"
@@ -74,8 +74,8 @@ support::CommandLine why_command(Question& q) {
     return line;
 }
 
-support::CommandLine targets_command(Question& q) {
-    support::CommandLine line =
+cli::CommandLine targets_command(Question& q) {
+    cli::CommandLine line =
         command(q, "targets",
                 "Lists the targets of a configuration, and those that rules drop.\n\n"
                 "  kubectl sd targets --config prometheus.yml -n shop\n");

@@ -23,15 +23,15 @@ struct Question {
 };
 
 /// Of `kubectl sd why`.
-support::CommandLine why_command(Question&);
+cli::CommandLine why_command(Question&);
 /// Of `kubectl sd targets`.
-support::CommandLine targets_command(Question&);
+cli::CommandLine targets_command(Question&);
 
 /// The object as k8s-sd reads it: "pod/shop/web-1" for `pod web-1`, `pod/web-1` or `web-1` in the
-/// namespace shop. \throws support::UsageError
+/// namespace shop. \throws cli::UsageError
 std::string object_name(const Question&);
 
-/// Refuses questions without a configuration, or with several. \throws support::UsageError
+/// Refuses questions without a configuration, or with several. \throws cli::UsageError
 void check_origin(const Question&);
 
 /// Arguments of kubectl's form in the form of this program: `-n shop` becomes `--namespace shop`.

@@ -28,7 +28,7 @@ void prepare(Question& question) {
     options.log.level = k8s_sd::LogLevel::off;
     const ConfigMapKey& map = question.config_map;
     if (!map.name.empty()) {
-        if (options.sim) throw support::UsageError("--configmap: needs a cluster, not --sim");
+        if (options.sim) throw cli::UsageError("--configmap: needs a cluster, not --sim");
         options.config_file = map.ns + "/" + map.name;  // replaced by its file
     }
     check(options);
@@ -73,14 +73,14 @@ Questions::Questions(const Question& given, const std::string& url, OnAnswer on_
         add_clusters(question);
         return;
     }
-    if (!question.discovery.sim) support::usable_server(question.discovery.server);
+    if (!question.discovery.sim) cli::usable_server(question.discovery.server);
     add(question, {});
 }
 
 void Questions::add_clusters(Question question) {
     auto& options = question.discovery;
     check_file(question);
-    const support::ClusterOptions clusters = std::exchange(options.clusters, {});
+    const cli::ClusterOptions clusters = std::exchange(options.clusters, {});
     const auto warn = [](const std::string& text) { std::cerr << "kubectl-sd: " << text << '\n'; };
     const auto on_left_out = [&](const std::string& context, const std::string& why) {
         add(question, context, why);
@@ -88,7 +88,7 @@ void Questions::add_clusters(Question question) {
     std::vector<k8s_sd::DiscoveryConfig> servers;
     try {
         servers = configs_of(options.server, clusters, warn, on_left_out);
-    } catch (const support::Unusable&) {
+    } catch (const cli::Unusable&) {
         print_errors();  // of all contexts
         throw;
     }
@@ -125,7 +125,7 @@ void Questions::read_config_maps(std::size_t begin, std::size_t end) {
             asked_[i].text = texts[i - begin].get();
         } catch (const std::exception& e) {
             if (asked_.size() == 1) throw;
-            answers_[i].error = support::printable(k8s_sd::in_words(e), 2000);
+            answers_[i].error = cli::printable(k8s_sd::in_words(e), 2000);
         }
     }
 }
@@ -146,11 +146,11 @@ void Questions::start(std::size_t i) {
         ++running_;
     } catch (const k8s_sd::ConfigError& e) {
         const std::string text = with_name(e.what(), one.question, one.file.get());
-        if (asked_.size() == 1) throw support::Unusable(text);
-        answers_[i].error = support::printable(text, 2000);
+        if (asked_.size() == 1) throw cli::Unusable(text);
+        answers_[i].error = cli::printable(text, 2000);
     } catch (const std::exception& e) {
         if (asked_.size() == 1) throw;
-        answers_[i].error = support::printable(k8s_sd::in_words(e), 2000);
+        answers_[i].error = cli::printable(k8s_sd::in_words(e), 2000);
     }
 }
 
@@ -175,11 +175,11 @@ const std::vector<ClusterAnswer>& Questions::ask() {
 }
 
 void Questions::ask(std::size_t begin, std::size_t end) {
-    if (support::Signals::end_is_wanted()) return;
+    if (cli::Signals::end_is_wanted()) return;
     if (has_config_map()) {
         read_config_maps(begin, end);
         // From here to the removal of the files a signal only ends the sessions.
-        signals_.async_wait([](int) {});
+        signals_.wait([](int) {});
     }
     for (std::size_t i = begin; i < end; ++i) {
         if (answers_[i].error.empty()) start(i);
@@ -214,7 +214,7 @@ bool Questions::print_errors() const {
         complete = complete && one.is_answered;
         if (one.error.empty()) continue;
         const std::string cluster =
-            one.cluster.empty() ? "" : support::printable(one.cluster, 200) + ": ";
+            one.cluster.empty() ? "" : cli::printable(one.cluster, 200) + ": ";
         std::cerr << "kubectl-sd: " << cluster << one.error << '\n';
     }
     return complete;

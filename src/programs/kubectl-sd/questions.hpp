@@ -24,7 +24,7 @@ class Questions {
     using OnAnswer = std::function<std::string(ClusterAnswer&, const boost::json::object&)>;
 
     /// \param url  the first one, such as "/api/ui/object?q=web"
-    /// \throws support::UsageError, support::Unusable, k8s_sd::ConfigError
+    /// \throws cli::UsageError, cli::Unusable, k8s_sd::ConfigError
     Questions(const Question&, const std::string& url, OnAnswer);
 
     /// Waits for all answers. With a single cluster a failure may be an exception.
@@ -56,7 +56,7 @@ class Questions {
     const std::string url_;
     const OnAnswer on_answer_;
     boost::asio::io_context io_{1};
-    support::Signals signals_{io_.get_executor()};
+    cli::Signals signals_{io_.get_executor()};
     std::vector<Asked> asked_;
     std::vector<ClusterAnswer> answers_;
     std::size_t running_ = 0;

@@ -18,7 +18,7 @@
 namespace kubectl_sd {
 
 namespace json = boost::json;
-using support::HttpServer;
+using http::HttpServer;
 
 namespace {
 
@@ -75,7 +75,7 @@ void Session::wait(std::chrono::milliseconds pause) {
 
 void Session::on_timer() {
     // A signal reaches one of several programs.
-    if (support::Signals::end_is_wanted()) return end();
+    if (cli::Signals::end_is_wanted()) return end();
     const auto on_answer = [this](const HttpServer::Reply& reply) { on_reply(reply); };
     start_timeout();
     if (!program_) return ask_there(on_answer);
@@ -105,7 +105,7 @@ void Session::on_ready(const HttpServer::Reply& reply) {
     // The texts of servers are in it.
     std::istringstream lines(reply.body ? *reply.body : std::string());
     for (std::string line; std::getline(lines, line);) {
-        text += '\n' + support::printable(line, 2000);
+        text += '\n' + cli::printable(line, 2000);
     }
     fail(std::move(text));
 }
@@ -116,7 +116,7 @@ void Session::on_reply(const HttpServer::Reply& reply) {
     if (reply.status != 200 || !parsed.is_object()) {
         const std::string other =
             from_ + " is no k8s-sd: it answers with status " + std::to_string(reply.status);
-        return fail(support::printable(error_in(parsed).value_or(other), 2000));
+        return fail(cli::printable(error_in(parsed).value_or(other), 2000));
     }
     const json::object& answer = parsed.as_object();
     const json::value* flag = answer.if_contains("complete");
@@ -148,7 +148,7 @@ void Session::ask_there(HttpServer::Respond respond) {
             try {
                 std::rethrow_exception(problem);
             } catch (const std::exception& e) {
-                fail(support::printable(from_ + ": " + k8s_sd::in_words(e), 2000));
+                fail(cli::printable(from_ + ": " + k8s_sd::in_words(e), 2000));
             }
         });
 }

@@ -24,7 +24,7 @@ class Session {
 
     /// \param url  what to ask, such as "/api/ui/object?q=web"
     /// \param on_end  called once: all is answered, or nothing more will be
-    /// \throws support::Unusable, k8s_sd::ConfigError, std::runtime_error
+    /// \throws cli::Unusable, k8s_sd::ConfigError, std::runtime_error
     Session(boost::asio::io_context&, const Question&, std::string url, OnAnswer,
             std::function<void()> on_end);
     Session(const Session&) = delete;
@@ -39,10 +39,10 @@ class Session {
  private:
     void wait(std::chrono::milliseconds pause = std::chrono::milliseconds(20));
     void on_timer();
-    void on_ready(const support::HttpServer::Reply&);
-    void on_reply(const support::HttpServer::Reply&);
-    void ask_program(std::string_view url, const support::HttpServer::Respond&);
-    void ask_there(support::HttpServer::Respond);
+    void on_ready(const http::HttpServer::Reply&);
+    void on_reply(const http::HttpServer::Reply&);
+    void ask_program(std::string_view url, const http::HttpServer::Respond&);
+    void ask_there(http::HttpServer::Respond);
     void start_timeout();
     bool in_time() const { return std::chrono::steady_clock::now() < end_; }
     void fail(std::string text);

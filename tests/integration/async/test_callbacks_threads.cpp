@@ -7,10 +7,10 @@
 #include "support/data_objects.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
+#include "support/server_threads.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <atomic>
 #include <chrono>
@@ -33,19 +33,9 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A context run by three threads, with a simulated server whose pods change all the time.
-struct BusyCluster {
-    BusyCluster() : server(context.get_executor()) {
-        Environment environment;
-        environment.connector = server.connector();
-        environment.logger.level = LogLevel::off;
-        install(context, environment);
+struct BusyCluster : ServerThreads {
+    BusyCluster() : ServerThreads(3, LogLevel::off) {
         server.apply(secret("one", {{"token", "1"}}));
-        for (int i = 0; i < 3; ++i) threads.emplace_back([this] { context.run(); });
-    }
-    ~BusyCluster() {
-        work.reset();
-        server.disconnect_all();
-        context.stop();
     }
     void change(int i) {
         server.apply(
@@ -58,12 +48,6 @@ struct BusyCluster {
         config.api_server.url = server.url();
         return config;
     }
-
-    asio::io_context context;
-    sim::ApiServer server;
-    asio::executor_work_guard<asio::io_context::executor_type> work =
-        asio::make_work_guard(context);
-    std::vector<std::jthread> threads;
 };
 
 /// A handle that its host replaces in every third callback, and only there: calls on a handle being

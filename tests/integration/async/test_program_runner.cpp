@@ -2,6 +2,7 @@
 #include "support/config_fixtures.hpp"
 #include "support/contains.hpp"
 #include "support/scripts.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <sys/wait.h>

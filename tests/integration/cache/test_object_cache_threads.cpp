@@ -4,9 +4,10 @@
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/data_objects.hpp"
+#include "support/server_threads.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 #include <atomic>
@@ -28,50 +29,22 @@ namespace {
 constexpr unsigned objects = 20;
 
 /// A context run by four threads, with a simulated server with Secrets.
-struct Threads {
-    explicit Threads(std::size_t threshold) : server(context.get_executor()) {
-        Environment environment;
-        environment.connector = server.connector();
-        environment.metrics = metrics;
-        environment.logger.level = LogLevel::error;
-        install(context, environment);
+struct Threads : ServerThreads {
+    explicit Threads(std::size_t threshold) : ServerThreads(4) {
         ObjectCacheConfig config;
         config.api_server.url = server.url();
         config.collection_threshold = threshold;
         config.get_timeout = 20s;
         cache.emplace(context.get_executor(), config);
         for (unsigned i = 0; i < objects; ++i) put(i, 0);
-        for (int i = 0; i < 4; ++i) runners.emplace_back([this] { context.run(); });
-    }
-    ~Threads() {
-        cache.reset();
-        work.reset();
-        server.disconnect_all();
-        context.stop();
-        for (std::thread& runner : runners) runner.join();
     }
     static std::string name(unsigned i) { return "s" + std::to_string(i); }
     void put(unsigned i, unsigned version) {
         server.apply(secret(name(i), {{"of", name(i)}, {"version", std::to_string(version)}}));
     }
 
-    asio::io_context context;
-    sim::ApiServer server;
-    std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
-    asio::executor_work_guard<asio::io_context::executor_type> work =
-        asio::make_work_guard(context);
     std::optional<ObjectCache> cache;
-    std::vector<std::thread> runners;
 };
-
-bool wait_until(const std::function<bool()>& done) {
-    const auto end = std::chrono::steady_clock::now() + 30s;
-    while (!done()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
 
 }  // namespace
 

@@ -4,10 +4,11 @@
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
+#include "support/server_threads.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <atomic>
 #include <chrono>
@@ -26,41 +27,6 @@ using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// A context run by four threads, with a simulated server.
-struct Threads {
-    Threads() : server(context.get_executor()) {
-        Environment environment;
-        environment.connector = server.connector();
-        environment.metrics = metrics;
-        environment.logger.level = LogLevel::error;
-        install(context, environment);
-        for (int i = 0; i < 4; ++i) threads.emplace_back([this] { context.run(); });
-    }
-    ~Threads() {
-        work.reset();
-        server.disconnect_all();
-        context.stop();
-        for (std::thread& thread : threads) thread.join();
-    }
-    /// Waits until `done()`; false if that takes unreasonably long.
-    template <class Done>
-    static bool wait_until(Done done) {
-        const auto end = std::chrono::steady_clock::now() + 30s;
-        while (!done()) {
-            if (std::chrono::steady_clock::now() > end) return false;
-            std::this_thread::sleep_for(1ms);
-        }
-        return true;
-    }
-
-    asio::io_context context;
-    sim::ApiServer server;
-    std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
-    asio::executor_work_guard<asio::io_context::executor_type> work =
-        asio::make_work_guard(context);
-    std::vector<std::thread> threads;
-};
 
 /// The state of a host, read by the test's thread while callbacks write it.
 struct SharedHost {
@@ -89,7 +55,7 @@ struct SharedHost {
 }  // namespace
 
 TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that come and go") {
-    Threads t;
+    ServerThreads t(4);
     const std::vector<Role> roles{Role::pod, Role::endpointslice, Role::service, Role::node};
     std::vector<std::shared_ptr<SharedHost>> hosts(8);
     std::vector<std::optional<Discoverer>> discoverers(8);
@@ -134,7 +100,7 @@ TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that co
         create(i);
     }
     t.server.apply(pod({.name = "last"}));
-    CHECK(Threads::wait_until([&] {
+    CHECK(wait_until([&] {
         return hosts[0]->size() == t.server.count("pods") &&
                hosts[4]->size() == t.server.count("pods") &&
                hosts[2]->size() == t.server.count("services");
@@ -144,7 +110,7 @@ TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that co
 
     discoverers.clear();
     // The server may see a connection close before the client has decremented its watcher count.
-    CHECK(Threads::wait_until([&] {
+    CHECK(wait_until([&] {
         std::int64_t left = static_cast<std::int64_t>(t.server.open_connections());
         for (const auto& kind : t.metrics->kinds) {
             left += kind.watchers + kind.objects + kind.synced_watchers;
@@ -154,7 +120,7 @@ TEST_CASE("Discoverer: four threads, a cluster that changes, discoverers that co
 }
 
 TEST_CASE("Discoverer: after cancel has returned at most a call that had begun is running") {
-    Threads t;
+    ServerThreads t(4);
     const auto witness_host = std::make_shared<SharedHost>();
     DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = t.server.url();
@@ -174,13 +140,13 @@ TEST_CASE("Discoverer: after cancel has returned at most a call that had begun i
         }
         t.server.apply(pod({.name = name + "-last"}));
         const std::size_t all = 2 * static_cast<std::size_t>(round + 1);
-        REQUIRE(Threads::wait_until([&] { return witness_host->size() == all; }));
+        REQUIRE(wait_until([&] { return witness_host->size() == all; }));
         CHECK(*calls <= before + 1);
     }
 }
 
 TEST_CASE("Discoverer: cancel, status and signals from several threads at once") {
-    Threads t;
+    ServerThreads t(4);
     t.server.apply(pod({.name = "p"}));
     DiscoveryConfig config{.watch = plain_lists()};
     config.api_server.url = t.server.url();
@@ -200,6 +166,6 @@ TEST_CASE("Discoverer: cancel, status and signals from several threads at once")
                 });
             }
         }
-        CHECK(Threads::wait_until([&] { return ended == 2; }));
+        CHECK(wait_until([&] { return ended == 2; }));
     }
 }

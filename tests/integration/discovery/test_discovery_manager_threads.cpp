@@ -5,6 +5,7 @@
 #include "support/job_host.hpp"
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>
@@ -42,16 +43,6 @@ struct Pool {
         server.disconnect_all();
         pool.stop();
         pool.join();
-    }
-    /// False if that takes unreasonably long.
-    template <class Done>
-    static bool wait_until(Done done) {
-        const auto end = std::chrono::steady_clock::now() + 30s;
-        while (!done()) {
-            if (std::chrono::steady_clock::now() > end) return false;
-            std::this_thread::sleep_for(1ms);
-        }
-        return true;
     }
     DiscoveryConfig config(Role role) const {
         DiscoveryConfig config{.watch = plain_lists()};
@@ -149,14 +140,14 @@ TEST_CASE("DiscoveryManager: four threads, a cluster and a configuration that ch
         const std::lock_guard lock(mutex);
         return ledger.jobs.size() == 1 && ledger.state("last").size() == all;
     };
-    CHECK(Pool::wait_until(converged));
+    CHECK(wait_until(converged));
     CHECK(overlaps == 0);
     {
         const std::lock_guard lock(mutex);
         CHECK(ledger.complaints == "");
     }
     manager.cancel();
-    CHECK(Pool::wait_until([&] { return ended == 1 && p.left() == 0; }));
+    CHECK(wait_until([&] { return ended == 1 && p.left() == 0; }));
 }
 
 TEST_CASE("DiscoveryManager: cancel, and everything else from several threads at once") {
@@ -186,10 +177,10 @@ TEST_CASE("DiscoveryManager: cancel, and everything else from several threads at
         }
         const int before = *calls;
         p.server.apply(pod({.name = "p", .labels = {{"v", std::to_string(round)}}}));
-        CHECK(Pool::wait_until([&] { return ended == 2; }));
+        CHECK(wait_until([&] { return ended == 2; }));
         CHECK(*calls <= before + 1);
     }
-    CHECK(Pool::wait_until([&] { return p.left() == 0; }));
+    CHECK(wait_until([&] { return p.left() == 0; }));
 }
 
 TEST_CASE("DiscoveryManager: jobs that work on their diffs in several threads have one at a time") {
@@ -226,14 +217,14 @@ TEST_CASE("DiscoveryManager: jobs that work on their diffs in several threads ha
         }
     }
     const auto all = static_cast<int>(p.server.count("pods"));
-    CHECK(Pool::wait_until([&] {
+    CHECK(wait_until([&] {
         return std::all_of(work.begin(), work.end(),
                            [&](const Work& job) { return job.targets == all; });
     }));
     CHECK(overlaps == 0);
     manager.cancel();
-    CHECK(Pool::wait_until([&] { return p.left() == 0; }));
-    CHECK(Pool::wait_until([&] {
+    CHECK(wait_until([&] { return p.left() == 0; }));
+    CHECK(wait_until([&] {
         return std::all_of(work.begin(), work.end(),
                            [](const Work& job) { return job.diffs == 0; });
     }));

@@ -5,6 +5,7 @@
 #include "k8s_sd/target_source.hpp"
 #include "support/config_fixtures.hpp"
 #include "support/job_host.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -22,17 +23,6 @@ using namespace k8s_sd::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// False if that takes unreasonably long.
-template <class Done>
-bool wait_until(Done done) {
-    const auto end = std::chrono::steady_clock::now() + 30s;
-    while (!done()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
 
 TargetGroupPtr group(const std::string& source, int value) {
     return TargetGroupMaker().make(source, {},

@@ -2,12 +2,13 @@
 #include "k8s_sd/objects/watcher.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/objects.hpp"
+#include "support/server_threads.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 #include <atomic>
@@ -26,40 +27,13 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A context run by three threads, with a simulated server.
-struct WatchingThreads {
-    WatchingThreads() : server(context.get_executor()) {
-        Environment environment;
-        environment.connector = server.connector();
-        environment.logger.level = LogLevel::error;
-        install(context, environment);
-        for (int i = 0; i < 3; ++i) threads.emplace_back([this] { context.run(); });
-    }
-    ~WatchingThreads() {
-        work.reset();
-        server.disconnect_all();
-        context.stop();
-        for (std::thread& thread : threads) thread.join();
-    }
+struct WatchingThreads : ServerThreads {
+    WatchingThreads() : ServerThreads(3) {}
     WatcherConfig config() const {
         WatcherConfig config;
         config.api_server.url = server.url();
         return config;
     }
-    template <class Done>
-    static bool wait_until(Done done) {
-        const auto end = std::chrono::steady_clock::now() + 30s;
-        while (!done()) {
-            if (std::chrono::steady_clock::now() > end) return false;
-            std::this_thread::sleep_for(1ms);
-        }
-        return true;
-    }
-
-    boost::asio::io_context context;
-    sim::ApiServer server;
-    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work =
-        boost::asio::make_work_guard(context);
-    std::vector<std::thread> threads;
 };
 
 }  // namespace
@@ -95,7 +69,7 @@ TEST_CASE("Watcher: while threads run its context, others read its store and its
         if (i % 30 == 0) t.server.disconnect_all();
     }
     t.server.apply(pod({.name = "last"}));
-    CHECK(WatchingThreads::wait_until([&] { return store.find("default", "last") != nullptr; }));
+    CHECK(wait_until([&] { return store.find("default", "last") != nullptr; }));
     stop = true;
     reader.join();
     CHECK(overlaps == 0);
@@ -122,7 +96,7 @@ TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
                     (void)watcher.status();
                     if (h == 2) watcher.cancel();
                 }
-                if (!WatchingThreads::wait_until([&] { return ended.load(); })) return;
+                if (!wait_until([&] { return ended.load(); })) return;
             }
         });
     }
@@ -136,7 +110,7 @@ TEST_CASE("Watcher: watchers come and go on all threads while objects change") {
     received = 0;
     Watcher<api::Pod> last(t.context.get_executor(), t.config(), [&](const auto&) { ++received; });
     last.async_run([](error_code) {});
-    CHECK(WatchingThreads::wait_until([&] { return received > 0; }));
+    CHECK(wait_until([&] { return received > 0; }));
 }
 
 TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, all at once") {
@@ -181,10 +155,10 @@ TEST_CASE("Watcher: threads read it, cancel reads, ask for its status and wait, 
         if (round % 2 == 0) watcher.cancel();
         reader.join();
     }
-    CHECK(WatchingThreads::wait_until([&] { return waited == 400; }));
+    CHECK(wait_until([&] { return waited == 400; }));
     received = 0;
     Watcher<api::Pod> last(t.context.get_executor(), t.config());
     last.set_status_callback([&](const DiscovererStatus&) { ++received; });
     last.async_run([](error_code) {});
-    CHECK(WatchingThreads::wait_until([&] { return received > 0; }));
+    CHECK(wait_until([&] { return received > 0; }));
 }

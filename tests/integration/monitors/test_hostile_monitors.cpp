@@ -144,7 +144,7 @@ TEST_CASE("Hostile monitors: one that names a thousand Secrets") {
 
 TEST_CASE("Hostile monitors: one namespace cannot take the room of others") {
     Monitors monitors;
-    monitors.config.limits.room.jobs = 10;
+    monitors.config.limits.quota.jobs = 10;
     for (std::size_t i = 0; i < 30; ++i) monitors.service_monitor("a", name_of(i), "http");
     monitors.start();
     CHECK(monitors.source->jobs().size() == 10);
@@ -162,7 +162,7 @@ TEST_CASE("Hostile monitors: one namespace cannot take the room of others") {
     CHECK(count_of(shared, "/c/") == 1);
     CHECK_THAT(monitors.why("a", "m9"), StartsWith("refused") && ContainsSubstring("10 jobs"));
     CHECK_THAT(monitors.source->object(MonitorKind::service_monitor, "a", "m9")->why.remedy,
-               ContainsSubstring("MonitorRoom"));
+               ContainsSubstring("MonitorQuota"));
 
     INFO("the result is that of a fresh start");
     {
@@ -190,7 +190,7 @@ TEST_CASE("Hostile monitors: one namespace cannot take the room of others") {
 
 TEST_CASE("Hostile monitors: jobs that keep their room are never removed") {
     Monitors monitors;
-    monitors.config.limits.room.jobs = 10;
+    monitors.config.limits.quota.jobs = 10;
     const auto with_endpoints = [&](std::string_view ns, std::size_t count) {
         boost::json::array endpoints(count, boost::json::object{{"port", "http"}});
         monitors.apply(
@@ -225,7 +225,7 @@ TEST_CASE("Hostile monitors: jobs that keep their room are never removed") {
 
 TEST_CASE("Hostile monitors: two that change in a full room get their jobs") {
     Monitors monitors;
-    monitors.config.limits.room.jobs = 4;
+    monitors.config.limits.quota.jobs = 4;
     const auto apply = [&](std::string_view name, std::size_t endpoints, std::size_t bytes) {
         boost::json::array list(endpoints, boost::json::object{{"port", "http"}});
         monitors.apply(
@@ -241,7 +241,7 @@ TEST_CASE("Hostile monitors: two that change in a full room get their jobs") {
     // Both have just enough room, before and afterwards, but not in between.
     monitors.source->cancel();
     monitors.settle();
-    monitors.config.limits.room.bytes = monitors.source->status().bytes + 100;
+    monitors.config.limits.quota.bytes = monitors.source->status().bytes + 100;
     monitors.start();
     REQUIRE(monitors.names().size() == 4);
     apply("long", 3, 10);
@@ -337,7 +337,7 @@ TEST_CASE("Hostile monitors: objects of any size do not disturb others") {
     Monitors monitors;
     monitors.config.limits.bytes_per_monitor = 200'000;
     monitors.config.limits.jobs_per_monitor = 100;
-    monitors.config.limits.room.bytes = 300'000;
+    monitors.config.limits.quota.bytes = 300'000;
     monitors.service_monitor("a", "modest", "http");
     const auto with_endpoints = [&](std::string_view name, std::size_t count, std::size_t labels) {
         boost::json::array list;

@@ -5,6 +5,7 @@
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/strict_scraper.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/packaged_task.hpp>
@@ -122,17 +123,6 @@ struct ThreadedHost {
     std::map<std::string, std::shared_ptr<PoolOnStrand>> jobs;  // accessed on the strand only
     std::optional<DiscoveryManager> manager;                    // accessed on the strand only
 };
-
-/// False if that takes unreasonably long.
-template <class Done>
-bool wait_until(Done done) {
-    const auto end = std::chrono::steady_clock::now() + 30s;
-    while (!done()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Replicas with one share of the objects each, on servers that support, do not support or refuse
 // shardSelector: their requests, and that each has exactly its own objects.
 
-#include "k8s_sd/object_share.hpp"
+#include "k8s_sd/selector.hpp"
 #include "support/contains.hpp"
 #include "support/host.hpp"
 #include "support/job_host.hpp"

@@ -3,10 +3,11 @@
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/sim/api_server.hpp"
 #include "support/objects.hpp"
+#include "support/server_threads.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <memory>
@@ -14,7 +15,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace k8s_sd;
@@ -52,29 +52,12 @@ struct SharingJob {
     Discoverer discoverer;
 };
 
-template <class Done>
-bool wait_until(Done done) {
-    const auto end = std::chrono::steady_clock::now() + 30s;
-    while (!done()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
-
 }  // namespace
 
 TEST_CASE("Shared watches: jobs come and go on several threads while pods change") {
-    asio::io_context context;
-    sim::ApiServer server(context.get_executor());
-    Environment environment;
-    environment.connector = server.connector();
-    environment.metrics = std::make_shared<Metrics>();
-    environment.logger.level = LogLevel::error;
-    install(context, environment);
-    auto work = asio::make_work_guard(context);
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) threads.emplace_back([&] { context.run(); });
+    ServerThreads threads(4);
+    asio::io_context& context = threads.context;
+    sim::ApiServer& server = threads.server;
 
     const std::vector<std::string> selectors = {"", "app=x", "app!=x", "app in (x,y)", "!app"};
     const auto config = [&](unsigned draw) {
@@ -120,8 +103,5 @@ TEST_CASE("Shared watches: jobs come and go on several threads while pods change
     }
     jobs.clear();
     CHECK(wait_until([&] { return server.open_connections() == 0; }));
-    CHECK(environment.metrics->of(Kind::pod).objects == 0);
-    work.reset();
-    context.stop();
-    for (std::thread& thread : threads) thread.join();
+    CHECK(threads.metrics->of(Kind::pod).objects == 0);
 }

@@ -6,6 +6,7 @@
 #include "support/objects.hpp"
 #include "support/plain_lists.hpp"
 #include "support/scripts.hpp"
+#include "support/wait_until.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/io_context.hpp>

@@ -49,15 +49,16 @@ def library_tables(root):
     for name, per_kind, member, help_text in FIELD.findall(text):
         row = (name, types[member], "resource" if per_kind else "", joined(help_text))
         (kinds if per_kind else context).append(row)
+    watches, servers = [], []
     for name, kind, help_text in CONSTANT.findall(text):
-        context.append((name, kind, "le", joined(help_text)))
-    watches = []
-    for name, kind, help_text in CONSTANT.findall(read(root, "include/k8s_sd/watch_metrics.hpp")):
-        labels = ", ".join(filter(None, ["server, resource, namespace",
-                                         WATCH_LABELS.get(name, "")]))
-        watches.append((name, kind, labels, joined(help_text)))
-    servers = [(name, kind, "cluster, server", joined(help_text)) for name, kind, help_text
-               in CONSTANT.findall(read(root, "include/k8s_sd/server_health.hpp"))]
+        if name.startswith("k8s_sd_watch_"):
+            labels = ", ".join(filter(None, ["server, resource, namespace",
+                                             WATCH_LABELS.get(name, "")]))
+            watches.append((name, kind, labels, joined(help_text)))
+        elif name.startswith("k8s_sd_server_"):
+            servers.append((name, kind, "cluster, server", joined(help_text)))
+        else:
+            context.append((name, kind, "le", joined(help_text)))
     return {"of each kind": kinds, "of the context": context, "of each server": servers,
             "of each watch": watches}
 

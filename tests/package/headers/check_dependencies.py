@@ -28,7 +28,7 @@ PURE = """
     discovery/due_queue discovery/filter_index discovery/pending_changes
     fleet/fleet_place fleet/fleet_view fleet/group_share fleet/leases fleet/view_machine
     groups/dependency_graph groups/full_diff
-    monitors/generation monitors/room monitors/versions
+    monitors/generation monitors/quota monitors/versions
     scrape/equal_targets scrape/target_builder scrape/target_url
     relabel/pattern relabel/go_regex relabel/label_name relabel/case_map
     sharing/matching_views sharing/watch_plan

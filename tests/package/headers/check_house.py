@@ -7,6 +7,7 @@
 3. Every .ipp is in the list of its layer, detail/<layer>/<layer>.ipp, once. Every list is in
    src.hpp (or scrape/src.hpp), and in one translation unit of src/lib/ once.
 4. Names of .ipp files do not leak: no using-directive outside of a function.
+5. A class of the layers in `SMALL_CLASSES` has at most `MAX_MEMBERS` data members of its own.
 
 usage: check_house.py PROJECT_DIRECTORY [--draw]    --draw: print the includes of each layer
 """
@@ -28,8 +29,15 @@ SCRAPING = ("relabel", "scrape", "monitors")
 # Folders below src/ and their namespaces. The files of lib/ only include lists of bodies.
 SOURCES = {"lib": None, "c": "k8s_sd_c", "json": "k8s_sd_json",
            "sim": "k8s_sd::inline v0::sim",
-           "programs/http": "support", "programs/cli": "support", "programs/discover": "discover",
+           "programs/http": "http", "programs/cli": "cli", "programs/discover": "discover",
            "programs/k8s-sd": "k8s_sd_program", "programs/kubectl-sd": "kubectl_sd"}
+# The layers with a limit on the data members of a class.
+SMALL_CLASSES = {"watch"}
+MAX_MEMBERS = 15
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:K8S_SD_EXPORT\s+)?([\w:]+)[^;{}()=]*\{")
+NO_MEMBER = re.compile(r"(?:using|typedef|friend|static|template|enum|class|struct|union|"
+                       r"virtual|explicit)\b|.*\boperator\b", re.DOTALL)
 # A forward declaration of the library's own classes.
 FORWARD = {"k8s_sd::inline v0", "k8s_sd::inline v0::detail"}
 
@@ -188,8 +196,66 @@ def list_problems(house):
         yield f"{other}: files of src/lib/ include only lists of bodies"
 
 
+def block_end(code, begin):
+    """The position behind the brace that closes the block."""
+    depth = 1
+    for place in re.finditer(r"[{}]", code[begin:]):
+        depth += 1 if place[0] == "{" else -1
+        if depth == 0:
+            return begin + place.end()
+    return len(code)
+
+
+def statements_of(block):
+    """The statements of a block, each with \"{}\" in place of an inner block."""
+    statement, place = "", 0
+    while place < len(block):
+        character = block[place]
+        place += 1
+        if character == "{":
+            place = block_end(block, place)
+            statement += "{}"
+            # A body of a function, not an initializer, needs no semicolon.
+            if re.match(r"\s*;", block[place:]) or re.match(r"\s*,", block[place:]):
+                continue
+        elif character != ";":
+            statement += character
+            continue
+        yield re.sub(r"\b(?:public|protected|private)\s*:", "", statement).strip()
+        statement = ""
+    yield statement.strip()
+
+
+def without_template_arguments(text):
+    while (shorter := re.sub(r"<[^<>]*>", "", text)) != text:
+        text = shorter
+    return text
+
+
+def members_of(block):
+    """The number of data members that the block of a class declares."""
+    count = 0
+    for statement in statements_of(block):
+        declaration = without_template_arguments(re.split(r"=|\{\}", statement)[0]).strip()
+        if " " in declaration and "(" not in declaration and not NO_MEMBER.match(declaration):
+            count += 1 + declaration.count(",")
+    return count
+
+
+def member_problems(house):
+    for file in house.library_files():
+        if house.layer_of(file) not in SMALL_CLASSES:
+            continue
+        code = COMMENT.sub("", house.texts[file])
+        for found in CLASS.finditer(code):
+            count = members_of(code[found.end():block_end(code, found.end()) - 1])
+            if count > MAX_MEMBERS:
+                yield (f"{file}: {found[1]} has {count} data members, more than {MAX_MEMBERS}: "
+                       "group them")
+
+
 CHECKS = (table_problems, permission_problems, namespace_problems, source_problems,
-          layer_problems, circle_problems, body_problems, list_problems)
+          layer_problems, circle_problems, body_problems, list_problems, member_problems)
 
 
 def draw(house):

@@ -85,8 +85,8 @@ class HouseTest(unittest.TestCase):
     def test_a_source_in_the_namespace_of_another_folder_is_found(self):
         file = "programs/discover/session.cpp"
         self.house.sources[file] = self.house.sources[file].replace(
-            "namespace discover {", "namespace support {")
-        self.expect(f"src/{file}: belongs to discover, not to support")
+            "namespace discover {", "namespace cli {")
+        self.expect(f"src/{file}: belongs to discover, not to cli")
 
     def test_a_source_without_a_namespace_is_found(self):
         self.house.sources["sim/time/new.cpp"] = "int f() { return 1; }\n"
@@ -149,6 +149,34 @@ class HouseTest(unittest.TestCase):
     def test_a_using_directive_is_found(self):
         self.house.texts["k8s_sd/detail/base/error.ipp"] += "using namespace detail;\n"
         self.expect("a using-directive outside of a function")
+
+    def test_a_class_of_the_watch_layer_with_too_many_members_is_found(self):
+        file = "k8s_sd/detail/watch/outcome.hpp"
+        self.change(file, "    bool packed = false;", "    bool packed = false;\n    int a, b, c;")
+        self.expect(f"{file}: ExchangeResponse has 16 data members, more than 15: group them")
+
+    def test_only_data_members_are_counted(self):
+        block = """
+         public:
+            using Name = int;
+            explicit Other(int a) : a_(a), b_{a} {}
+            static constexpr int limit = 3;
+            void call() const { if (a_) b_ = {}; }
+            template <class T>
+            T get() const;
+            struct Inner {
+                int x;
+            };
+            friend class Third;
+            bool operator==(const Other&) const = default;
+
+         private:
+            const int a_ = 1;
+            std::function<void(int, int)> b_{};
+            std::map<int, std::set<int>> c_;
+            Inner d_, e_;
+        """
+        self.assertEqual(check_house.members_of(block), 5)
 
 
 class ChainTest(unittest.TestCase):

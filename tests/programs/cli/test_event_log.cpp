@@ -5,13 +5,13 @@
 #include <random>
 #include <string>
 
-using support::LogFormat;
+using cli::LogFormat;
 
 namespace {
 
 constexpr auto noon = "2026-01-02T12:00:00.000Z";
 
-support::LogEvent job_event(std::string_view text) {
+cli::LogEvent job_event(std::string_view text) {
     return {k8s_sd::LogLevel::info, "k8s-sd", text, {{"job", "a b"}, {"targets", 3}}};
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("log_lines: any bytes are one line, and valid JSON") {
     for (int round = 0; round < 1000; ++round) {
         std::string text;
         for (auto i = random() % 12; i > 0; --i) text += static_cast<char>(random() % 256);
-        const support::LogEvent event{k8s_sd::LogLevel::info, "p", text, {{"job", text}}};
+        const cli::LogEvent event{k8s_sd::LogLevel::info, "p", text, {{"job", text}}};
         const std::string as_json = log_lines(LogFormat::json, noon, event);
         CHECK(as_json.find('\n') == as_json.size() - 1);
         CHECK(boost::json::parse(as_json).as_object().size() == 5);

@@ -9,7 +9,7 @@ namespace {
 
 std::string json(std::string_view text) {
     std::string out;
-    support::append_json(out, text);
+    cli::append_json(out, text);
     return out;
 }
 

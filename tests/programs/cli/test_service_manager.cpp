@@ -43,7 +43,7 @@ TEST_CASE("ServiceManager: the messages of a life, to a path and to an abstract 
     for (const std::string& name : {"/tmp/" + unique_name(), "@" + unique_name()}) {
         FakeManager manager(name);
         asio::io_context io;
-        support::ServiceManager service(io.get_executor(), {.socket = name});
+        cli::ServiceManager service(io.get_executor(), {.socket = name});
         service.ready("serves 2 jobs\nand more");
         CHECK(manager.next() == "READY=1\nSTATUS=serves 2 jobs");
         service.reloading();
@@ -60,8 +60,8 @@ TEST_CASE("ServiceManager: the watchdog is fed from ready() to stopping()") {
     const std::string name = "@" + unique_name();
     FakeManager manager(name);
     asio::io_context io;
-    support::ServiceManager service(io.get_executor(),
-                                    {.socket = name, .watchdog = std::chrono::milliseconds(2)});
+    cli::ServiceManager service(io.get_executor(),
+                                {.socket = name, .watchdog = std::chrono::milliseconds(2)});
     io.run();
     CHECK(manager.is_empty());
     service.ready("serves");
@@ -85,7 +85,7 @@ TEST_CASE("ServiceManager: without a manager, or with one that is gone, nothing 
     asio::io_context io;
     for (const std::string& name : {std::string(), "/nonexistent/" + unique_name(),
                                     "@" + unique_name(), "/" + std::string(200, 'x')}) {
-        support::ServiceManager service(io.get_executor(), {.socket = name});
+        cli::ServiceManager service(io.get_executor(), {.socket = name});
         service.ready("serves");
         service.reloading();
         service.stopping();

@@ -5,10 +5,10 @@
 #include <regex>
 #include <string>
 
-using support::columns;
-using support::printable;
-using support::StyledLine;
-using support::Tone;
+using cli::columns;
+using cli::printable;
+using cli::StyledLine;
+using cli::Tone;
 
 namespace {
 

@@ -20,9 +20,9 @@ namespace http_loopback {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using support::HttpLimits;
-using support::HttpServer;
-using support::text_reply;
+using http::HttpLimits;
+using http::HttpServer;
+using http::text_reply;
 
 inline const tcp::endpoint any_port(asio::ip::address_v4::loopback(), 0);
 

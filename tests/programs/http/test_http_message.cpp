@@ -4,11 +4,11 @@
 #include <chrono>
 #include <string>
 
-using support::accepts_coding;
-using support::matches_tag;
-using support::parse_query;
-using support::percent_decoded;
-using support::Query;
+using http::accepts_coding;
+using http::matches_tag;
+using http::parse_query;
+using http::percent_decoded;
+using http::Query;
 
 TEST_CASE("percent_decoded: once, and only what is a byte") {
     CHECK(percent_decoded("serviceMonitor%2Fns%2fx%2F0") == "serviceMonitor/ns/x/0");
@@ -43,12 +43,12 @@ TEST_CASE("matches_tag: weak tags and lists match, too") {
 
 TEST_CASE("preferred_wait: is found among other preferences, and is a whole number of seconds") {
     using std::chrono::seconds;
-    CHECK(support::preferred_wait("wait=10") == seconds(10));
-    CHECK(support::preferred_wait("respond-async, Wait = 7 ; x=y") == seconds(7));
-    CHECK(support::preferred_wait("wait=4294967295") == seconds(4'294'967'295));
+    CHECK(http::preferred_wait("wait=10") == seconds(10));
+    CHECK(http::preferred_wait("respond-async, Wait = 7 ; x=y") == seconds(7));
+    CHECK(http::preferred_wait("wait=4294967295") == seconds(4'294'967'295));
     for (const char* none : {"", "respond-async", "wait", "wait=", "wait=-1", "wait=1.5",
                              "wait=4294967296", "wait=10s", "await=3", ",;,=,"}) {
         INFO(none);
-        CHECK_FALSE(support::preferred_wait(none));
+        CHECK_FALSE(http::preferred_wait(none));
     }
 }

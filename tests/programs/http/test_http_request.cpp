@@ -14,7 +14,7 @@
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRequestReader;
+using http::HttpRequestReader;
 using Progress = HttpRequestReader::Progress;
 
 constexpr std::size_t head_bytes = 1000;

@@ -344,7 +344,7 @@ TEST_CASE("HttpServer: it is known that a client is gone before its answer") {
 }
 
 TEST_CASE("HttpRoutes: paths are matched as they were sent and decoded once") {
-    support::HttpRoutes routes;
+    http::HttpRoutes routes;
     routes.get("/sd/{job}", [](const auto& asked) { return text_reply(200, asked.names[0]); });
     routes.get("/sd/{job}/targets", [](const auto& asked) {
         return text_reply(200, asked.names[0] + " targets " + asked.query.at(0).second);

@@ -37,7 +37,7 @@ class Certificate {
     Certificate(const Certificate&) = delete;
     Certificate& operator=(const Certificate&) = delete;
 
-    support::TlsFiles files() const {
+    http::TlsFiles files() const {
         return {(folder_ / "tls.crt").string(), (folder_ / "tls.key").string(), {}};
     }
     void renew() const {
@@ -76,7 +76,7 @@ class TlsRunning {
 
  private:
     Certificate certificate_;
-    support::RenewedTls tls_{certificate_.files()};
+    http::RenewedTls tls_{certificate_.files()};
     Running server_;
 };
 
@@ -219,7 +219,7 @@ TEST_CASE("HttpServer: stop() ends connections of TLS, and handshakes") {
 
 TEST_CASE("RenewedTls: a renewed certificate is taken once, together with its key") {
     const Certificate certificate;
-    support::RenewedTls tls(certificate.files());
+    http::RenewedTls tls(certificate.files());
     const SSL_CTX* first = tls.context();
     CHECK(tls.refresh().empty());
     certificate.renew();
@@ -232,7 +232,7 @@ TEST_CASE("RenewedTls: a renewed certificate is taken once, together with its ke
 TEST_CASE(
     "RenewedTls: the expiry of a certificate is reported before it, by its time, and after it") {
     const Certificate certificate;
-    const support::RenewedTls tls(certificate.files());
+    const http::RenewedTls tls(certificate.files());
     constexpr std::int64_t day = 86'400;
     const std::int64_t end = tls.valid_until();
     const auto note = [&](std::int64_t now) {
@@ -244,10 +244,10 @@ TEST_CASE(
     CHECK(tls.notes(end - day).empty());
     CHECK(tls.notes(end - day / 4).empty());
     CHECK(note(end - day / 4 + 1) ==
-          name + " expires at " + support::http_date(end) + ", then clients refuse it");
+          name + " expires at " + http::http_date(end) + ", then clients refuse it");
     CHECK(note(end).starts_with(name + " expires at "));
     CHECK(note(end + 1) ==
-          name + " has expired at " + support::http_date(end) + ": clients refuse it");
+          name + " has expired at " + http::http_date(end) + ": clients refuse it");
     CHECK(note(end - day - 1).starts_with(name + " is not valid before "));
 }
 
@@ -260,32 +260,32 @@ TEST_CASE("RenewedTls: the shortest of a chain counts, and the longest of those 
         all << std::ifstream(path).rdbuf();
         return all.str();
     };
-    support::TlsFiles files = longer.files();
+    http::TlsFiles files = longer.files();
     std::ofstream(files.cert, std::ios::app) << text(certificate.files().cert);
-    const std::int64_t end = support::RenewedTls(certificate.files()).valid_until();
-    CHECK(support::RenewedTls(files).notes(end + 1).size() == 1);
+    const std::int64_t end = http::RenewedTls(certificate.files()).valid_until();
+    CHECK(http::RenewedTls(files).notes(end + 1).size() == 1);
     files = longer.files();
     longer.renew();
     files.client_ca = certificate.files().cert;
-    const auto notes = support::RenewedTls(files).notes(end + 1);
+    const auto notes = http::RenewedTls(files).notes(end + 1);
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].ends_with(": no certificate of a client is accepted"));
     std::ofstream(files.client_ca, std::ios::app) << text(files.cert);
-    CHECK(support::RenewedTls(files).notes(end + 1).empty());
+    CHECK(http::RenewedTls(files).notes(end + 1).empty());
     // 7 days, because a quarter would be more.
-    CHECK(support::RenewedTls(files).notes(end + 92 * day - 1).empty());
-    CHECK(support::RenewedTls(files).notes(end + 93 * day).size() == 2);
+    CHECK(http::RenewedTls(files).notes(end + 92 * day - 1).empty());
+    CHECK(http::RenewedTls(files).notes(end + 93 * day).size() == 2);
 }
 
 TEST_CASE("RenewedTls: a broken certificate among those of clients' CAs is skipped and reported") {
     const Certificate certificate;
     const std::string broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-    support::TlsFiles files = certificate.files();
+    http::TlsFiles files = certificate.files();
     std::ostringstream good;
     good << std::ifstream(files.cert).rdbuf();
     files.client_ca = files.cert + ".ca";
     std::ofstream(files.client_ca) << "\xEF\xBB\xBF# comment\n" << broken << good.str() << broken;
-    support::RenewedTls tls(files);
+    http::RenewedTls tls(files);
     const std::int64_t now = tls.valid_until() - 86'400;
     const auto notes = tls.notes(now);
     REQUIRE(notes.size() == 1);
@@ -302,8 +302,8 @@ TEST_CASE("RenewedTls: a broken certificate among those of clients' CAs is skipp
 TEST_CASE("RenewedTls: an unusable file is reported once for each content, and changes nothing") {
     const Certificate certificate;
     const Certificate other;
-    const support::TlsFiles files = certificate.files();
-    support::RenewedTls tls(files);
+    const http::TlsFiles files = certificate.files();
+    http::RenewedTls tls(files);
     const SSL_CTX* first = tls.context();
     const auto problem = [&](const std::string& words) {
         const std::string received = tls.refresh();

@@ -28,13 +28,13 @@ struct Answered {
     unsigned status = 0;
     std::string body{};
     std::string tag{};  ///< ETag
-    std::shared_ptr<support::HttpServer::Stream> stream{};
+    std::shared_ptr<http::HttpServer::Stream> stream{};
 };
 
 /// Requests routes without a network. \param on_answer  is called once, now or later
-inline void ask(const support::HttpRoutes& routes, const Ask& what,
+inline void ask(const http::HttpRoutes& routes, const Ask& what,
                 std::function<void(const Answered&)> on_answer) {
-    using support::HttpServer;
+    using http::HttpServer;
     const std::string_view url = what.url;
     const auto end = url.find('?');
     const bool has_query = end != std::string_view::npos;

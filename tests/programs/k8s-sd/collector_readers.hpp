@@ -33,7 +33,7 @@ class CollectorReaders {
     }
 
     CollectorReaders(k8s_sd::test::Random& random, k8s_sd::test::Simulation& sim,
-                     const support::HttpRoutes& routes, const TargetAllocator& allocator,
+                     const http::HttpRoutes& routes, const TargetAllocator& allocator,
                      std::function<void(const std::string&)> complain)
         : random_(random),
           sim_(sim),
@@ -193,7 +193,7 @@ class CollectorReaders {
 
     k8s_sd::test::Random& random_;
     k8s_sd::test::Simulation& sim_;
-    const support::HttpRoutes& routes_;
+    const http::HttpRoutes& routes_;
     const TargetAllocator& allocator_;
     const std::function<void(const std::string&)> complain_;
     std::map<std::string, Reader> readers_;

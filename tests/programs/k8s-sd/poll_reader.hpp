@@ -29,7 +29,7 @@ class PollReader {
         unsigned wait = 0;             ///< of the long poll, in seconds; 0: held
         std::uint64_t connection = 0;  ///< of a held request
     };
-    PollReader(const support::HttpRoutes& routes, Options options,
+    PollReader(const http::HttpRoutes& routes, Options options,
                std::function<void(const ListModel&)> on_list,
                std::function<void(const std::string&)> complain)
         : routes_(routes),
@@ -69,7 +69,7 @@ class PollReader {
         }
     }
 
-    const support::HttpRoutes& routes_;
+    const http::HttpRoutes& routes_;
     const Options options_;
     const std::function<void(const ListModel&)> on_list_;
     const std::function<void(const std::string&)> complain_;

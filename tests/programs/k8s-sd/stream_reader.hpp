@@ -24,7 +24,7 @@ class StreamReader {
     };
     /// \param on_list  called for each list, including repeated ones
     /// \param complain  receives inconsistencies
-    StreamReader(const support::HttpRoutes& routes, Options options,
+    StreamReader(const http::HttpRoutes& routes, Options options,
                  std::function<void(const ListModel&)> on_list,
                  std::function<void(const std::string&)> complain)
         : routes_(routes),
@@ -144,12 +144,12 @@ class StreamReader {
         on_list_(list_);
     }
 
-    const support::HttpRoutes& routes_;
+    const http::HttpRoutes& routes_;
     const Options options_;
     const std::function<void(const ListModel&)> on_list_;
     const std::function<void(const std::string&)> complain_;
     std::shared_ptr<int> alive_ = std::make_shared<int>(0);
-    std::shared_ptr<support::HttpServer::Stream> stream_;
+    std::shared_ptr<http::HttpServer::Stream> stream_;
     bool waits_ = false;
     bool ended_ = false;
     bool received_end_ = false;

@@ -15,8 +15,8 @@
 namespace {
 
 using boost::beast::http::field;
-using k8s_sd_program::Access;
 using k8s_sd_program::AccessOptions;
+using k8s_sd_program::AccessPolicy;
 using k8s_sd_program::PathClass;
 
 /// A temporary file with secrets.
@@ -49,12 +49,12 @@ struct Asking {
     bool verified = false;
 };
 
-unsigned status_of(const Access& access, const Asking& asking) {
+unsigned status_of(const AccessPolicy& access, const Asking& asking) {
     boost::beast::http::fields headers;
     if (!asking.host.empty()) headers.set(field::host, asking.host);
     if (!asking.origin.empty()) headers.set(field::origin, asking.origin);
     if (!asking.authorization.empty()) headers.set(field::authorization, asking.authorization);
-    support::HttpServer::Client client;
+    http::HttpServer::Client client;
     client.verified = asking.verified;
     const auto refusal = access.refusal({asking.method, asking.path, {}, {}, client, headers});
     return refusal ? refusal->status : 200;
@@ -62,7 +62,7 @@ unsigned status_of(const Access& access, const Asking& asking) {
 
 }  // namespace
 
-TEST_CASE("Access: each path is of a class, and what is not known is of the page's") {
+TEST_CASE("AccessPolicy: each path is of a class, and what is not known is of the page's") {
     const std::pair<std::string_view, PathClass> table[] = {
         {"/livez", PathClass::probe},
         {"/-/ready", PathClass::probe},
@@ -89,17 +89,18 @@ TEST_CASE("Access: each path is of a class, and what is not known is of the page
     }
 }
 
-TEST_CASE("Access: without options everybody may have everything") {
-    const Access access({}, false);
+TEST_CASE("AccessPolicy: without options everybody may have everything") {
+    const AccessPolicy access({}, false);
     for (const char* path : {"/livez", "/metrics", "/sd/pods", "/", "/-/reload"}) {
         CHECK(status_of(access, {.path = path, .host = "a.example"}) == 200);
         CHECK(status_of(access, {.path = path, .host = ""}) == 200);
     }
 }
 
-TEST_CASE("Access: lists, the page and control want the token of lists, probes and metrics none") {
+TEST_CASE(
+    "AccessPolicy: lists, the page and control want the token of lists, probes and metrics none") {
     const SecretFile file("s3cret\n");
-    const Access access({.list_token_file = file.path()}, false);
+    const AccessPolicy access({.list_token_file = file.path()}, false);
     for (const char* path : {"/sd/pods", "/", "/api/v1/targets", "/-/reload"}) {
         CHECK(status_of(access, {.path = path}) == 401);
         CHECK(status_of(access, {.path = path, .authorization = "Bearer s3cret"}) == 200);
@@ -109,16 +110,16 @@ TEST_CASE("Access: lists, the page and control want the token of lists, probes a
     }
 }
 
-TEST_CASE("Access: each class may have a token of its own, which opens nothing else") {
+TEST_CASE("AccessPolicy: each class may have a token of its own, which opens nothing else") {
     const SecretFile lists("lists");
     const SecretFile page("page");
     const SecretFile control("control");
     const SecretFile metrics("metrics");
-    const Access access({.list_token_file = lists.path(),
-                         .page_token_file = page.path(),
-                         .control_token_file = control.path(),
-                         .metrics_token_file = metrics.path()},
-                        false);
+    const AccessPolicy access({.list_token_file = lists.path(),
+                               .page_token_file = page.path(),
+                               .control_token_file = control.path(),
+                               .metrics_token_file = metrics.path()},
+                              false);
     const std::pair<const char*, std::string> table[] = {
         {"/sd/a", "lists"}, {"/", "page"}, {"/-/reload", "control"}, {"/metrics", "metrics"}};
     for (const auto& [path, own] : table) {
@@ -129,9 +130,9 @@ TEST_CASE("Access: each class may have a token of its own, which opens nothing e
     }
 }
 
-TEST_CASE("Access: a token is one line of the file, and nothing like it is") {
+TEST_CASE("AccessPolicy: a token is one line of the file, and nothing like it is") {
     const SecretFile file("  new one \r\n\nold\n");
-    const Access access({.list_token_file = file.path()}, false);
+    const AccessPolicy access({.list_token_file = file.path()}, false);
     const auto with = [&](const std::string& authorization) {
         return status_of(access, {.authorization = authorization});
     };
@@ -151,12 +152,12 @@ TEST_CASE("Access: a token is one line of the file, and nothing like it is") {
     }
 }
 
-TEST_CASE("Access: a browser is asked for a password where the page is, agents for a token") {
+TEST_CASE("AccessPolicy: a browser is asked for a password where the page is, agents for a token") {
     const SecretFile file("token");
-    const Access access({.list_token_file = file.path()}, false);
+    const AccessPolicy access({.list_token_file = file.path()}, false);
     const auto challenge = [&](std::string_view path) {
         const boost::beast::http::fields headers;
-        const support::HttpServer::Client client;
+        const http::HttpServer::Client client;
         return access.refusal({"GET", path, {}, {}, client, headers})->headers.back();
     };
     CHECK(challenge("/") == std::pair{field::www_authenticate,
@@ -165,9 +166,9 @@ TEST_CASE("Access: a browser is asked for a password where the page is, agents f
           std::pair{field::www_authenticate, std::string(R"(Bearer realm="k8s-sd")")});
 }
 
-TEST_CASE("Access: a renewed token counts, and a file without one changes nothing") {
+TEST_CASE("AccessPolicy: a renewed token counts, and a file without one changes nothing") {
     const SecretFile file("first");
-    Access access({.list_token_file = file.path()}, false);
+    AccessPolicy access({.list_token_file = file.path()}, false);
     const auto accepted = [&](const std::string& token) {
         return status_of(access, {.authorization = "Bearer " + token}) == 200;
     };
@@ -193,15 +194,15 @@ TEST_CASE("Access: a renewed token counts, and a file without one changes nothin
     CHECK(accepted("third"));
 }
 
-TEST_CASE("Access: a file that has no token from the start opens nothing to everybody") {
+TEST_CASE("AccessPolicy: a file that has no token from the start opens nothing to everybody") {
     const SecretFile file("");
-    CHECK_THROWS_AS(Access({.page_token_file = file.path()}, false), std::runtime_error);
-    CHECK_THROWS_AS(Access({.page_token_file = "/dev/zero"}, false), std::runtime_error);
-    CHECK_THROWS_AS(Access({.page_token_file = "/"}, false), std::runtime_error);
+    CHECK_THROWS_AS(AccessPolicy({.page_token_file = file.path()}, false), std::runtime_error);
+    CHECK_THROWS_AS(AccessPolicy({.page_token_file = "/dev/zero"}, false), std::runtime_error);
+    CHECK_THROWS_AS(AccessPolicy({.page_token_file = "/"}, false), std::runtime_error);
 }
 
-TEST_CASE("Access: on localhost names of other hosts are refused, except to probes") {
-    const Access access({.hosts = {"sd.example"}}, true);
+TEST_CASE("AccessPolicy: on localhost names of other hosts are refused, except to probes") {
+    const AccessPolicy access({.hosts = {"sd.example"}}, true);
     for (const char* host : {"localhost", "LocalHost:8080", "127.0.0.1:1", "[::1]:8080", "[::1]",
                              "10.0.0.1", "SD.example:80", ""}) {
         INFO(host);
@@ -218,8 +219,8 @@ TEST_CASE("Access: on localhost names of other hosts are refused, except to prob
     }
 }
 
-TEST_CASE("Access: a page of another server may not change anything") {
-    const Access access({}, false);
+TEST_CASE("AccessPolicy: a page of another server may not change anything") {
+    const AccessPolicy access({}, false);
     const auto with = [&](const std::string& origin, std::string_view method = "POST") {
         return status_of(
             access,
@@ -236,9 +237,9 @@ TEST_CASE("Access: a page of another server may not change anything") {
     }
 }
 
-TEST_CASE("Access: where a certificate is required, only probes get through without one") {
+TEST_CASE("AccessPolicy: where a certificate is required, only probes get through without one") {
     const SecretFile file("token");
-    const Access access({.list_token_file = file.path(), .require_client_cert = true}, false);
+    const AccessPolicy access({.list_token_file = file.path(), .require_client_cert = true}, false);
     CHECK(status_of(access, {.authorization = "Bearer token"}) == 403);
     CHECK(status_of(access, {.authorization = "Bearer token", .verified = true}) == 200);
     CHECK(status_of(access, {.verified = true}) == 401);

@@ -21,7 +21,7 @@ struct Checked {
     std::string path() const { return directory.path("p.yml"); }
 
     k8s_sd::test::TemporaryDirectory directory;
-    support::ExitStatus status{};
+    cli::ExitStatus status{};
     std::string out, errors;
 };
 
@@ -34,7 +34,7 @@ TEST_CASE("check_config: names the jobs of a good file and what is left to their
         "  relabel_configs: [{action: keep, source_labels: [a], regex: b}]\n"
         "- job_name: fixed\n  static_configs: [{targets: ['10.0.0.1:80']}]\n"
         "  honor_labels: true\n");
-    CHECK(good.status == support::exit_fine);
+    CHECK(good.status == cli::exit_fine);
     CHECK(good.errors.empty());
     CHECK(good.out == "job pods: pods in namespace shop; 1 rule\n"
                       "job fixed: targets of the configuration; 0 rules\n"
@@ -49,7 +49,7 @@ TEST_CASE("check_config: reports every mistake with its file, line and key") {
         "- job_name: b\n  scrape_intervall: 5s\n"
         "- job_name: c\n  kubernetes_sd_configs: [{role: pod, namespaces: {names: [Shop_1]}}]\n"
         "- {}\n");
-    CHECK(bad.status == support::exit_unusable);
+    CHECK(bad.status == cli::exit_unusable);
     CHECK(bad.errors.find(bad.path() + ":5: scrape_configs[1].scrape_intervall: ") == 0);
     CHECK(bad.errors.find(bad.path() + ":7: scrape_configs[2].kubernetes_sd_configs[0]") !=
           bad.errors.npos);
@@ -63,11 +63,11 @@ TEST_CASE("check_config: a file that lists no jobs, or is none, is a mistake") {
     for (const char* text : {"", "# nothing\n", "scrape_configs:\n", "global: 1\n", "a: [b\n"}) {
         CAPTURE(text);
         const Checked bad(text);
-        CHECK(bad.status == support::exit_unusable);
+        CHECK(bad.status == cli::exit_unusable);
         CHECK(bad.errors.find(bad.path()) == 0);
         CHECK(bad.out.find("0 usable jobs, 1 mistake\n") != bad.out.npos);
     }
-    CHECK(Checked("scrape_configs: []\n").status == support::exit_fine);
+    CHECK(Checked("scrape_configs: []\n").status == cli::exit_fine);
     CHECK(Checked("scrape_configs: [{job_name: a, honor_labels: true}]\n", true).status ==
-          support::exit_unusable);
+          cli::exit_unusable);
 }

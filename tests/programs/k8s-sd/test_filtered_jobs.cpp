@@ -94,9 +94,9 @@ class FilteredJobs {
         work();
         return idle.lines(jobs_);
     }
-    TargetCounts counts(const std::string& name) { return jobs_.find(name)->counts(); }
+    JobTargetCounts counts(const std::string& name) { return jobs_.find(name)->counts(); }
     std::string count_words(const std::string& name) {
-        const TargetCounts counted = counts(name);
+        const JobTargetCounts counted = counts(name);
         return std::to_string(counted.discovered) + " discovered, " +
                std::to_string(counted.active) + " active, " + std::to_string(counted.dropped) +
                " dropped, " + std::to_string(counted.failed) + " failed";

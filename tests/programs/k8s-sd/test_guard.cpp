@@ -46,7 +46,7 @@ TEST_CASE("listen_endpoint: an address is one of IPv4, of IPv6 in brackets, or a
     for (const char* text : {":8080", "8080", "localhost", "localhost:", "localhost:x",
                              "localhost:65536", "::1:8080", "[]:1", "127.0.0.1:-1"}) {
         INFO(text);
-        CHECK_THROWS_AS(k8s_sd_program::listen_endpoint(text), support::UsageError);
+        CHECK_THROWS_AS(k8s_sd_program::listen_endpoint(text), cli::UsageError);
     }
 }
 

@@ -741,7 +741,7 @@ TEST_CASE("JobTargets: counts what becomes of the targets") {
     Web web(web_job({keep("__meta_keep", "yes")}));
     web.put("pod/a",
             {at("x:1", {{"__meta_keep", "yes"}}), at("y:1"), at("a/b", {{"__meta_keep", "yes"}})});
-    const k8s_sd_program::TargetCounts counts = web->counts();
+    const k8s_sd_program::JobTargetCounts counts = web->counts();
     CHECK(counts.discovered == 3);
     CHECK(counts.active == 1);
     CHECK(counts.dropped == 1);

@@ -20,7 +20,7 @@ using k8s_sd_program::read_list_query;
 namespace {
 
 k8s_sd_program::ListQuery asked(const std::string& query, ListForm form = ListForm::relabelled) {
-    return read_list_query(support::parse_query(query).value(), form);
+    return read_list_query(http::parse_query(query).value(), form);
 }
 
 std::string selection_error(const std::string& query, ListForm form = ListForm::relabelled) {

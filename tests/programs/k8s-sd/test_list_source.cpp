@@ -49,6 +49,6 @@ TEST_CASE("read_list_source: refuses what is no URL of a list") {
                             "http://x/%zz",
                             "=http://x/"}) {
         INFO(bad);
-        CHECK_THROWS_AS(read_list_source(bad), support::UsageError);
+        CHECK_THROWS_AS(read_list_source(bad), cli::UsageError);
     }
 }

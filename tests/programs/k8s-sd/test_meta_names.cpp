@@ -11,7 +11,7 @@ namespace {
 std::string mistake_in(const std::string& text) {
     try {
         MetaNames names(text);
-    } catch (const support::UsageError& e) {
+    } catch (const cli::UsageError& e) {
         return e.what();
     }
     return "";

@@ -61,7 +61,7 @@ struct Service {
         allocator.start(server);
     }
     void write_files(Simulation& sim, const std::string& folder, ListForm form,
-                     TargetFile::Complain complain) {
+                     FolderFile::Complain complain) {
         files.emplace(boost::asio::make_strand(sim.context), sim.clock, folder, form,
                       std::move(complain), metrics.files);
     }
@@ -80,7 +80,7 @@ struct Service {
     boost::asio::any_io_executor strand;
     ServedJobs jobs;
     TargetAllocator allocator;
-    support::HttpRoutes routes;
+    http::HttpRoutes routes;
     std::optional<ListFiles> files;
 };
 

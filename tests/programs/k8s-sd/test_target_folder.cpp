@@ -1,6 +1,6 @@
 #include "cli/command_line.hpp"
-#include "files/backoff.hpp"
-#include "files/target_file.hpp"
+#include "files/folder_file.hpp"
+#include "files/retry_delays.hpp"
 #include "files/target_folder.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -124,10 +124,10 @@ TEST_CASE("TargetFolder: knows after a restart which files it wrote, and removes
 TEST_CASE("TargetFolder: belongs to one process at a time") {
     const Folder folder;
     const TargetFolder first(folder.path());
-    CHECK_THROWS_AS(TargetFolder(folder.path()), support::Unusable);
-    CHECK_THROWS_AS(TargetFolder(folder.path() / "none" / "below"), support::Unusable);
+    CHECK_THROWS_AS(TargetFolder(folder.path()), cli::Unusable);
+    CHECK_THROWS_AS(TargetFolder(folder.path() / "none" / "below"), cli::Unusable);
     folder.put("file", "");
-    CHECK_THROWS_AS(TargetFolder(folder.path() / "file"), support::Unusable);
+    CHECK_THROWS_AS(TargetFolder(folder.path() / "file"), cli::Unusable);
 }
 
 TEST_CASE("TargetFolder: what cannot be written is said, and what was there stays") {
@@ -140,12 +140,12 @@ TEST_CASE("TargetFolder: what cannot be written is said, and what was there stay
     CHECK(fs::is_directory(folder.path() / "a.json"));
 }
 
-TEST_CASE("TargetFile: a problem is reported once, and again after it was gone") {
+TEST_CASE("FolderFile: a problem is reported once, and again after it was gone") {
     const Folder folder;
     const TargetFolder targets(folder.path());
     k8s_sd_program::FileMetrics metrics;
     std::vector<std::string> received;
-    k8s_sd_program::TargetFile file(
+    k8s_sd_program::FolderFile file(
         targets, "a.json", [&](const auto& text) { received.push_back(text); }, metrics);
     fs::create_directory(folder.path() / "a.json");
     for (int i = 0; i < 3; ++i) {
@@ -166,9 +166,9 @@ TEST_CASE("TargetFile: a problem is reported once, and again after it was gone")
     CHECK(received.size() == 2);
 }
 
-TEST_CASE("Backoff: doubles to a minute, less by chance, and begins anew") {
+TEST_CASE("RetryDelays: doubles to a minute, less by chance, and begins anew") {
     using std::chrono::milliseconds;
-    k8s_sd_program::Backoff backoff(1);
+    k8s_sd_program::RetryDelays backoff(1);
     for (const int most : {1'000, 2'000, 4'000, 8'000, 16'000, 32'000, 60'000, 60'000}) {
         const milliseconds wait = backoff.next();
         CHECK(wait >= milliseconds(most / 2));

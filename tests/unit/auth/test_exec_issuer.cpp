@@ -215,7 +215,7 @@ TEST_CASE("Exec: each way to fail says what to do") {
     SECTION("no end") {
         result.end = End::timed_out;
         CHECK(error_of(result) ==
-              "error: exec login: it did not end in 30 s; it may wait for somebody at a terminal: "
+              "error: exec login: it did not end in 30 s; it may wait for input at a terminal: "
               "run it by hand: cannot log in as a guest");
     }
     SECTION("too much") {
@@ -239,7 +239,7 @@ TEST_CASE("Exec: each way to fail says what to do") {
         ApiServerConfig server = with_exec();
         server.auth.exec->interactive_mode = ExecConfig::InteractiveMode::always;
         Issuers f(server);
-        CHECK(f.get() == "error: exec login: it asks somebody at a terminal (interactiveMode "
+        CHECK(f.get() == "error: exec login: it prompts the user at a terminal (interactiveMode "
                          "Always), and there is none; use another kind of credentials");
         CHECK(f.programs->runs() == 0);
     }

@@ -1,4 +1,4 @@
-#include "k8s_sd/watch_metrics.hpp"
+#include "k8s_sd/metrics.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <algorithm>

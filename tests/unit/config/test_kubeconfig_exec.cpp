@@ -71,8 +71,8 @@ TEST_CASE("kubeconfig: a plugin of v1 says whether it is interactive, one of v1b
     CHECK(user_problem(plugin("command: p, interactiveMode: never")) ==
           "kc:10: users[0].user.exec.interactiveMode: must be Never, IfAvailable or Always");
     CHECK(user_problem(plugin("command: p, interactiveMode: Always")) ==
-          "kc:10: users[0].user.exec.interactiveMode: Always: the program wants to ask somebody at "
-          "a terminal, and here is none; if it can do without, set IfAvailable, else use other "
+          "kc:10: users[0].user.exec.interactiveMode: Always: the program prompts the user at a "
+          "terminal, and here is none; if it can do without, set IfAvailable, else use other "
           "credentials, such as a token of a service account (kubectl create token NAME)");
 }
 

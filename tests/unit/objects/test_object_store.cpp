@@ -29,8 +29,6 @@ class Thing final : public Object {
     const std::string& content() const noexcept { return content_; }
 
  private:
-    void collect(std::vector<detail::LabelBlockPtr>&) const override {}
-
     std::string content_, own_ns_, own_name_;
 };
 

@@ -17,7 +17,7 @@ TEST_CASE("Metrics: Prometheus' text format describes each metric once and leave
     metrics.of(Kind::secret).watchers = 1;
     metrics.jobs = 3;
     const std::string text = to_prometheus_text(metrics);
-    CHECK(text.starts_with("# HELP k8s_sd_lists_total Complete lists that were read.\n"
+    CHECK(text.starts_with("# HELP k8s_sd_lists_total Complete lists.\n"
                            "# TYPE k8s_sd_lists_total counter\n"
                            "k8s_sd_lists_total{resource=\"pods\"} 2\n"
                            "k8s_sd_lists_total{resource=\"secrets\"} 0\n"

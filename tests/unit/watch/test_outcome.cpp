@@ -482,15 +482,15 @@ TEST_CASE("judge: an answer that is compressed is named as that") {
 TEST_CASE("judge: a final outcome counts, however the response ended") {
     const auto aborted = [] { return ended(boost::asio::error::operation_aborted); };
     Exchange watch = exchange(Asked::watch);
-    watch.old_version = "503";
+    watch.found.old_version = "503";
     CHECK(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "went back to 503");
-    watch.old_version.clear();
-    watch.doubted = true;
+    watch.found.old_version.clear();
+    watch.found.doubted = true;
     CHECK_FALSE(watch.has_verdict());
     CHECK(words(judge(watch, aborted())) == "doubted");
     Exchange probe = exchange(Asked::probe);
-    probe.early_version = "7";
+    probe.found.probed_version = "7";
     CHECK(words(judge(probe, aborted())) == "probed 7");
     CHECK_FALSE(judge(probe, aborted()).failed);
 }
@@ -742,7 +742,7 @@ TEST_CASE("Outcome: once its list is complete a stream is a watch") {
     CHECK(words(judge(x, {.life = 10s, .in_time = true})) == "ended, in time");
     CHECK(words(judge(x, {.failure = {errc::idle_timeout, ""}, .life = 90s})) == "silent");
     x = streamed();
-    x.suspicious = true;
+    x.found.suspicious = true;
     CHECK(words(judge(x, {.failure = {boost::asio::error::operation_aborted, ""}})) ==
           "suspicious");
 }

@@ -225,11 +225,11 @@ TEST_CASE("WatchExchange: a response is not read any further") {
     f.head(200);
     Exchange& state = f.exchange.state();
     SECTION("with a verdict") {
-        f.after_object = [&] { state.old_version = "1"; };
+        f.after_object = [&] { state.found.old_version = "1"; };
         CHECK(f.body(short_event) == asio::error::operation_aborted);
     }
     SECTION("in doubt") {
-        f.after_object = [&] { state.doubted = true; };
+        f.after_object = [&] { state.found.doubted = true; };
         CHECK(f.body(short_event) == asio::error::operation_aborted);
     }
     SECTION("with too many objects") {
@@ -296,7 +296,7 @@ TEST_CASE("WatchExchange: the second object of a probe comes after the version")
                  R"({"metadata":{"name":"a","namespace":"ns","uid":"u"}},)"
                  R"({"metadata":{"name":"b","namespace":"ns","uid":"v"}},)") ==
           asio::error::operation_aborted);
-    CHECK(f.exchange.state().early_version == "7");
+    CHECK(f.exchange.state().found.probed_version == "7");
 }
 
 TEST_CASE("WatchExchange: a request remembers its credentials, and the time until the head") {

@@ -295,37 +295,6 @@ TEST_CASE("WatchForms: an older API version is asked for in JSON, and never stre
     CHECK(f.forms.list({}).accept == accepted::without_managed_fields(accepted::json));
 }
 
-TEST_CASE("WatchServer: the version that discovery lists is taken") {
-    FormsFixture f;
-    WatchServer& server = f.server;
-    CHECK_FALSE(server.take_version({}, true).moved);
-    CHECK_FALSE(server.take_version({true, ""}, true).moved);
-    const WatchServer::Version older = server.take_version({true, "v1beta1"}, false);
-    CHECK((older.served && older.moved));
-    CHECK(server.api_version() == "v1beta1");
-    // Without an answer, only a lost version is given up.
-    CHECK_FALSE(server.take_version({}, false).moved);
-    const WatchServer::Version lost = server.take_version({}, true);
-    CHECK((!lost.served && lost.moved));
-    CHECK(server.api_version().empty());
-}
-
-TEST_CASE("WatchServer: the client may move to another server") {
-    FormsFixture f;
-    CHECK_FALSE(f.server.is_listed());
-    f.server.on_listed();
-    CHECK(f.server.is_listed());
-    CHECK_FALSE(f.server.is_left());
-    ++f.server.api().server_revision;
-    CHECK(f.server.is_left());
-    CHECK_FALSE(f.server.is_listed());
-    CHECK_FALSE(f.server.take());  // with the same traffic
-    CHECK_FALSE(f.server.is_left());
-    f.server.api().traffic =
-        std::make_shared<ServerTraffic>(ServerLimits{}, std::make_shared<Metrics>());
-    CHECK(f.server.take());
-}
-
 TEST_CASE("an encoding is of no use if the server refuses it, or sends nonsense in it") {
     Exchange exchange;
     exchange.head.status = 415;

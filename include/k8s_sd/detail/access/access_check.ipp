@@ -270,7 +270,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
     void connect_securely() {
         begin(has_proxy() ? "proxy and TLS" : "TLS");
         if (!target_->tls && !has_proxy()) {
-            return report(Result::skipped, "the URL says http: everybody on the way can read along",
+            return report(Result::skipped, "the URL is http: the connection is not encrypted",
                           &AccessCheck::authenticate);
         }
         dial(*target_, &AccessCheck::on_secure);
@@ -280,7 +280,7 @@ class AccessCheck final : public std::enable_shared_from_this<AccessCheck> {
         if (!target_->tls) return ok("connected through the proxy", &AccessCheck::authenticate);
         const TlsConfig& tls = *target_->tls;
         const std::string& name = tls.server_name.empty() ? target_->host : tls.server_name;
-        ok(tls.insecure_skip_verify ? "whoever answers is trusted (insecure_skip_verify)"
+        ok(tls.insecure_skip_verify ? "any server is trusted (insecure_skip_verify)"
                                     : "the certificate is for " + printable(name) + ", and trusted",
            &AccessCheck::authenticate);
     }

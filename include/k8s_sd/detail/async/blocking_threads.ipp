@@ -1,9 +1,8 @@
 #include "k8s_sd/detail/async/blocking_threads.hpp"
+#include "k8s_sd/detail/base/blocked_signals.hpp"
 #include "k8s_sd/detail/base/process_end.hpp"
 
 #include <openssl/crypto.h>
-#include <pthread.h>
-#include <csignal>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -11,22 +10,6 @@
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-/// Blocks signals for the host's threads to handle: a new thread inherits the signal mask.
-class BlockedSignals {
- public:
-    BlockedSignals() noexcept {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &previous_);
-    }
-    ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
-    BlockedSignals(const BlockedSignals&) = delete;
-    BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-    sigset_t previous_;
-};
 
 /// Creates statics of other libraries before the exit handler is registered, so they are destroyed
 /// after its wait.

@@ -54,8 +54,9 @@ ExecIssuer::~ExecIssuer() { give_up(); }
 void ExecIssuer::async_issue(bool, Handler handler) {
     handler_ = std::move(handler);
     if (config().interactive_mode == ExecConfig::InteractiveMode::always) {
-        return fail("it asks somebody at a terminal (interactiveMode Always), and there is none; "
-                    "use another kind of credentials");
+        return fail(
+            "it prompts the user at a terminal (interactiveMode Always), and there is none; "
+            "use another kind of credentials");
     }
     if (!config().provide_cluster_info || server_.tls.ca_file.empty()) return run(server_.tls.ca);
     reader_.async_read(server_.tls.ca_file,
@@ -143,7 +144,7 @@ std::string ExecIssuer::problem_of(const ProgramRunner::Result& result) const {
         case killed: problem = "it was killed by signal " + std::to_string(result.code); break;
         case timed_out:
             problem = "it did not end in " + seconds_text(config().timeout) +
-                      "; it may wait for somebody at a terminal: run it by hand";
+                      "; it may wait for input at a terminal: run it by hand";
             break;
         case too_much_output: return "it printed more than 1 MiB";
         case not_found: return "there is no such program: " + printable(result.detail) + hint;

@@ -3,7 +3,6 @@
 #include "k8s_sd/detail/base/error.ipp"
 #include "k8s_sd/detail/base/hash.ipp"
 #include "k8s_sd/detail/base/http2_support.ipp"
-#include "k8s_sd/detail/base/object_share.ipp"
 #include "k8s_sd/detail/base/other_kinds.ipp"
 #include "k8s_sd/detail/base/process_end.ipp"
 #include "k8s_sd/detail/base/secrets.ipp"

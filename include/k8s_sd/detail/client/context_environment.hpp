@@ -4,7 +4,7 @@
 #include "k8s_sd/detail/client/server_traffic.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>

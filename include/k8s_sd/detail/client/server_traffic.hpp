@@ -6,7 +6,7 @@
 #include "k8s_sd/detail/transport/http2/http2_pause.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>

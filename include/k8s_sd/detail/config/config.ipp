@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig.ipp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig_entries.ipp"
 #include "k8s_sd/detail/config/kubeconfig/kubeconfig_user.ipp"
+#include "k8s_sd/detail/config/object_share.ipp"
 #include "k8s_sd/detail/config/per_node.ipp"
 #include "k8s_sd/detail/config/proxy.ipp"
 #include "k8s_sd/detail/config/resolve.ipp"

@@ -6,9 +6,9 @@
 #include "k8s_sd/detail/discovery/target_feed.hpp"
 #include "k8s_sd/discovery_manager.hpp"
 #include "k8s_sd/group_watcher.hpp"
-#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/target_filter.hpp"
+#include "k8s_sd/target_groups.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>

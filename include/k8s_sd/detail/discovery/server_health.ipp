@@ -1,5 +1,5 @@
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <cstddef>
 #include <map>

@@ -2,7 +2,7 @@
 #include "k8s_sd/detail/config/share_keys.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/fleet/divided_discovery.hpp"
-#include "k8s_sd/object_share.hpp"
+#include "k8s_sd/selector.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/kinds/service.hpp"
 #include "k8s_sd/detail/kinds/shared/backing_pods.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -69,7 +70,7 @@ inline constexpr MetadataNames endpoints_metadata_names{
     {"__meta_kubernetes_endpoints_label_", "__meta_kubernetes_endpoints_labelpresent_"},
     {"__meta_kubernetes_endpoints_annotation_", "__meta_kubernetes_endpoints_annotationpresent_"}};
 
-class EndpointsObject : public Object {
+class EndpointsObject : public LabelObject {
  public:
     struct Address {
         LabelBlockPtr labels;  // target reference, node and host name
@@ -170,7 +171,7 @@ inline std::size_t EndpointsObject::text_size(const api::Endpoints& endpoints) {
 
 inline EndpointsObject::EndpointsObject(const api::Endpoints& endpoints, const RoleOptions& options,
                                         LabelFactory& factory)
-    : Object(Kind::endpoints, endpoints.metadata.uid),
+    : LabelObject(Kind::endpoints, endpoints.metadata.uid),
       namespace_name(namespace_label(factory, endpoints.metadata.namespace_)),
       endpoints_name(
           factory.block().add("__meta_kubernetes_endpoints_name", endpoints.metadata.name).make()),

@@ -6,6 +6,7 @@
 #include "k8s_sd/detail/kinds/service.hpp"
 #include "k8s_sd/detail/kinds/shared/backing_pods.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -98,7 +99,7 @@ inline constexpr MetadataNames endpointslice_metadata_names{
     {"__meta_kubernetes_endpointslice_annotation_",
      "__meta_kubernetes_endpointslice_annotationpresent_"}};
 
-class EndpointSliceObject : public Object {
+class EndpointSliceObject : public LabelObject {
  public:
     struct Endpoint {
         LabelBlockPtr labels;
@@ -219,7 +220,7 @@ inline std::size_t EndpointSliceObject::text_size(const api::EndpointSlice& slic
 
 inline EndpointSliceObject::EndpointSliceObject(const api::EndpointSlice& slice,
                                                 const RoleOptions& options, LabelFactory& factory)
-    : Object(Kind::endpointslice, slice.metadata.uid),
+    : LabelObject(Kind::endpointslice, slice.metadata.uid),
       namespace_name(namespace_label(factory, slice.metadata.namespace_)),
       slice_name(
           factory.block().add("__meta_kubernetes_endpointslice_name", slice.metadata.name).make()),

@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/gateway_listener.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 #include "k8s_sd/detail/text/url_text.hpp"
 
 #include <string>
@@ -111,7 +112,7 @@ inline constexpr MetadataNames gateway_metadata_names{
     {"__meta_kubernetes_gateway_label_", "__meta_kubernetes_gateway_labelpresent_"},
     {"__meta_kubernetes_gateway_annotation_", "__meta_kubernetes_gateway_annotationpresent_"}};
 
-class GatewayObject : public Object {
+class GatewayObject : public LabelObject {
  public:
     GatewayObject(const api::Gateway& gateway, const RoleOptions& options, LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
@@ -138,7 +139,7 @@ class GatewayObject : public Object {
 
 inline GatewayObject::GatewayObject(const api::Gateway& gateway, const RoleOptions&,
                                     LabelFactory& factory)
-    : Object(Kind::gateway, gateway.metadata.uid),
+    : LabelObject(Kind::gateway, gateway.metadata.uid),
       namespace_name(namespace_label(factory, gateway.metadata.namespace_)),
       gateway_name(
           factory.block().add("__meta_kubernetes_gateway_name", gateway.metadata.name).make()),

@@ -8,6 +8,7 @@
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/load_balancer.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
@@ -116,7 +117,7 @@ inline constexpr MetadataNames ingress_metadata_names{
     {"__meta_kubernetes_ingress_label_", "__meta_kubernetes_ingress_labelpresent_"},
     {"__meta_kubernetes_ingress_annotation_", "__meta_kubernetes_ingress_annotationpresent_"}};
 
-class IngressObject : public Object {
+class IngressObject : public LabelObject {
  public:
     IngressObject(const api::Ingress& ingress, const RoleOptions& options, LabelFactory& factory);
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
@@ -157,7 +158,7 @@ inline std::string_view ingress_scheme(const TlsHosts& tls_hosts, std::string_vi
 
 inline IngressObject::IngressObject(const api::Ingress& ingress, const RoleOptions& options,
                                     LabelFactory& factory)
-    : Object(Kind::ingress, ingress.metadata.uid),
+    : LabelObject(Kind::ingress, ingress.metadata.uid),
       namespace_name(namespace_label(factory, ingress.metadata.namespace_)),
       ingress_name(
           factory.block().add("__meta_kubernetes_ingress_name", ingress.metadata.name).make()),

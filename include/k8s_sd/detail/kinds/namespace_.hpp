@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <string>
 #include <vector>
@@ -32,10 +33,10 @@ inline constexpr MetadataNames namespace_metadata_names{
     {"__meta_kubernetes_namespace_label_", "__meta_kubernetes_namespace_labelpresent_"},
     {"__meta_kubernetes_namespace_annotation_", "__meta_kubernetes_namespace_annotationpresent_"}};
 
-class NamespaceObject : public Object {
+class NamespaceObject : public LabelObject {
  public:
     NamespaceObject(const api::Namespace& object, const RoleOptions&, LabelFactory& factory)
-        : Object(Kind::namespace_, object.metadata.uid),
+        : LabelObject(Kind::namespace_, object.metadata.uid),
           metadata(make_metadata(namespace_metadata_names, object.metadata, factory)),
           own_name_(object.metadata.name) {
         set_key({}, own_name_);

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <array>
@@ -131,7 +132,7 @@ inline LabelBlockPtr node_name_label(LabelFactory& factory, std::string_view nam
     return factory.block().add("__meta_kubernetes_node_name", name).make_shared();
 }
 
-class NodeObject : public Object {
+class NodeObject : public LabelObject {
  public:
     NodeObject(const api::Node& node, const RoleOptions& options, LabelFactory& factory);
 
@@ -186,7 +187,7 @@ inline LabelBlockPtr node_conditions(const api::Node& node, const RoleOptions& o
 
 inline NodeObject::NodeObject(const api::Node& node, const RoleOptions& options,
                               LabelFactory& factory)
-    : Object(Kind::node, node.metadata.uid),
+    : LabelObject(Kind::node, node.metadata.uid),
       node_name(node_name_label(factory, node.metadata.name)),
       provider(
           factory.block().add("__meta_kubernetes_node_provider_id", node.spec.provider_id).make()),

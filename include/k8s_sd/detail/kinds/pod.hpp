@@ -9,6 +9,7 @@
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
 #include "k8s_sd/detail/kinds/shared/workload.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
@@ -215,7 +216,7 @@ struct PodPort {
     }
 };
 
-class PodObject : public Object {
+class PodObject : public LabelObject {
  public:
     /// Positions in `info`; only a pod with a controller has those of the controller.
     enum Position : std::size_t {
@@ -296,7 +297,7 @@ inline LabelBlockPtr pod_info(const api::Pod& pod, LabelFactory& factory) {
 }
 
 inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactory& factory)
-    : Object(Kind::pod, pod.metadata.uid),
+    : LabelObject(Kind::pod, pod.metadata.uid),
       namespace_name(namespace_label(factory, pod.metadata.namespace_)),
       info(pod_info(pod, factory)),
       metadata(make_metadata(pod_metadata_names, pod.metadata, factory)),

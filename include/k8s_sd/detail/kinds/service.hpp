@@ -7,6 +7,7 @@
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/load_balancer.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <algorithm>
 #include <string>
@@ -85,7 +86,7 @@ inline constexpr MetadataNames service_metadata_names{
     {"__meta_kubernetes_service_label_", "__meta_kubernetes_service_labelpresent_"},
     {"__meta_kubernetes_service_annotation_", "__meta_kubernetes_service_annotationpresent_"}};
 
-class ServiceObject : public Object {
+class ServiceObject : public LabelObject {
  public:
     ServiceObject(const api::Service& service, const RoleOptions& options, LabelFactory& factory);
 
@@ -147,7 +148,7 @@ inline LabelBlockPtr needed_ip_family(const api::ServiceSpec& spec, const RoleOp
 
 inline ServiceObject::ServiceObject(const api::Service& service, const RoleOptions& options,
                                     LabelFactory& factory)
-    : Object(Kind::service, service.metadata.uid),
+    : LabelObject(Kind::service, service.metadata.uid),
       namespace_name(namespace_label(factory, service.metadata.namespace_)),
       service_name(
           factory.block().add("__meta_kubernetes_service_name", service.metadata.name).make()),

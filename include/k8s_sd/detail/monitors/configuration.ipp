@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/object_view.hpp"
-#include "k8s_sd/detail/monitors/room.hpp"
+#include "k8s_sd/detail/monitors/quota.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 
 #include <boost/json/array.hpp>
@@ -56,8 +56,8 @@ struct MonitorEntry {
     const boost::json::value* object = nullptr;
     detail::MonitorLabels labels{};
     Generation generation{};
-    MonitorRoom size{.jobs = 0, .bytes = 0};  ///< of the generated jobs
-    bool is_dropped = false;                  ///< the jobs, since there was no room
+    MonitorQuota size{.jobs = 0, .bytes = 0};  ///< of the generated jobs
+    bool is_dropped = false;                   ///< the jobs, since the quota did not suffice
 };
 
 /// In the order of the operator: byte order of "namespace/name".
@@ -80,7 +80,7 @@ class ConfigurationMaker {
         generate_all();
         // Credentials of a scrape class depend on the references of all valid objects.
         if (needs_loaded_) generate_all();
-        share_room();
+        share_quota();
         Generation additional = detail::generate_additional(owner_, options_, values_);
         result.refusal = std::move(additional.refusal);
         report(result);
@@ -121,9 +121,9 @@ class ConfigurationMaker {
                 generate(kind, entry);
                 if (!entry.generation.refusal) values_.load(entry.generation.references);
                 needs_loaded_ |= !entry.generation.class_references.empty();
-                // Memory is bounded, whoever gets the room in the end.
+                // Memory is bounded, whichever monitors get the quota in the end.
                 all_ = all_ + entry.size;
-                entry.is_dropped = !detail::fits(all_, inputs_.room);
+                entry.is_dropped = !detail::fits(all_, inputs_.quota);
                 if (entry.is_dropped) entry.generation.jobs.clear();
             }
         }
@@ -135,9 +135,9 @@ class ConfigurationMaker {
         if (entry.generation.refusal) entry.size = {.jobs = 0, .bytes = 0};
     }
 
-    void share_room() {
-        if (detail::fits(all_, inputs_.room)) return;
-        std::vector<detail::RoomRequest> requests;
+    void share_quota() {
+        if (detail::fits(all_, inputs_.quota)) return;
+        std::vector<detail::QuotaRequest> requests;
         std::vector<std::pair<MonitorKind, MonitorEntry*>> entries;
         for (const MonitorKind kind : kinds()) {
             for (auto& [key, entry] : monitors_[index_of(kind)]) {
@@ -145,10 +145,10 @@ class ConfigurationMaker {
                 entries.emplace_back(kind, &entry);
             }
         }
-        const std::vector<bool> granted = detail::share_room(requests, inputs_.room);
+        const std::vector<bool> granted = detail::share_quota(requests, inputs_.quota);
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (granted[i] || entries[i].second->generation.refusal) continue;
-            entries[i].second->generation = {.refusal = detail::no_room(inputs_.room)};
+            entries[i].second->generation = {.refusal = detail::over_quota(inputs_.quota)};
         }
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (granted[i] && entries[i].second->is_dropped)
@@ -198,7 +198,7 @@ class ConfigurationMaker {
     const MonitorInputs& inputs_;
     const MonitorOptions& options_;
     InputValues values_;
-    MonitorRoom all_{.jobs = 0, .bytes = 0};  ///< of the generated jobs
+    MonitorQuota all_{.jobs = 0, .bytes = 0};  ///< of the generated jobs
     MonitorOwner owner_;
     std::array<MonitorEntries, monitor_kind_count> monitors_;
     bool needs_loaded_ = false;

@@ -2,8 +2,8 @@
 
 #include "k8s_sd/api/namespace.hpp"
 #include "k8s_sd/detail/monitors/generation.hpp"
+#include "k8s_sd/detail/monitors/quota.hpp"
 #include "k8s_sd/detail/monitors/references.hpp"
-#include "k8s_sd/detail/monitors/room.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
 #include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
@@ -66,7 +66,7 @@ class MonitorTable {
 
     // --- work ---------------------------------------------------------------------------------
     bool has_work() const noexcept {
-        return !marked_.empty() || references_changed_ || room_changed_;
+        return !marked_.empty() || references_changed_ || quota_changed_;
     }
     /// Makes the jobs of up to `max` marked monitors. What concerns all monitors is done by calls
     /// without any, so that changed jobs need not wait for it.
@@ -125,12 +125,12 @@ class MonitorTable {
         std::vector<Job> jobs;
         std::set<ReferencedObject> references;
         std::set<ReferencedObject> class_references;
-        ReferencedObject waits_for;                 ///< one of them, see still_waits()
-        bool is_over_limit = false;                 ///< its references are not admitted
-        MonitorRoom needed{.jobs = 0, .bytes = 0};  ///< for its jobs, granted or not
-        std::optional<MonitorRoom> granted;         ///< the jobs are not made yet
-        bool has_no_room = false;                   ///< it is valid, but its jobs are dropped
-        bool waits_for_room = false;                ///< it is valid, but has its previous jobs
+        ReferencedObject waits_for;                  ///< one of them, see still_waits()
+        bool is_over_limit = false;                  ///< its references are not admitted
+        MonitorQuota needed{.jobs = 0, .bytes = 0};  ///< for its jobs, granted or not
+        std::optional<MonitorQuota> granted;         ///< the jobs are not made yet
+        bool is_over_quota = false;                  ///< it is valid, but its jobs are dropped
+        bool waits_for_quota = false;                ///< it is valid, but has its previous jobs
         /// Valid by itself, whatever values of scrape classes do to its jobs. Were it to depend on
         /// them, a monitor could turn its own class value on and off without end.
         bool loads = false;
@@ -174,9 +174,9 @@ class MonitorTable {
     void set_valid(const Key&, Entry&, std::vector<Job>);
     void set(const Key&, Entry&, MonitorState, MonitorRefusal, std::vector<Job>);
     void set_jobs(Entry&, std::vector<Job>);
-    static MonitorRoom size_of(const std::vector<Job>&) noexcept;
-    void set_needed(const Key&, Entry&, MonitorRoom);
-    void set_no_room(const Key&, Entry&);
+    static MonitorQuota size_of(const std::vector<Job>&) noexcept;
+    void set_needed(const Key&, Entry&, MonitorQuota);
+    void set_over_quota(const Key&, Entry&);
     void share_out();
     void set_references(const Key&, Entry&, std::set<ReferencedObject> direct,
                         std::set<ReferencedObject> of_classes);
@@ -201,9 +201,9 @@ class MonitorTable {
     std::map<ReferencedObject, Reference> references_;
     bool references_changed_ = false;
     bool some_over_limit_ = false;
-    MonitorRoom needed_{.jobs = 0, .bytes = 0};  ///< for the jobs of all valid monitors
-    MonitorRoom used_{.jobs = 0, .bytes = 0};    ///< by the present jobs
-    bool room_changed_ = false;
+    MonitorQuota needed_{.jobs = 0, .bytes = 0};  ///< for the jobs of all valid monitors
+    MonitorQuota used_{.jobs = 0, .bytes = 0};    ///< by the present jobs
+    bool quota_changed_ = false;
     /// admit() or share_out() has waited for changes.
     bool put_off_ = false;
     std::set<Key> waiting_;                                        ///< for a Secret or ConfigMap

@@ -371,10 +371,10 @@ void MonitorTable::work(std::size_t max) {
     // Both iterate over all monitors, so once after the last of many changes, and after a host has
     // received these. New changes put them off once only.
     const bool is_next = is_due && marked_.empty();
-    put_off_ = !is_next && (references_changed_ || room_changed_);
+    put_off_ = !is_next && (references_changed_ || quota_changed_);
     if (!is_next) return;
     if (std::exchange(references_changed_, false)) return admit();
-    if (std::exchange(room_changed_, false)) share_out();
+    if (std::exchange(quota_changed_, false)) share_out();
 }
 
 void MonitorTable::update(const Key& key, Entry& entry) {
@@ -670,20 +670,20 @@ void MonitorTable::adapt(ScrapeJob& job) const {
     }
 }
 
-/// A valid monitor has its jobs if there is room for them.
+/// A valid monitor has its jobs if the quota suffices for them.
 void MonitorTable::set_valid(const Key& key, Entry& entry, std::vector<Job> jobs) {
-    const MonitorRoom needed = size_of(jobs);
+    const MonitorQuota needed = size_of(jobs);
     const bool is_granted = std::exchange(entry.granted, std::nullopt) == needed;
     const bool has_room =
-        !entry.has_no_room && fits(used_ - size_of(entry.jobs) + needed, config_.limits.room);
+        !entry.is_over_quota && fits(used_ - size_of(entry.jobs) + needed, config_.limits.quota);
     if (is_granted || has_room || key.kind == additional_number) {
         return set(key, entry, MonitorState::accepted, {}, std::move(jobs));
     }
     set_needed(key, entry, needed);
-    if (entry.has_no_room) return;
+    if (entry.is_over_quota) return;
     // share_out() decides. Until then its present jobs stay, for they may have to stay.
-    entry.waits_for_room = true;
-    room_changed_ = true;
+    entry.waits_for_quota = true;
+    quota_changed_ = true;
 }
 
 void MonitorTable::set(const Key& key, Entry& entry, MonitorState state, MonitorRefusal why,
@@ -698,7 +698,7 @@ void MonitorTable::set(const Key& key, Entry& entry, MonitorState state, Monitor
     } else {
         waiting_.erase(key);
     }
-    entry.has_no_room = entry.waits_for_room = false;
+    entry.is_over_quota = entry.waits_for_quota = false;
     set_needed(key, entry, size_of(jobs));
     entry.state = state;
     entry.why = std::move(why);
@@ -720,56 +720,56 @@ void MonitorTable::set_jobs(Entry& entry, std::vector<Job> jobs) {
         place = job.job;
         changed_jobs_.insert(job.job->origin);
     }
-    // Those of the owner do not take the room of monitors.
+    // Those of the owner do not count for the quota of monitors.
     if (entry.object) used_ = used_ - size_of(entry.jobs) + size_of(jobs);
     entry.jobs = std::move(jobs);
 }
 
-// --- room ----------------------------------------------------------------------------------------
+// --- quota ---------------------------------------------------------------------------------------
 
-MonitorRoom MonitorTable::size_of(const std::vector<Job>& jobs) noexcept {
-    MonitorRoom size{.jobs = jobs.size(), .bytes = 0};
+MonitorQuota MonitorTable::size_of(const std::vector<Job>& jobs) noexcept {
+    MonitorQuota size{.jobs = jobs.size(), .bytes = 0};
     for (const Job& job : jobs) size.bytes += job.bytes;
     return size;
 }
 
-void MonitorTable::set_needed(const Key& key, Entry& entry, MonitorRoom needed) {
+void MonitorTable::set_needed(const Key& key, Entry& entry, MonitorQuota needed) {
     if (entry.needed == needed || key.kind == additional_number) return;
-    const MonitorRoom before = std::exchange(needed_, needed_ - entry.needed + needed);
+    const MonitorQuota before = std::exchange(needed_, needed_ - entry.needed + needed);
     entry.needed = needed;
-    const MonitorRoom& limits = config_.limits.room;
-    room_changed_ |= !fits(before, limits) || !fits(needed_, limits);
+    const MonitorQuota& limits = config_.limits.quota;
+    quota_changed_ |= !fits(before, limits) || !fits(needed_, limits);
 }
 
-void MonitorTable::set_no_room(const Key& key, Entry& entry) {
-    const MonitorRoom needed = entry.needed;
-    set(key, entry, MonitorState::refused, no_room(config_.limits.room), {});
-    entry.has_no_room = true;
+void MonitorTable::set_over_quota(const Key& key, Entry& entry) {
+    const MonitorQuota needed = entry.needed;
+    set(key, entry, MonitorState::refused, over_quota(config_.limits.quota), {});
+    entry.is_over_quota = true;
     entry.granted.reset();
     set_needed(key, entry, needed);
 }
 
 /// Decides which valid monitors have their jobs. The result depends on the present monitors only,
-/// not on the order of changes, see share_room().
+/// not on the order of changes, see share_quota().
 void MonitorTable::share_out() {
-    std::vector<RoomRequest> requests;
+    std::vector<QuotaRequest> requests;
     for (const auto& [key, entry] : entries_) {
         const std::string_view name = key.name;
         requests.push_back({name.substr(0, name.find('/')), entry.needed});
     }
-    const bool suffices = fits(needed_, config_.limits.room);
+    const bool suffices = fits(needed_, config_.limits.quota);
     const std::vector<bool> granted = suffices ? std::vector<bool>(requests.size(), true)
-                                               : share_room(requests, config_.limits.room);
+                                               : share_quota(requests, config_.limits.quota);
     std::size_t i = 0;
     for (auto& [key, entry] : entries_) {
         const bool is_granted = granted[i++];
-        if (!is_granted && !entry.has_no_room) set_no_room(key, entry);
-        if (!is_granted || !(entry.has_no_room || entry.waits_for_room)) continue;
-        entry.has_no_room = entry.waits_for_room = false;
+        if (!is_granted && !entry.is_over_quota) set_over_quota(key, entry);
+        if (!is_granted || !(entry.is_over_quota || entry.waits_for_quota)) continue;
+        entry.is_over_quota = entry.waits_for_quota = false;
         entry.granted = entry.needed;
         marked_.insert(key);
     }
-    room_changed_ = false;
+    quota_changed_ = false;
 }
 
 // --- references ----------------------------------------------------------------------------------

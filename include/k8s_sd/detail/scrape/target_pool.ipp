@@ -2,8 +2,8 @@
 #include "k8s_sd/detail/scrape/equal_targets.hpp"
 #include "k8s_sd/detail/scrape/target_counts.hpp"
 #include "k8s_sd/detail/scrape/target_news.hpp"
-#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
+#include "k8s_sd/target_groups.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/kind.hpp"
 #include "k8s_sd/objects/fields.hpp"
+#include "k8s_sd/selector.hpp"
 #include "k8s_sd/time.hpp"
-#include "k8s_sd/watch_query.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -12,7 +12,7 @@
 
 namespace k8s_sd::inline v0::detail {
 
-/// Levenshtein distance.
+/// Levenshtein distance: the minimum number of bytes to insert, delete or replace.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

@@ -1,6 +1,5 @@
 #include "k8s_sd/metrics.hpp"
-#include "k8s_sd/server_health.hpp"
-#include "k8s_sd/watch_metrics.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <algorithm>
 #include <array>

@@ -59,8 +59,9 @@ std::string advice(const ServerStatus& status, const Wanted& wanted) {
                        "Kubernetes 1.19)";
             }
             if (says(status, "cannot impersonate")) {
-                return "these credentials may not act as somebody else: grant them the verb "
-                       "impersonate on that resource, or configure no impersonation";
+                return "these credentials may not impersonate: grant them the verb impersonate on "
+                       "that "
+                       "resource, or configure no impersonation";
             }
             // An API server sets a reason.
             return status.reason.empty()

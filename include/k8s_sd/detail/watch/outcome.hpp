@@ -35,6 +35,14 @@ struct ExchangeRequest {
     StreamRecord streams;             ///< of the previous watches
 };
 
+/// Findings in a body that decide the outcome before its end.
+struct BodyFindings {
+    bool suspicious = false;       ///< the streamed list is complete; confirm it
+    bool doubted = false;          ///< an object is older than the start version of the watch
+    std::string old_version{};     ///< of a bookmark older than the start version
+    std::string probed_version{};  ///< of a probe with several objects: nothing more to read
+};
+
 /// The response of an exchange, as far as it has arrived.
 struct ExchangeResponse {
     ResponseHead head;       ///< status 0: no response
@@ -43,16 +51,13 @@ struct ExchangeResponse {
     bool served = false;     ///< after a 404: discovery lists this API
     std::string error_text;  ///< the start of the body of a response other than 200
     Rare<ServerStatus> error_event;
-    std::uint64_t events = 0;     ///< including bookmarks
-    bool advanced = false;        ///< an event had a new version
-    std::size_t items = 0;        ///< items of a list
-    bool too_many = false;        ///< objects: the rest is not read
-    bool plain_stream = false;    ///< the streamed list is not compressed, as it has to be
-    bool suspicious = false;      ///< the streamed list is complete; confirm it
-    bool doubted = false;         ///< an object is older than the start version of the watch
-    std::string old_version{};    ///< of a bookmark older than the start version
-    std::string early_version{};  ///< of a probe with several objects: nothing more to read
-    bool mistyped = false;        ///< readable by its first byte, but not by its content type
+    std::uint64_t events = 0;   ///< including bookmarks
+    bool advanced = false;      ///< an event had a new version
+    std::size_t items = 0;      ///< items of a list
+    bool too_many = false;      ///< objects: the rest is not read
+    bool plain_stream = false;  ///< the streamed list is not compressed, as it has to be
+    BodyFindings found{};       ///< in the body
+    bool mistyped = false;      ///< readable by its first byte, but not by its content type
 };
 
 /// One request and its response, as far as they decide the next step.
@@ -61,7 +66,7 @@ struct Exchange : ExchangeRequest, ExchangeResponse {
     bool streams_list() const noexcept { return streamed && purpose == Purpose::list; }
     /// Whether the outcome is final, so the rest of the body can be skipped.
     bool has_verdict() const noexcept {
-        return suspicious || !old_version.empty() || !early_version.empty();
+        return found.suspicious || !found.old_version.empty() || !found.probed_version.empty();
     }
     /// Collects a part of an unreadable body.
     /// \returns an error once there is enough

@@ -283,10 +283,11 @@ Verdict judge(const Exchange& exchange, ExchangeEnd end) {
     const ResponseHead& head = exchange.head;
     if (exchange.plain_stream && exchange.streams_list())
         return {WatchMachine::NotStreamed{.tried = false}};
-    if (!exchange.early_version.empty()) return {WatchMachine::Probed{exchange.early_version}};
-    if (!exchange.old_version.empty()) return {WatchMachine::WentBack{exchange.old_version}};
-    if (exchange.doubted) return {WatchMachine::Doubted{}};
-    if (exchange.suspicious) return {WatchMachine::Suspicious{}};
+    const BodyFindings& found = exchange.found;
+    if (!found.probed_version.empty()) return {WatchMachine::Probed{found.probed_version}};
+    if (!found.old_version.empty()) return {WatchMachine::WentBack{found.old_version}};
+    if (found.doubted) return {WatchMachine::Doubted{}};
+    if (found.suspicious) return {WatchMachine::Suspicious{}};
     const bool is_event = exchange.error_event.has_value();
     if ((head.status != 0 && head.status != 200) || is_event) {
         const ServerError error = is_event ? error_of_event(*exchange.error_event)

@@ -58,7 +58,7 @@ void URLWatcherImpl::on_initial_events_late(TimePoint due) {
 void URLWatcherImpl::on_list_streamed(std::string_view version) {
     Exchange& exchange = state();
     if (has_lost_much()) {
-        exchange.suspicious = true;
+        exchange.found.suspicious = true;
         return;
     }
     if (exchange.sharded && shows_shard(query_.share.fraction(), exchange.items))

@@ -102,7 +102,7 @@ void URLWatcherImpl::on_event(std::string_view version) {
     report_.on_event(at);
     // The event counts all the same: its version may not be comparable.
     if (!stopped() && machine_.doubts_old_objects(at) && machine_.is_before_watch(version))
-        state().doubted = true;
+        state().found.doubted = true;
 }
 
 void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
@@ -114,7 +114,7 @@ void URLWatcherImpl::on_bookmark(std::string_view version, bool list_ends) {
         return;
     }
     if (machine_.is_before_watch(version)) {
-        exchange.old_version = version;
+        exchange.found.old_version = version;
         return;
     }
     machine_.on_bookmark();

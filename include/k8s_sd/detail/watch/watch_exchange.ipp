@@ -118,7 +118,7 @@ error_code WatchExchange::decode(std::string_view bytes) {
     const error_code ec = reader_.feed(bytes);
     if (stopped_) return asio::error::operation_aborted;
     if (ec) return ec;
-    if (exchange_.has_verdict() || exchange_.doubted) return asio::error::operation_aborted;
+    if (exchange_.has_verdict() || exchange_.found.doubted) return asio::error::operation_aborted;
     if (exchange_.too_many) return errc::too_many_objects;
     // An ERROR event ends the stream.
     return exchange_.error_event ? make_error_code(errc::server_error) : error_code();
@@ -138,7 +138,7 @@ bool WatchExchange::take_type_from(std::string_view bytes) {
 }
 
 void WatchExchange::on_probed_object() {
-    if (exchange_.items > 1) exchange_.early_version = reader_.early_version();
+    if (exchange_.items > 1) exchange_.found.probed_version = reader_.early_version();
 }
 
 // --- the end ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 #include "k8s_sd/detail/watch/watch_report.hpp"
 #include "k8s_sd/detail/watch/watch_request.hpp"
 #include "k8s_sd/detail/watch/watch_server.hpp"
-#include "k8s_sd/watch_query.hpp"
+#include "k8s_sd/selector.hpp"
 
 #include <chrono>
 

@@ -8,8 +8,8 @@
 #include "k8s_sd/detail/watch/outcome.hpp"
 #include "k8s_sd/detail/watch/watch_making.hpp"
 #include "k8s_sd/detail/watch/watch_report.hpp"
+#include "k8s_sd/selector.hpp"
 #include "k8s_sd/url_watcher.hpp"
-#include "k8s_sd/watch_query.hpp"
 
 #include <cstddef>
 #include <cstdint>

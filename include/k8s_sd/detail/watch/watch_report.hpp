@@ -8,9 +8,9 @@
 #include "k8s_sd/logger.hpp"
 #include "k8s_sd/metrics.hpp"
 #include "k8s_sd/objects/object.hpp"
+#include "k8s_sd/selector.hpp"
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/time.hpp"
-#include "k8s_sd/watch_query.hpp"
 
 #include <array>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "k8s_sd/detail/watch/form_choices.hpp"
 #include "k8s_sd/detail/watch/watch_machine.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/watch_query.hpp"
+#include "k8s_sd/selector.hpp"
 
 #include <chrono>
 #include <string>

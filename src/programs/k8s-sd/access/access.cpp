@@ -18,7 +18,7 @@ namespace k8s_sd_program {
 
 using boost::beast::iequals;
 using boost::beast::http::field;
-using support::HttpServer;
+using http::HttpServer;
 
 namespace {
 
@@ -82,12 +82,12 @@ std::string password_in(std::string_view base64) {
     while (text.ends_with('\0')) text.pop_back();
     const std::size_t colon = text.find(':');
     std::string password = colon == text.npos ? std::string() : text.substr(colon + 1);
-    support::forget(text);
+    http::forget(text);
     return password;
 }
 
 HttpServer::Reply token_reply(PathClass path_class) {
-    HttpServer::Reply reply = support::text_reply(
+    HttpServer::Reply reply = http::text_reply(
         401, "a token is needed here, as Bearer TOKEN in the header Authorization, or as the "
              "password of any user\n");
     // Browsers can ask the user for a password, but not for a bearer token.
@@ -110,28 +110,28 @@ PathClass class_of(std::string_view path) {
 TokenFile::TokenFile(std::string path) : path_(std::move(path)) { load(); }
 
 void TokenFile::load() {
-    std::string text = support::read_small_file(path_);
-    std::vector<support::Digest> tokens;
+    std::string text = http::read_small_file(path_);
+    std::vector<http::Digest> tokens;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         const auto token = trimmed(std::string_view(text).substr(begin, end - begin));
-        if (!token.empty()) tokens.push_back(support::digest_of(token));
+        if (!token.empty()) tokens.push_back(http::digest_of(token));
         begin = end + 1;
     }
-    support::forget(text);
+    http::forget(text);
     constexpr std::size_t max_tokens = 1000;
     if (tokens.empty() || tokens.size() > max_tokens) {
-        throw std::runtime_error(support::printable(path_, 1000) + " has " +
+        throw std::runtime_error(cli::printable(path_, 1000) + " has " +
                                  (tokens.empty() ? "no token" : "more than 1000 tokens"));
     }
     tokens_ = std::move(tokens);
 }
 
 bool TokenFile::accepts(std::string_view token) const {
-    const support::Digest given = support::digest_of(token);
+    const http::Digest given = http::digest_of(token);
     bool accepted = false;
-    for (const support::Digest& known : tokens_) {
-        if (support::same_secret(known, given)) accepted = true;
+    for (const http::Digest& known : tokens_) {
+        if (http::same_secret(known, given)) accepted = true;
     }
     return accepted;
 }
@@ -147,7 +147,7 @@ std::string TokenFile::refresh() {
     return problem;
 }
 
-Access::Access(const AccessOptions& options, bool local)
+AccessPolicy::AccessPolicy(const AccessOptions& options, bool local)
     : require_client_cert_(options.require_client_cert),
       check_hosts_(local || !options.hosts.empty()),
       hosts_(options.hosts) {
@@ -165,21 +165,21 @@ Access::Access(const AccessOptions& options, bool local)
     use(PathClass::metrics, options.metrics_token_file);
 }
 
-std::optional<HttpServer::Reply> Access::refusal(const HttpServer::Request& request) const {
+std::optional<HttpServer::Reply> AccessPolicy::refusal(const HttpServer::Request& request) const {
     const PathClass path_class = class_of(request.path);
     if (path_class == PathClass::probe) return std::nullopt;
     const std::string_view host = request.header(field::host);
     if (!knows_host(host)) {
-        return support::text_reply(403, shown_name(host) +
-                                            " is no name of this server; --allow-host makes it "
-                                            "one\n");
+        return http::text_reply(403, shown_name(host) +
+                                         " is no name of this server; --allow-host makes it "
+                                         "one\n");
     }
     const std::string_view origin = request.header(field::origin);
     if (request.method != "GET" && !origin.empty() && !iequals(host_of_origin(origin), host)) {
-        return support::text_reply(403, "pages of other servers may not do this\n");
+        return http::text_reply(403, "pages of other servers may not do this\n");
     }
     if (require_client_cert_ && !request.client.verified) {
-        return support::text_reply(403, "a client certificate is needed here\n");
+        return http::text_reply(403, "a client certificate is needed here\n");
     }
     if (!has_token(path_class, request.header(field::authorization))) {
         return token_reply(path_class);
@@ -188,9 +188,9 @@ std::optional<HttpServer::Reply> Access::refusal(const HttpServer::Request& requ
 }
 
 /// An address is always accepted: unlike a name, it cannot be rebound.
-bool Access::knows_host(std::string_view host) const {
+bool AccessPolicy::knows_host(std::string_view host) const {
     if (!check_hosts_ || host.empty()) return true;
-    if (!support::is_host_and_port(host)) return false;
+    if (!http::is_host_and_port(host)) return false;
     const std::string name(without_port(host));
     boost::system::error_code no_address;
     boost::asio::ip::make_address(name, no_address);
@@ -198,7 +198,7 @@ bool Access::knows_host(std::string_view host) const {
                                       [&](const auto& known) { return iequals(known, name); });
 }
 
-bool Access::has_token(PathClass path_class, std::string_view authorization) const {
+bool AccessPolicy::has_token(PathClass path_class, std::string_view authorization) const {
     const auto needed = tokens_.find(path_class);
     if (needed == tokens_.end()) return true;
     const std::size_t blank = std::min(authorization.find(' '), authorization.size());
@@ -208,11 +208,11 @@ bool Access::has_token(PathClass path_class, std::string_view authorization) con
     if (!iequals(scheme, "Basic")) return false;
     std::string password = password_in(given);
     const bool accepted = needed->second->accepts(password);
-    support::forget(password);
+    http::forget(password);
     return accepted;
 }
 
-std::vector<std::string> Access::refresh() {
+std::vector<std::string> AccessPolicy::refresh() {
     std::vector<std::string> problems;
     for (auto& [path, file] : files_) {
         std::string problem = file.refresh();

@@ -49,21 +49,21 @@ class TokenFile {
     void load();
 
     std::string path_;
-    std::vector<support::Digest> tokens_;
+    std::vector<http::Digest> tokens_;
     std::string problem_;
 };
 
 /// Access control by path. Probes are always permitted.
-class Access {
+class AccessPolicy {
  public:
     /// \param local  the server listens on a loopback address: requests for other host names are
     ///               refused, because a web page with a name for this address could send them
     ///               (DNS rebinding)
     /// \throws std::runtime_error in words
-    Access(const AccessOptions&, bool local);
+    AccessPolicy(const AccessOptions&, bool local);
 
     /// nullopt: the request is permitted.
-    std::optional<support::HttpServer::Reply> refusal(const support::HttpServer::Request&) const;
+    std::optional<http::HttpServer::Reply> refusal(const http::HttpServer::Request&) const;
     /// Reads the tokens again. \returns the problems, in words
     std::vector<std::string> refresh();
 

@@ -18,7 +18,7 @@ namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using support::HttpServer;
+using http::HttpServer;
 
 namespace {
 
@@ -45,9 +45,9 @@ bool has_ipv6() {
 }  // namespace
 
 tcp::endpoint listen_endpoint(const std::string& said, const k8s_sd::InClusterFiles& files) {
-    if (!said.empty()) return support::listen_address(said);
-    if (!in_cluster(files)) return support::listen_address("127.0.0.1:8080");
-    return support::listen_address(has_ipv6() ? "[::]:8080" : "0.0.0.0:8080");
+    if (!said.empty()) return cli::listen_address(said);
+    if (!in_cluster(files)) return cli::listen_address("127.0.0.1:8080");
+    return cli::listen_address(has_ipv6() ? "[::]:8080" : "0.0.0.0:8080");
 }
 
 std::size_t make_room_for(std::size_t connections) {
@@ -75,7 +75,7 @@ std::vector<std::string> RecurringNotes::due(const std::vector<std::string>& not
     return due;
 }
 
-Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls,
+Guard::Guard(const asio::any_io_executor& executor, const http::TlsFiles& tls,
              const AccessOptions& access, bool local, Complain complain,
              std::chrono::milliseconds interval)
     : timer_(executor), complain_(std::move(complain)), interval_(interval) {
@@ -83,7 +83,7 @@ Guard::Guard(const asio::any_io_executor& executor, const support::TlsFiles& tls
         if (!tls.cert.empty()) tls_.emplace(tls);
         access_.emplace(access, local);
     } catch (const std::exception& e) {
-        throw support::Unusable(k8s_sd::in_words(e));
+        throw cli::Unusable(k8s_sd::in_words(e));
     }
 }
 

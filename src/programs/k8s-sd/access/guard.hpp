@@ -46,17 +46,17 @@ class Guard {
  public:
     using Complain = std::function<void(const std::string&)>;
 
-    /// \param interval  between two reads of the files \throws support::Unusable
-    Guard(const boost::asio::any_io_executor&, const support::TlsFiles&, const AccessOptions&,
+    /// \param interval  between two reads of the files \throws cli::Unusable
+    Guard(const boost::asio::any_io_executor&, const http::TlsFiles&, const AccessOptions&,
           bool local, Complain, std::chrono::milliseconds interval = std::chrono::seconds(2));
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
     /// Both results refer to this object.
-    support::HttpServer::Handler protect(support::HttpServer::Handler);
-    support::HttpServer::Tls tls() const;
+    http::HttpServer::Handler protect(http::HttpServer::Handler);
+    http::HttpServer::Tls tls() const;
 
-    ClientMetrics metrics(const support::HttpServer&) const;
+    ClientMetrics metrics(const http::HttpServer&) const;
 
     void start();
     /// Reads the files now.
@@ -71,8 +71,8 @@ class Guard {
     std::vector<std::string> notes() const;
 
     boost::asio::steady_timer timer_;
-    std::optional<support::RenewedTls> tls_;
-    std::optional<Access> access_;
+    std::optional<http::RenewedTls> tls_;
+    std::optional<AccessPolicy> access_;
     const Complain complain_;
     const std::chrono::milliseconds interval_;
     RecurringNotes notes_;

@@ -18,7 +18,7 @@
 namespace k8s_sd_program {
 
 using boost::beast::http::field;
-using support::HttpServer;
+using http::HttpServer;
 
 namespace {
 
@@ -38,7 +38,7 @@ HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding)
     reply.headers = {{field::content_type, "application/json"},
                      {field::cache_control, "no-store"},
                      {field::vary, "Accept-Encoding"}};
-    if (json.size() > worth_it && support::accepts_coding(accept_encoding, "gzip")) {
+    if (json.size() > worth_it && http::accepts_coding(accept_encoding, "gzip")) {
         reply.headers.emplace_back(field::content_encoding, "gzip");
         reply.body = ListBody(std::move(json)).gzip();
     } else {
@@ -103,7 +103,7 @@ OnFailure failing(const HttpServer::Respond& respond) {
     return [respond](const std::exception_ptr& failure) { respond(failure_reply(failure)); };
 }
 
-support::HttpRoutes::Handler reporting_mistakes(support::HttpRoutes::Handler handler) {
+http::HttpRoutes::Handler reporting_mistakes(http::HttpRoutes::Handler handler) {
     return [handler = std::move(handler)](const auto& asked, const auto& respond) {
         attempt(failing(respond), [&] { handler(asked, respond); });
     };
@@ -121,8 +121,8 @@ HttpServer::Respond once(Gate::Pass pass, HttpServer::Respond respond) {
 
 }  // namespace
 
-support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Handler handler,
-                                     std::function<HttpServer::Reply(std::string_view)> refuse) {
+http::HttpRoutes::Handler through(const Gate& gate, http::HttpRoutes::Handler handler,
+                                  std::function<HttpServer::Reply(std::string_view)> refuse) {
     return [gate, handler = std::move(handler), refuse = std::move(refuse)](const auto& asked,
                                                                             const auto& respond) {
         if (Gate::Pass pass = gate.enter()) return handler(asked, once(std::move(pass), respond));
@@ -134,17 +134,17 @@ support::HttpRoutes::Handler through(const Gate& gate, support::HttpRoutes::Hand
     };
 }
 
-support::HttpRoutes::Handler question(const Gate& gate, support::HttpRoutes::Handler handler) {
+http::HttpRoutes::Handler question(const Gate& gate, http::HttpRoutes::Handler handler) {
     return through(gate, reporting_mistakes(std::move(handler)),
                    [](std::string_view words) { return json_error(503, words); });
 }
 
-Parameters::Parameters(const support::Query& query, std::initializer_list<std::string_view> known)
+Parameters::Parameters(const http::Query& query, std::initializer_list<std::string_view> known)
     : query_(query) {
     for (const auto& [name, value] : query) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
         throw BadRequest("there is no parameter " + name + "; there are " +
-                         support::listed(std::vector<std::string_view>(known)));
+                         cli::listed(std::vector<std::string_view>(known)));
     }
 }
 
@@ -174,8 +174,8 @@ std::size_t Parameters::number(std::string_view name, std::size_t usual, std::si
     const std::string allowed =
         "a number from " + std::to_string(min) + " to " + std::to_string(max);
     try {
-        return support::number(*given, min, max, allowed.c_str());
-    } catch (const support::UsageError& e) {
+        return cli::number(*given, min, max, allowed.c_str());
+    } catch (const cli::UsageError& e) {
         throw BadRequest(std::string(name) + ": " + e.what());
     }
 }

@@ -22,31 +22,31 @@ namespace k8s_sd_program {
 
 /// A response in JSON.
 /// \param accept_encoding  the header; long responses are compressed if accepted
-support::HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding = {});
+http::HttpServer::Reply json_reply(std::string json, std::string_view accept_encoding = {});
 /// A response of the page's API, with the present time.
 /// \param json  an object with members
-support::HttpServer::Reply ui_reply(std::string json, std::string_view accept_encoding = {});
+http::HttpServer::Reply ui_reply(std::string json, std::string_view accept_encoding = {});
 /// Adds the time to an object: `now`, Unix time in milliseconds.
 std::string with_now(std::string json);
 /// An error message.
-support::HttpServer::Reply json_error(unsigned status, std::string_view words);
+http::HttpServer::Reply json_error(unsigned status, std::string_view words);
 
 /// The response to a failed request: an error of the client, or of the program.
-support::HttpServer::Reply failure_reply(const std::exception_ptr&);
+http::HttpServer::Reply failure_reply(const std::exception_ptr&);
 /// Responds with failure_reply().
-OnFailure failing(const support::HttpServer::Respond&);
+OnFailure failing(const http::HttpServer::Respond&);
 
 /// Wraps a handler: errors in a request get a response of the page's API.
-support::HttpRoutes::Handler reporting_mistakes(support::HttpRoutes::Handler);
+http::HttpRoutes::Handler reporting_mistakes(http::HttpRoutes::Handler);
 
 /// Wraps a handler for expensive requests: beyond the limit of the gate, `refuse` makes a response
 /// to retry later. Only the first response counts, because a failure after it may try to respond,
 /// too.
-support::HttpRoutes::Handler through(
-    const Gate&, support::HttpRoutes::Handler,
-    std::function<support::HttpServer::Reply(std::string_view words)> refuse);
+http::HttpRoutes::Handler through(
+    const Gate&, http::HttpRoutes::Handler,
+    std::function<http::HttpServer::Reply(std::string_view words)> refuse);
 /// through(), with reporting_mistakes().
-support::HttpRoutes::Handler question(const Gate&, support::HttpRoutes::Handler);
+http::HttpRoutes::Handler question(const Gate&, http::HttpRoutes::Handler);
 
 /// The requested object does not exist; the text lists existing ones.
 class NotFound : public std::runtime_error {
@@ -63,13 +63,13 @@ class NotYet : public std::runtime_error {
 void require_job(const ServedJobs&, const std::string& name);
 
 /// 503: the time was over, and a part of the response would be misleading.
-support::HttpServer::Reply too_long();
+http::HttpServer::Reply too_long();
 
 /// The query of a URL.
 class Parameters {
  public:
     /// \throws BadRequest for an unknown parameter
-    Parameters(const support::Query&, std::initializer_list<std::string_view> known);
+    Parameters(const http::Query&, std::initializer_list<std::string_view> known);
 
     /// nullopt: missing or empty.
     std::optional<std::string> text(std::string_view name) const;
@@ -82,7 +82,7 @@ class Parameters {
     bool flag(std::string_view name) const { return text_or(name, "0") != "0"; }
 
  private:
-    const support::Query& query_;
+    const http::Query& query_;
 };
 
 }  // namespace k8s_sd_program

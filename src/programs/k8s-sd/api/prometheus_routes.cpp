@@ -20,8 +20,8 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
+using http::HttpRoutes;
+using http::HttpServer;
 
 constexpr std::size_t max_targets = 5000;  // of a response with a limit
 constexpr std::size_t max_matches = 100;   // match[]
@@ -50,7 +50,7 @@ HttpServer::Reply unavailable(std::string_view words) { return failure(503, "una
 OnFailure reporting_to(const HttpServer::Respond&);
 
 /// The last value of the name; as in Prometheus, only one is allowed. Empty: none.
-std::string value_of(const support::Query& query, std::string_view name) {
+std::string value_of(const http::Query& query, std::string_view name) {
     for (const auto& [known, value] : query) {
         if (known == name) return value;
     }
@@ -62,7 +62,7 @@ std::string lower_case(std::string text) {
     return text;
 }
 
-PrometheusRequest read_request(const support::Query& query) {
+PrometheusRequest read_request(const http::Query& query) {
     PrometheusRequest request;
     const std::string state = lower_case(value_of(query, "state"));
     const bool any = state.empty() || state == "any";
@@ -78,7 +78,7 @@ PrometheusRequest read_request(const support::Query& query) {
         request.match.emplace_back(value, budget);
     }
     if (!value_of(query, "limit").empty()) {
-        const support::Query limit{{"limit", value_of(query, "limit")}};
+        const http::Query limit{{"limit", value_of(query, "limit")}};
         request.limit = Parameters(limit, {"limit"}).number("limit", 0, 1, max_targets);
     }
     if (const std::string cursor = value_of(query, "cursor"); !cursor.empty()) {
@@ -124,7 +124,7 @@ std::shared_ptr<const k8s_sd::ScrapeJob> pool_named(const ServedJobs& jobs,
     return config;
 }
 
-HttpServer::Reply config_of(const ServedJobs& jobs, const support::Query& query) {
+HttpServer::Reply config_of(const ServedJobs& jobs, const http::Query& query) {
     const auto job = pool_named(jobs, value_of(query, "scrapePool"));
     std::string data;
     JsonWriter(data).begin('{').member("yaml", to_yaml(*job)).end('}');
@@ -173,8 +173,8 @@ std::string steps_of(const k8s_sd::ScrapeConfig& config, k8s_sd::LabelMap labels
 }
 
 /// The form in the body of a POST, as in Prometheus.
-support::Query form_of(const HttpServer::Request& request) {
-    if (auto query = support::parse_query(request.body)) return *query;
+http::Query form_of(const HttpServer::Request& request) {
+    if (auto query = http::parse_query(request.body)) return *query;
     throw BadRequest("the body is no form (application/x-www-form-urlencoded)");
 }
 
@@ -210,7 +210,7 @@ HttpRoutes::Handler reporting(Answer answer) {
 
 /// The client's labels may be slow to match, so they are matched off the server's thread.
 void answer_steps(const ServedJobs& jobs, const std::shared_ptr<SlowWork>& slow,
-                  const support::Query& query, const HttpServer::Respond& respond) {
+                  const http::Query& query, const HttpServer::Respond& respond) {
     const auto job = pool_named(jobs, value_of(query, "scrapePool"));
     std::string labels = value_of(query, "labels");
     if (labels.empty()) throw BadRequest("no labels parameter provided");

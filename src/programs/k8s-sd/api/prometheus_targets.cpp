@@ -12,7 +12,7 @@ namespace k8s_sd_program {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using support::HttpServer;
+using http::HttpServer;
 
 constexpr std::size_t rows_a_piece = 300;  // rows written to a piece
 constexpr std::size_t bytes_a_piece = std::size_t{256} << 10;

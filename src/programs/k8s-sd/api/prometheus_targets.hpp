@@ -33,7 +33,7 @@ struct PrometheusPool {
 /// \param slow    the response if there is no time for a request with a limit
 /// \param failed  receives exceptions of a request with a limit
 void answer_prometheus_targets(std::vector<PrometheusPool>, PrometheusRequest, Gate::Pass pass,
-                               support::HttpServer::Reply slow, const support::HttpServer::Respond&,
+                               http::HttpServer::Reply slow, const http::HttpServer::Respond&,
                                OnFailure failed);
 
 }  // namespace k8s_sd_program

@@ -19,8 +19,8 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
+using http::HttpRoutes;
+using http::HttpServer;
 
 constexpr std::size_t max_consumers = 1000;  // in a response
 constexpr std::size_t usual_consumers = 200;

@@ -9,7 +9,7 @@
 namespace k8s_sd_program {
 
 /// The readers of the lists, and whether their lists are current: /api/ui/consumers.
-void add_consumer_routes(support::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
+void add_consumer_routes(http::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
                          Consumers& consumers, const Gate& gate);
 
 }  // namespace k8s_sd_program

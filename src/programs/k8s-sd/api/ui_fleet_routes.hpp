@@ -8,7 +8,7 @@
 namespace k8s_sd_program {
 
 /// The division of targets: /api/ui/shards, /api/ui/collectors.
-void add_fleet_routes(support::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
+void add_fleet_routes(http::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
                       const Gate& gate);
 
 }  // namespace k8s_sd_program

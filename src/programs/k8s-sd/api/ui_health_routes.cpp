@@ -16,7 +16,7 @@ namespace k8s_sd_program {
 
 namespace {
 
-using support::HttpRoutes;
+using http::HttpRoutes;
 
 /// Unix time in milliseconds.
 std::int64_t unix_ms(k8s_sd::TimePoint time) {

@@ -2,7 +2,7 @@
 
 #include "http/http_routes.hpp"
 #include "jobs/served_jobs.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <functional>
 #include <string>
@@ -13,7 +13,7 @@ namespace k8s_sd_program {
 /// /api/ui/health: the state of each watch of each job.
 /// \param servers  see RouteEvents
 /// \param trouble  problems with the configuration, certificates and files, one a line
-void add_health_routes(support::HttpRoutes&, const ServedJobs& jobs,
+void add_health_routes(http::HttpRoutes&, const ServedJobs& jobs,
                        std::function<std::vector<k8s_sd::ServerHealth>()> servers,
                        std::function<std::string()> trouble);
 

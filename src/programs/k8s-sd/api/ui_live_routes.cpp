@@ -17,8 +17,8 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
+using http::HttpRoutes;
+using http::HttpServer;
 using Clock = std::chrono::steady_clock;
 
 constexpr int max_readers = 100;

@@ -9,7 +9,7 @@ namespace k8s_sd_program {
 
 /// Past and live changes: /api/ui/history, /api/ui/live.
 /// \param executor  of the server
-void add_live_routes(support::HttpRoutes&, const ServedJobs& jobs,
+void add_live_routes(http::HttpRoutes&, const ServedJobs& jobs,
                      const boost::asio::any_io_executor& executor);
 
 }  // namespace k8s_sd_program

@@ -17,8 +17,8 @@ namespace k8s_sd_program {
 
 namespace {
 
-using support::HttpRoutes;
-using support::HttpServer;
+using http::HttpRoutes;
+using http::HttpServer;
 
 std::string monitor_job_text(const std::string& name, const TargetTable& table,
                              const k8s_sd::ScrapeJob& job) {
@@ -69,7 +69,7 @@ k8s_sd::MonitorName monitor_name(std::string_view text) {
     throw BadRequest("after: is no KIND/NAMESPACE/NAME of a monitor");
 }
 
-MonitorPage monitor_page(const support::Query& query) {
+MonitorPage monitor_page(const http::Query& query) {
     const Parameters given(query, {"after", "limit"});
     MonitorPage page;
     if (const auto after = given.text("after")) page.after = monitor_name(*after);

@@ -25,8 +25,8 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
+using http::HttpRoutes;
+using http::HttpServer;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t max_rows_of_kind = 20;                 // of each kind, of a job

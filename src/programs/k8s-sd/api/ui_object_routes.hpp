@@ -8,7 +8,7 @@
 namespace k8s_sd_program {
 
 /// /api/ui/object: the jobs with an object, those without it, and why.
-void add_object_routes(support::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
+void add_object_routes(http::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
                        const Gate& gate);
 
 }  // namespace k8s_sd_program

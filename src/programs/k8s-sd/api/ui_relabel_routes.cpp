@@ -20,8 +20,8 @@ namespace {
 
 namespace json = boost::json;
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
+using http::HttpRoutes;
+using http::HttpServer;
 using Clock = std::chrono::steady_clock;
 
 constexpr int max_concurrent = 4;  // trials of whole jobs

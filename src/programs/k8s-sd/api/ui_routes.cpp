@@ -19,16 +19,16 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
+using http::HttpRoutes;
+using http::HttpServer;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t max_page_rows = 1000;                     // of a page
 constexpr auto table_timeout = std::chrono::milliseconds(100);  // for incomplete tables
 
 /// Reads `state`; one parameter may contain several states, separated by commas.
-TargetFilter::Values read_states(const Parameters& given, const TargetAllocator& allocator) {
-    TargetFilter::Values states;
+TargetSelection::Values read_states(const Parameters& given, const TargetAllocator& allocator) {
+    TargetSelection::Values states;
     for (const std::string& text : given.texts("state")) {
         std::string_view rest = text;
         while (!rest.empty()) {
@@ -44,7 +44,7 @@ TargetFilter::Values read_states(const Parameters& given, const TargetAllocator&
     if (allocator.options().enabled()) known.push_back(unowned_state);
     for (const std::string& state : states) {
         if (std::find(known.begin(), known.end(), state) != known.end()) continue;
-        throw BadRequest("state: there is no " + state + "; there are " + support::listed(known));
+        throw BadRequest("state: there is no " + state + "; there are " + cli::listed(known));
     }
     if (states.contains(unowned_state) && !allocator.view()) throw NotYet(allocator.trouble());
     return states;
@@ -52,7 +52,7 @@ TargetFilter::Values read_states(const Parameters& given, const TargetAllocator&
 
 PageRequest read_page_request(const Parameters& given, const TargetAllocator& allocator) {
     PageRequest request;
-    TargetFilter& filter = request.filter;
+    TargetSelection& filter = request.filter;
     filter.query = TargetQuery(given.text_or("q", ""));
     filter.collectors = allocator.view();
     filter.of(Facet::state) = read_states(given, allocator);
@@ -68,7 +68,7 @@ PageRequest read_page_request(const Parameters& given, const TargetAllocator& al
 
 /// The jobs to read: with facets also the unselected ones, because their values are counted.
 std::vector<NamedJob> jobs_of(const ServedJobs& jobs, PageRequest& request) {
-    const TargetFilter::Values& wanted = request.filter.of(Facet::job);
+    const TargetSelection::Values& wanted = request.filter.of(Facet::job);
     if (wanted.empty() || request.facets) return jobs_named(jobs);
     std::vector<NamedJob> found;
     for (const std::string& name : wanted) found.emplace_back(name, jobs.find(name));
@@ -195,7 +195,7 @@ std::string status_json(const ServedJobs& jobs) {
     json.begin('{').member("version", K8S_SD_VERSION);
     json.name("jobs").begin('[');
     for (const auto& [name, job] : jobs.metrics()) {
-        const TargetCounts& n = job.targets;
+        const JobTargetCounts& n = job.targets;
         json.begin('{').member("name", name).member("complete", job.complete);
         json.member("rules", jobs.config(name)->scrape.relabel_configs.size());
         json.member("discovered", n.discovered).member("active", n.active);

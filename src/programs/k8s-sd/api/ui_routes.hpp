@@ -10,7 +10,7 @@
 namespace k8s_sd_program {
 
 /// Jobs and targets of the page: /api/ui/status, /api/ui/targets, /api/ui/target.
-void add_ui_routes(support::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
+void add_ui_routes(http::HttpRoutes&, const ServedJobs& jobs, const TargetAllocator&,
                    const Gate& gate);
 
 /// The response of /api/ui/status, without the time.

@@ -35,8 +35,8 @@ std::vector<std::string> ProfileClusters::take(const k8s_sd::InventoryDiff& diff
         const std::string name = name_of(cluster);
         k8s_sd::InventoryCluster& known = clusters_[name];
         if (!cluster.problem.empty() && cluster.problem != known.problem) {
-            problems.push_back("cluster " + support::printable(name, 200) + ": " +
-                               support::printable(cluster.problem, 2000));
+            problems.push_back("cluster " + cli::printable(name, 200) + ": " +
+                               cli::printable(cluster.problem, 2000));
         }
         known = cluster;
     }
@@ -48,7 +48,7 @@ std::string ProfileClusters::why_unknown() const {
     std::string text = "the ClusterProfiles of the hub have not been listed yet";
     const k8s_sd::InventoryStatus status = inventory_->status();
     for (const std::string& message : {status.profiles.message, status.secrets.message})
-        if (!message.empty()) text += "; " + support::printable(message, 2000);
+        if (!message.empty()) text += "; " + cli::printable(message, 2000);
     return text;
 }
 
@@ -85,20 +85,20 @@ std::string ProfileClusters::trouble() const {
     const k8s_sd::InventoryStatus status = inventory_->status();
     std::string text;
     if (!status.profiles.message.empty())
-        text += "ClusterProfiles of the hub: " + support::printable(status.profiles.message, 2000) +
-                "\n";
+        text +=
+            "ClusterProfiles of the hub: " + cli::printable(status.profiles.message, 2000) + "\n";
     if (!status.secrets.message.empty())
-        text += "Secrets of ClusterProfiles: " + support::printable(status.secrets.message, 2000) +
-                "\n";
+        text +=
+            "Secrets of ClusterProfiles: " + cli::printable(status.secrets.message, 2000) + "\n";
     if (known_ && clusters_.empty()) text += "the hub has no ClusterProfile that is selected\n";
     std::size_t problems = 0;
     for (const auto& [name, cluster] : clusters_) {
         if (cluster.problem.empty() || ++problems > max_lines) continue;
         const bool is_usable = !cluster.api_server.url.empty();
-        text += "cluster " + support::printable(name, 200) +
+        text += "cluster " + cli::printable(name, 200) +
                 (is_usable ? " has no present access, and its last one is used: "
                            : " cannot be discovered: ") +
-                support::printable(cluster.problem, 2000) + "\n";
+                cli::printable(cluster.problem, 2000) + "\n";
     }
     if (problems > max_lines)
         text += std::to_string(problems - max_lines) + " more clusters have no access\n";

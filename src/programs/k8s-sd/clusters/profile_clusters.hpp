@@ -4,7 +4,7 @@
 #include "jobs/serve_metrics.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
-#include "k8s_sd/server_health.hpp"
+#include "k8s_sd/status.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>

@@ -15,10 +15,10 @@ std::string joined(const std::string& job, const std::vector<Collector>& members
     for (std::size_t i = 0; i < lists.size(); ++i) {
         const std::string& name = members[i].name;
         if (i > 0) out += ",\n";
-        support::append_json(out, name);
+        cli::append_json(out, name);
         out += R"(:{"_link":)";
-        support::append_json(out, "/debug" + link_of(job) +
-                                      "?collector_id=" + support::query_escaped(name));
+        cli::append_json(out,
+                         "/debug" + link_of(job) + "?collector_id=" + http::query_escaped(name));
         out += R"(,"targets":)" + *lists[i]->bytes() + '}';
     }
     return out + "}\n";
@@ -27,7 +27,7 @@ std::string joined(const std::string& job, const std::vector<Collector>& members
 }  // namespace
 
 std::string link_of(std::string_view job) {
-    return "/jobs/" + support::query_escaped(job) + "/targets";
+    return "/jobs/" + http::query_escaped(job) + "/targets";
 }
 
 ListBodyPtr AllTargets::body(const std::string& job, const AllocationView& view,
@@ -35,7 +35,7 @@ ListBodyPtr AllTargets::body(const std::string& job, const AllocationView& view,
     const std::vector<Collector>& members = view.present().members();
     std::string key = link_of(job);
     for (std::size_t i = 0; i < lists.size(); ++i) {
-        key += ' ' + support::query_escaped(members[i].name) + ' ' + lists[i]->tag();
+        key += ' ' + http::query_escaped(members[i].name) + ' ' + lists[i]->tag();
     }
     const std::scoped_lock lock(mutex_);
     std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });

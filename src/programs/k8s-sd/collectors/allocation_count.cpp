@@ -46,7 +46,7 @@ void count_allocation(AllocationMetrics& counts, const std::string& job, JobTarg
         count += targets.count(content, selection, now);
     }
     selection.unassigned = true;
-    const TargetCounts known = targets.counts();
+    const JobTargetCounts known = targets.counts();
     counts.jobs[job] = {known.discovered, known.active, targets.count(content, selection, now)};
 }
 

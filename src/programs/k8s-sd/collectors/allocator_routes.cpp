@@ -20,9 +20,9 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
-using support::text_reply;
+using http::HttpRoutes;
+using http::HttpServer;
+using http::text_reply;
 
 HttpServer::Reply json_reply(std::string text) {
     HttpServer::Reply reply = text_reply(200, std::move(text));
@@ -32,7 +32,7 @@ HttpServer::Reply json_reply(std::string text) {
 
 /// Empty: all collectors.
 /// \throws BadRequest
-std::string collector_in(const support::Query& query) {
+std::string collector_in(const http::Query& query) {
     std::string id;
     for (const auto& [name, value] : query) {
         if (name != "collector_id")
@@ -66,8 +66,8 @@ class AllocatorRoutes {
         std::string out = "{";
         for (const auto& [name, job] : jobs_.metrics()) {
             if (job.targets.active == 0) continue;
-            out += (out.size() == 1 ? "" : ",") + support::json_string(name) + R"(:{"_link":)" +
-                   support::json_string(link_of(name)) + '}';
+            out += (out.size() == 1 ? "" : ",") + cli::json_string(name) + R"(:{"_link":)" +
+                   cli::json_string(link_of(name)) + '}';
         }
         return json_reply(out + "}\n");
     }

@@ -10,7 +10,7 @@ namespace k8s_sd_program {
 /// The part of the Target Allocator's API used by OpenTelemetry's collectors: /scrape_configs,
 /// /jobs and /jobs/{job}/targets.
 /// \param allocator, jobs  outlive the routes; used on the server's executor
-void add_allocator_routes(support::HttpRoutes&, const TargetAllocator& allocator,
+void add_allocator_routes(http::HttpRoutes&, const TargetAllocator& allocator,
                           const ServedJobs& jobs, ServeMetrics& metrics);
 
 }  // namespace k8s_sd_program

@@ -14,11 +14,11 @@ namespace k8s_sd_program {
 
 namespace {
 
+using cli::json_string;
 using k8s_sd::RelabelAction;
 using k8s_sd::RelabelRule;
 using k8s_sd::RelabelRules;
 using k8s_sd::ScrapeJob;
-using support::json_string;
 
 std::string json_bool(bool value) { return value ? "true" : "false"; }
 

@@ -41,7 +41,7 @@ struct ListFiles::Place {
     const std::shared_ptr<k8s_sd::Clock> clock;
     const TargetFolder folder;
     const ListForm form;
-    const TargetFile::Complain complain;
+    const FolderFile::Complain complain;
     FileMetrics& metrics;
     const std::chrono::milliseconds check_interval;
     FileProblems problems{};
@@ -102,14 +102,14 @@ class ListFiles::Writer : public std::enable_shared_from_this<Writer> {
     const std::shared_ptr<Place> place_;
     const std::string begin_;  ///< prefix of messages
     const std::string file_name_;
-    TargetFile file_;
+    FolderFile file_;
     const std::unique_ptr<k8s_sd::Timer> timer_;
     std::string known_;
     bool stopped_ = false;
 };
 
 ListFiles::ListFiles(asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
-                     const std::string& folder, ListForm form, TargetFile::Complain complain,
+                     const std::string& folder, ListForm form, FolderFile::Complain complain,
                      FileMetrics& metrics, std::chrono::milliseconds check_interval)
     : place_(new Place{std::move(worker), std::move(clock), TargetFolder(folder), form,
                        std::move(complain), metrics, check_interval}) {}

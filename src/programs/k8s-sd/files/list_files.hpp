@@ -1,6 +1,6 @@
 #pragma once
 
-#include "files/target_file.hpp"
+#include "files/folder_file.hpp"
 #include "files/target_folder.hpp"
 #include "jobs/served_jobs.hpp"
 #include "k8s_sd/environment.hpp"
@@ -26,9 +26,9 @@ class ListFiles {
     /// \param complain  called on the worker
     /// \param metrics   outlives all work of the worker
     /// \param look      how often to check for foreign changes of the files
-    /// \throws support::Unusable
+    /// \throws cli::Unusable
     ListFiles(boost::asio::any_io_executor worker, std::shared_ptr<k8s_sd::Clock> clock,
-              const std::string& folder, ListForm form, TargetFile::Complain complain,
+              const std::string& folder, ListForm form, FolderFile::Complain complain,
               FileMetrics& metrics,
               std::chrono::milliseconds check_interval = std::chrono::minutes(1));
     /// Stops all writes but the current one.

@@ -124,16 +124,16 @@ TargetFolder::TargetFolder(fs::path folder)
     : folder_(std::move(folder)), hidden_(folder_ / ".k8s-sd") {
     std::error_code ec;
     fs::create_directory(folder_, ec);
-    if (ec || !fs::is_directory(folder_, ec)) throw support::Unusable(why_unusable(folder_, ec));
+    if (ec || !fs::is_directory(folder_, ec)) throw cli::Unusable(why_unusable(folder_, ec));
     fs::create_directory(hidden_, ec);
     try {
         File lock(hidden_ / "lock", O_RDWR | O_CREAT, hidden_ / "lock");
         if (!lock.lock()) {
-            throw support::Unusable("another k8s-sd writes to " + folder_.string());
+            throw cli::Unusable("another k8s-sd writes to " + folder_.string());
         }
         lock_ = lock.release();
     } catch (const std::system_error& e) {
-        throw support::Unusable(e.what());
+        throw cli::Unusable(e.what());
     }
 }
 

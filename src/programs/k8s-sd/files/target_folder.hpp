@@ -22,7 +22,7 @@ std::string job_name_of(std::string_view file);
 class TargetFolder {
  public:
     /// Creates the folder if it is missing; its parent must exist.
-    /// \throws support::Unusable if it is not a folder, not writable, or used by another process
+    /// \throws cli::Unusable if it is not a folder, not writable, or used by another process
     explicit TargetFolder(std::filesystem::path);
     ~TargetFolder();
     TargetFolder(const TargetFolder&) = delete;

@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-using support::UsageError;
+using cli::UsageError;
 using Text = const std::string&;
 
 struct FollowOptions {
@@ -34,36 +34,36 @@ struct FollowOptions {
     std::string folder;
     std::chrono::nanoseconds interval = std::chrono::seconds(10);
     ListClientOptions client;
-    support::LogOptions log;
+    cli::LogOptions log;
 };
 
-support::Section follow_options(FollowOptions& o) {
-    support::Section section{
+cli::Section follow_options(FollowOptions& o) {
+    cli::Section section{
         "Follow",
         {{"--write-dir", "DIR", "where the files are, for file_sd_configs; made if it is missing",
-          support::text(o.folder), true},
+          cli::text(o.folder), true},
          {"--wait", "SECONDS", "how long a request waits for a change, 1 to 300 (default 60)",
           [&](Text v) {
-              o.client.wait = std::chrono::seconds(
-                  support::number(v, 1U, 300U, "a whole number from 1 to 300"));
+              o.client.wait =
+                  std::chrono::seconds(cli::number(v, 1U, 300U, "a whole number from 1 to 300"));
           }},
          {"--interval", "SECONDS",
           "how often to ask a server that does not let requests wait (default 10)",
-          [&](Text v) { o.interval = support::seconds(v); }},
+          [&](Text v) { o.interval = cli::seconds(v); }},
          {"--max-bytes", "N", "longer lists are refused (default 268435456)", [&](Text v) {
               constexpr std::uint64_t max = std::uint64_t{1} << 40;
-              o.client.body_bytes = support::number(v, std::uint64_t{1}, max, "1 to 1099511627776");
+              o.client.body_bytes = cli::number(v, std::uint64_t{1}, max, "1 to 1099511627776");
           }}}};
-    for (support::Option& option : support::log_options(o.log)) {
+    for (cli::Option& option : cli::log_options(o.log)) {
         // The library is not used here.
         if (option.name != "--log-level") section.options.push_back(std::move(option));
     }
     return section;
 }
 
-support::Section client_options(FollowOptions& o) {
+cli::Section client_options(FollowOptions& o) {
     const auto file = [](std::string& path) {
-        return [&path](Text v) { path = support::readable_file(v); };
+        return [&path](Text v) { path = cli::readable_file(v); };
     };
     return {"Credentials and trust",
             {{"--ca-file", "FILE", "the authorities that sign servers (default: the system's)",
@@ -74,7 +74,7 @@ support::Section client_options(FollowOptions& o) {
               file(o.client.token_file)}}};
 }
 
-support::CommandLine command_line(FollowOptions& o) {
+cli::CommandLine command_line(FollowOptions& o) {
     return {.program = "k8s-sd follow",
             .about = "Keeps lists of targets in files, for file_sd_configs of an agent beside it. "
                      "A change arrives\nat once: requests wait for it at the server.\n\n"
@@ -101,7 +101,7 @@ void check(const FollowOptions& o) {
     }
 }
 
-ListClientOptions with_warnings(ListClientOptions options, const support::EventLog& log) {
+ListClientOptions with_warnings(ListClientOptions options, const cli::EventLog& log) {
     options.warn = log;
     return options;
 }
@@ -110,13 +110,13 @@ ListClientOptions with_warnings(ListClientOptions options, const support::EventL
 struct Followed {
     Followed(asio::io_context& io, const ListSource& source, const FollowOptions& options,
              const TargetFolder& folder, FileMetrics& metrics)
-        : log(support::EventLog("k8s-sd follow", options.log).at(k8s_sd::LogLevel::warning)),
+        : log(cli::EventLog("k8s-sd follow", options.log).at(k8s_sd::LogLevel::warning)),
           client(io.get_executor(), source, with_warnings(options.client, log)),
           list(folder, source,
                std::chrono::duration_cast<std::chrono::milliseconds>(options.interval), log,
                metrics) {}
 
-    const support::EventLog log;
+    const cli::EventLog log;
     ListClient client;
     FollowedList list;
 };
@@ -131,7 +131,7 @@ void follow_all(const FollowOptions& o) {
     const auto on_end = [](const std::exception_ptr& error) {
         if (error) std::rethrow_exception(error);
     };
-    support::LineWriter out;
+    cli::LineWriter out;
     for (const ListSource& source : o.sources) {
         out << "follows " << source.url << " in " << file_name_of(source.name);
         out.end_line();
@@ -145,10 +145,10 @@ void follow_all(const FollowOptions& o) {
 
 int run_follow(int argc, char** argv) {
     FollowOptions options;
-    return support::run_program(command_line(options), argc, argv, [&] {
+    return cli::run_program(command_line(options), argc, argv, [&] {
         check(options);
         follow_all(options);
-        return support::exit_fine;
+        return cli::exit_fine;
     });
 }
 

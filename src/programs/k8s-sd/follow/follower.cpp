@@ -31,7 +31,7 @@ std::string first_line(const std::string& text) {
 }  // namespace
 
 FollowedList::FollowedList(const TargetFolder& folder, const ListSource& source,
-                           Milliseconds interval, TargetFile::Complain complain,
+                           Milliseconds interval, FolderFile::Complain complain,
                            FileMetrics& metrics)
     : url_(source.url),
       interval_(interval),

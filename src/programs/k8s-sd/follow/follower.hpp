@@ -1,7 +1,7 @@
 #pragma once
 
-#include "files/backoff.hpp"
-#include "files/target_file.hpp"
+#include "files/folder_file.hpp"
+#include "files/retry_delays.hpp"
 #include "files/target_folder.hpp"
 #include "follow/list_client.hpp"
 #include "follow/list_source.hpp"
@@ -22,7 +22,7 @@ class FollowedList {
 
     /// \param interval  between requests if the server does not support long polls
     FollowedList(const TargetFolder&, const ListSource&, Milliseconds interval,
-                 TargetFile::Complain, FileMetrics&);
+                 FolderFile::Complain, FileMetrics&);
 
     /// The tag of the list in the file; empty: none.
     const std::string& tag() const noexcept { return tag_; }
@@ -39,9 +39,9 @@ class FollowedList {
 
     const std::string url_;
     const Milliseconds interval_;
-    const TargetFile::Complain complain_;
-    TargetFile file_;
-    Backoff backoff_;
+    const FolderFile::Complain complain_;
+    FolderFile file_;
+    RetryDelays backoff_;
     std::string tag_;
     std::size_t hash_ = 0;  ///< of the list
     std::string problem_;

@@ -25,7 +25,6 @@ namespace k8s_sd_program {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-namespace http = beast::http;
 namespace ssl = asio::ssl;
 using asio::use_awaitable;
 
@@ -36,12 +35,12 @@ constexpr std::chrono::seconds connect_limit{10};
 constexpr std::chrono::seconds answer_limit{60};
 constexpr std::uint32_t head_bytes = 16U << 10U;
 
-using Request = http::request<http::empty_body>;
-using Parser = http::response_parser<http::string_body>;
+using Request = beast::http::request<beast::http::empty_body>;
+using Parser = beast::http::response_parser<beast::http::string_body>;
 using Tls = beast::ssl_stream<beast::tcp_stream>;
 
 std::string text_of(const std::string& path) {
-    std::string text = support::read_small_file(path);
+    std::string text = http::read_small_file(path);
     text.erase(text.find_last_not_of(" \t\r\n") + 1);
     return text;
 }
@@ -55,7 +54,7 @@ ssl::context context_of(const ListClientOptions& options, std::string& warning) 
         context.set_default_verify_paths();
     } else {
         warning = k8s_sd::trust_certificates(context.native_handle(),
-                                             support::read_small_file(options.ca_file),
+                                             http::read_small_file(options.ca_file),
                                              "the CA file " + options.ca_file);
     }
     if (!options.cert_file.empty()) {
@@ -67,18 +66,18 @@ ssl::context context_of(const ListClientOptions& options, std::string& warning) 
 
 Request request_for(const ListSource& source, const ListClientOptions& options,
                     const std::string& tag) {
-    Request request(http::verb::get, source.target, 11);
+    Request request(beast::http::verb::get, source.target, 11);
     const bool ipv6 = source.host.find(':') != std::string::npos;
     const std::string host = ipv6 ? "[" + source.host + "]" : source.host;
-    request.set(http::field::host, host + ":" + source.port);
-    request.set(http::field::accept, "application/json");
-    request.set(http::field::user_agent, "k8s-sd-follow");
+    request.set(beast::http::field::host, host + ":" + source.port);
+    request.set(beast::http::field::accept, "application/json");
+    request.set(beast::http::field::user_agent, "k8s-sd-follow");
     if (!tag.empty()) {
-        request.set(http::field::if_none_match, tag);
-        request.set(http::field::prefer, "wait=" + std::to_string(options.wait.count()));
+        request.set(beast::http::field::if_none_match, tag);
+        request.set(beast::http::field::prefer, "wait=" + std::to_string(options.wait.count()));
     }
     if (!options.token_file.empty()) {
-        request.set(http::field::authorization, "Bearer " + text_of(options.token_file));
+        request.set(beast::http::field::authorization, "Bearer " + text_of(options.token_file));
     }
     return request;
 }
@@ -122,8 +121,8 @@ class ListClient::ConnectionOver final : public Connection {
     asio::awaitable<void> ask(const Request& request, Parser& parser,
                               std::chrono::seconds limit) override {
         tcp_of(stream_).expires_after(limit);
-        co_await http::async_write(stream_, request, use_awaitable);
-        co_await http::async_read(stream_, buffer_, parser, use_awaitable);
+        co_await beast::http::async_write(stream_, request, use_awaitable);
+        co_await beast::http::async_read(stream_, buffer_, parser, use_awaitable);
         tcp_of(stream_).expires_never();
     }
 
@@ -179,9 +178,9 @@ asio::awaitable<void> ListClient::get_once(const std::string& tag, ListReply& re
     }
     co_await connection->ask(request, parser, options_.wait + answer_limit);
     if (parser.keep_alive()) connection_ = std::move(connection);
-    http::response<http::string_body>& response = parser.get();
+    beast::http::response<beast::http::string_body>& response = parser.get();
     reply.status = response.result_int();
-    reply.tag = std::string(response[http::field::etag]);
+    reply.tag = std::string(response[beast::http::field::etag]);
     reply.body = std::move(response.body());
 }
 

@@ -13,14 +13,14 @@ namespace k8s_sd_program {
 
 namespace {
 
-using support::UsageError;
+using cli::UsageError;
 
 /// "pods", for "/sd/pods/targets?shard=1" and for "/sd/pods".
 std::string name_in(std::string_view target) {
     std::string_view path = target.substr(0, target.find('?'));
     constexpr std::string_view relabelled = "/targets";
     if (path.ends_with(relabelled)) path.remove_suffix(relabelled.size());
-    const auto name = support::percent_decoded(path.substr(path.rfind('/') + 1));
+    const auto name = http::percent_decoded(path.substr(path.rfind('/') + 1));
     return name.value_or("");
 }
 
@@ -36,8 +36,8 @@ void read_authority(ListSource& source, std::string_view authority) {
     if (source.host.starts_with('[')) source.host = source.host.substr(1, source.host.size() - 2);
     source.port = source.tls ? "443" : "80";
     if (end < authority.size()) {
-        source.port = std::to_string(support::number<unsigned>(
-            std::string(authority.substr(end + 1)), 1, 65'535, "a port from 1 to 65535"));
+        source.port = std::to_string(cli::number<unsigned>(std::string(authority.substr(end + 1)),
+                                                           1, 65'535, "a port from 1 to 65535"));
     }
     const bool strange =
         authority.find('@') != std::string_view::npos || end == authority.size() + 1;

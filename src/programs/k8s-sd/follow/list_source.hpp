@@ -15,7 +15,7 @@ struct ListSource {
 };
 
 /// Reads "http://k8s-sd:8080/sd/pods/targets", a list with the name "pods", or NAME=URL.
-/// \throws support::UsageError
+/// \throws cli::UsageError
 ListSource read_list_source(const std::string& text);
 
 }  // namespace k8s_sd_program

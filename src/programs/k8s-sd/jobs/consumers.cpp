@@ -36,7 +36,7 @@ std::string query_of(const ListPoll& poll) {
     std::string text;
     const auto add = [&](const char* name, const std::string& value) {
         (text += text.empty() ? "" : "&").append(name).append("=");
-        text += support::query_escaped(value);
+        text += http::query_escaped(value);
     };
     if (!selection->collector.empty()) add("collector_id", selection->collector);
     if (division.by_node) add("node", selection->node);

@@ -72,7 +72,7 @@ void add_notes(std::vector<std::string>& notes, const ScrapeJob& job) {
         notes.push_back("job " + job.scrape.job_name + ": " + text);
     };
     const std::vector<std::string_view> keys = keys_of_agents(job);
-    if (!keys.empty()) note("left to its agents, no list has it: " + support::listed(keys));
+    if (!keys.empty()) note("left to its agents, no list has it: " + cli::listed(keys));
     for (const k8s_sd::RelabelRule& rule : job.scrape.relabel_configs) {
         if (is_share_rule(rule)) {
             note(

@@ -427,7 +427,7 @@ std::vector<k8s_sd::TargetGroupPtr> JobTargets::all_groups() const {
 }
 
 LiveCounts JobTargets::live_counts() const {
-    TargetCounts counts{0, pool_.active_count(), 0, pool_.failed_count()};
+    JobTargetCounts counts{0, pool_.active_count(), 0, pool_.failed_count()};
     LiveCounts::Providers filtered;
     std::size_t delivered = 0;
     for (const auto& [id, provider] : providers_) {
@@ -450,11 +450,11 @@ LiveCounts JobTargets::live_counts() const {
     return {counts, std::move(filtered), delivered};
 }
 
-TargetCounts LiveCounts::now() const {
+JobTargetCounts LiveCounts::now() const {
     std::size_t all = 0;
     for (const auto& provider : providers_) all += provider->target_count();
     const std::size_t left_out = all - std::min(all, delivered_);
-    TargetCounts counts = counts_;
+    JobTargetCounts counts = counts_;
     counts.discovered += left_out;
     counts.dropped += left_out;
     return counts;

@@ -2,7 +2,6 @@
 
 #include "jobs/expected_providers.hpp"
 #include "k8s_sd/discovery_manager.hpp"
-#include "k8s_sd/live_targets.hpp"
 #include "k8s_sd/scrape/scrape_config.hpp"
 #include "k8s_sd/scrape/target_builder.hpp"
 #include "k8s_sd/scrape/target_pool.hpp"
@@ -26,7 +25,7 @@
 namespace k8s_sd_program {
 
 /// The numbers of targets of a job.
-struct TargetCounts {
+struct JobTargetCounts {
     std::size_t discovered = 0, active = 0, dropped = 0, failed = 0;
 
     /// Whether all targets, if any, are dropped.
@@ -42,13 +41,13 @@ class LiveCounts {
     LiveCounts() = default;
     /// \param counts     as if there were no other targets than those of the diffs
     /// \param delivered  the number of targets in the diffs of these providers
-    LiveCounts(TargetCounts counts, Providers providers, std::size_t delivered)
+    LiveCounts(JobTargetCounts counts, Providers providers, std::size_t delivered)
         : counts_(counts), providers_(std::move(providers)), delivered_(delivered) {}
 
-    TargetCounts now() const;
+    JobTargetCounts now() const;
 
  private:
-    TargetCounts counts_{};
+    JobTargetCounts counts_{};
     Providers providers_{};  ///< those with a filter
     std::size_t delivered_ = 0;
 };
@@ -102,7 +101,7 @@ class JobTargets final : private k8s_sd::TargetHandler {
     void forget_unused(Listing::TimePoint now);
     /// Whether forget_unused() may find something.
     bool keeps_something() const noexcept;
-    TargetCounts counts() const { return live_counts().now(); }
+    JobTargetCounts counts() const { return live_counts().now(); }
     LiveCounts live_counts() const;
     /// All groups, those left out by the job's filter included.
     std::vector<k8s_sd::TargetGroupPtr> all_groups() const;

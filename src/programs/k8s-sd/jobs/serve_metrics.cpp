@@ -50,7 +50,7 @@ class Writer {
 };
 
 void write_polls(Writer& out, const ServeMetrics& metrics) {
-    out.metric("polls_total", "counter", "Answers to requests of lists.");
+    out.metric("polls_total", "counter", "Responses to requests for lists.");
     for (std::size_t form = 0; form < list_form_count; ++form) {
         for (std::size_t code = 0; code < ServeMetrics::codes.size(); ++code) {
             out.value(metrics.polls[form][code],
@@ -58,26 +58,26 @@ void write_polls(Writer& out, const ServeMetrics& metrics) {
                           std::to_string(ServeMetrics::codes[code]) + "\"");
         }
     }
-    out.metric("unknown_jobs_total", "counter", "Requests of lists of jobs that there are not.");
+    out.metric("unknown_jobs_total", "counter", "Requests for lists of unknown jobs.");
     out.value(metrics.unknown_jobs);
-    out.metric("sent_bytes_total", "counter", "Bytes of lists that were sent.");
+    out.metric("sent_bytes_total", "counter", "Sent bytes of lists.");
     out.value(metrics.sent_bytes);
 }
 
 void write_lists(Writer& out, const ListMetrics& lists) {
-    out.metric("serialised_targets_total", "counter", "Targets whose JSON was made.");
+    out.metric("serialised_targets_total", "counter", "Targets serialised as JSON.");
     out.value(lists.serialised);
     out.metric("left_out_labels_total", "counter",
-               "Labels that lists leave out as their names are not legacy.");
+               "Labels left out of lists because their names are not legacy names.");
     out.value(lists.left_out_labels);
-    out.metric("list_bodies_total", "counter", "Lists that were put together after a change.");
+    out.metric("list_bodies_total", "counter", "Bodies of lists composed after a change.");
     out.value(lists.bodies);
-    out.metric("list_body_bytes_total", "counter", "Bytes of these lists.");
+    out.metric("list_body_bytes_total", "counter", "Bytes of these bodies.");
     out.value(lists.body_bytes);
     out.metric("held_list_bytes", "gauge",
-               "Bytes of lists, with those that readers are still being sent.");
+               "Bytes of lists in memory, including those still being sent to readers.");
     out.value(*lists.held);
-    out.metric("list_body_seconds_total", "counter", "Time that it took to put them together.");
+    out.metric("list_body_seconds_total", "counter", "Time spent composing bodies of lists.");
     out.seconds(static_cast<double>(lists.body_nanoseconds) / 1e9);
 }
 
@@ -93,20 +93,20 @@ void write_consumers(Writer& out, const Consumers& consumers) {
 void write_watches(Writer& out, const ServeMetrics& metrics) {
     out.metric("watch_readers", "gauge", "Readers of streams.");
     out.value(metrics.watch_readers);
-    out.metric("watches_total", "counter", "Answers to requests of streams.");
+    out.metric("watches_total", "counter", "Responses to requests for streams.");
     for (std::size_t i = 0; i < ServeMetrics::codes.size(); ++i) {
         const unsigned code = ServeMetrics::codes[i];
         if (code != 304) out.value(metrics.watches[i], "code=\"" + std::to_string(code) + "\"");
     }
-    out.metric("watch_events_total", "counter", "Events that readers of streams were sent.");
+    out.metric("watch_events_total", "counter", "Events sent to readers of streams.");
     out.value(metrics.watch_fulls, "type=\"full\"");
     out.value(metrics.watch_diffs, "type=\"diff\"");
 }
 
 void write_files(Writer& out, const FileMetrics& files) {
-    out.metric("file_writes_total", "counter", "Files of lists that were replaced.");
+    out.metric("file_writes_total", "counter", "Replaced files of lists.");
     out.value(files.writes);
-    out.metric("file_errors_total", "counter", "Files of lists that could not be replaced.");
+    out.metric("file_errors_total", "counter", "Files of lists not replaced because of an error.");
     out.value(files.errors);
 }
 
@@ -119,7 +119,7 @@ void write_oldest(Writer& out, std::string_view name, std::string_view help,
 }
 
 void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
-    out.metric("targets", "gauge", "Targets of a job, by what becomes of them.");
+    out.metric("targets", "gauge", "Targets of a job, by their state.");
     for (const auto& [name, job] : jobs) {
         const std::string label = "job=" + label_value(name) + ",state=";
         out.value(job.targets.discovered, label + "\"discovered\"");
@@ -132,28 +132,27 @@ void write_jobs(Writer& out, const std::map<std::string, JobMetrics>& jobs) {
         out.value(job.complete ? 1 : 0, "job=" + label_value(name));
     std::size_t without_targets = 0;
     for (const auto& [name, job] : jobs) without_targets += job.without_targets();
-    out.metric("jobs_without_targets", "gauge", "Jobs with complete lists that have no target.");
+    out.metric("jobs_without_targets", "gauge", "Jobs with complete lists and no target.");
     out.value(without_targets);
-    out.metric("job_unconfirmed", "gauge", "Whether the job has targets of before a restart.");
+    out.metric("job_unconfirmed", "gauge", "Whether the job has targets from before a restart.");
     for (const auto& [name, job] : jobs)
         out.value(job.unconfirmed ? 1 : 0, "job=" + label_value(name));
-    write_oldest(out, "oldest_incomplete_job_seconds",
-                 "How long the oldest of the jobs that are not complete has been there.", jobs,
+    write_oldest(out, "oldest_incomplete_job_seconds", "Age of the oldest incomplete job.", jobs,
                  &JobMetrics::incomplete_seconds);
     out.metric("job_synced", "gauge",
                "Whether each configuration of the job has been listed since it was loaded.");
     for (const auto& [name, job] : jobs) out.value(job.synced ? 1 : 0, "job=" + label_value(name));
     out.metric("job_missing_clusters", "gauge",
-               "Clusters whose targets the lists of the job lack.");
+               "Clusters without targets in the lists of the job, because they are not available.");
     for (const auto& [name, job] : jobs)
         out.value(job.missing_clusters, "job=" + label_value(name));
     out.metric("job_superseded_configs", "gauge",
-               "Earlier configurations of the job whose targets are still listed.");
+               "Earlier configurations of the job with targets still listed.");
     for (const auto& [name, job] : jobs) out.value(job.superseded, "job=" + label_value(name));
     write_oldest(out, "oldest_unsynced_job_seconds",
-                 "How long ago the oldest configuration that has not been listed was loaded.", jobs,
+                 "Time since the oldest configuration without a complete list was loaded.", jobs,
                  &JobMetrics::unsynced_seconds);
-    out.metric("held_requests", "gauge", "Requests that wait for a list.");
+    out.metric("held_requests", "gauge", "Requests waiting for a list.");
     for (const auto& [name, job] : jobs) out.value(job.held, "job=" + label_value(name));
 }
 
@@ -177,16 +176,16 @@ void ServeMetrics::count_watch(unsigned code) noexcept { ++watches[index_of(code
 
 std::string to_text(const ClientMetrics& clients) {
     Writer out;
-    out.metric("connections", "gauge", "Clients that are connected.");
+    out.metric("connections", "gauge", "Connected clients.");
     out.value(clients.connections);
-    out.metric("refused_connections_total", "counter", "Clients beyond a limit.");
+    out.metric("refused_connections_total", "counter", "Clients refused because of a limit.");
     out.value(clients.refused_connections);
     out.metric("refused_requests_total", "counter", "Requests refused for lack of access.");
     out.value(clients.unknown, "code=\"401\"");
     out.value(clients.forbidden, "code=\"403\"");
     if (clients.certificate_end > 0) {
         out.metric("certificate_end_timestamp_seconds", "gauge",
-                   "When the certificate of the server ends.");
+                   "Expiry of the server's certificate, in Unix time.");
         out.value(static_cast<std::uint64_t>(clients.certificate_end));
     }
     return std::move(out).text();

@@ -41,7 +41,7 @@ struct ServeMetrics {
 
 /// The state of a job.
 struct JobMetrics {
-    TargetCounts targets;
+    JobTargetCounts targets;
     std::size_t held = 0;  ///< requests waiting for a list
     bool complete = false;
     double incomplete_seconds = 0;     ///< how long it has been incomplete

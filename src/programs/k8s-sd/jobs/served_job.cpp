@@ -59,7 +59,7 @@ void ServedJob::apply(k8s_sd::JobDiff diff) {
 
 void ServedJob::on_change() {
     LiveCounts live = targets_.live_counts();
-    const TargetCounts counts = live.now();
+    const JobTargetCounts counts = live.now();
     const std::vector<std::string> missing = targets_.missing_clusters();
     {
         const std::lock_guard lock(counts_mutex_);
@@ -73,7 +73,7 @@ void ServedJob::on_change() {
     answer_waiting();
 }
 
-void ServedJob::report_start(bool was_served, const TargetCounts& counts,
+void ServedJob::report_start(bool was_served, const JobTargetCounts& counts,
                              const std::vector<std::string>& missing) {
     if (missing.empty()) {
         if (!std::exchange(is_reported_, true) && options_.on_complete)
@@ -98,7 +98,7 @@ void ServedJob::start_without_clusters() {
 }
 
 /// Targets can fail and recover with each change of their objects, so not every one is reported.
-void ServedJob::report_failed(const TargetCounts& counts) {
+void ServedJob::report_failed(const JobTargetCounts& counts) {
     constexpr std::chrono::minutes pace{10};
     const auto now = options_.clock->now();
     const bool is_more = counts.failed > failed_then_;
@@ -251,7 +251,7 @@ std::string ServedJob::problem() const {
     return problem ? problem() : "";
 }
 
-TargetCounts ServedJob::counts() const {
+JobTargetCounts ServedJob::counts() const {
     const std::lock_guard lock(counts_mutex_);
     return counts_.now();
 }

@@ -37,15 +37,15 @@ struct ServeOptions {
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(15);  ///< of streams
     std::shared_ptr<k8s_sd::Clock> clock = k8s_sd::system_clock();  ///< for waiting readers
     /// Called in any thread once the first complete list of a job exists; may be empty.
-    std::function<void(const std::string& job, const TargetCounts&)> on_complete{};
+    std::function<void(const std::string& job, const JobTargetCounts&)> on_complete{};
     /// Called in any thread once the first list of a job is served without these clusters; may be
     /// empty. `on_complete` follows when they have been listed.
-    std::function<void(const std::string& job, const TargetCounts&,
+    std::function<void(const std::string& job, const JobTargetCounts&,
                        const std::vector<std::string>& missing)>
         on_missing_clusters{};
     /// Called in any thread once more targets of a job cannot be scraped, at most every ten minutes
     /// for each job; may be empty. \param example  the address of one, and the reason
-    std::function<void(const std::string& job, const TargetCounts&, const std::string& example)>
+    std::function<void(const std::string& job, const JobTargetCounts&, const std::string& example)>
         on_failed{};
 };
 
@@ -88,7 +88,7 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     /// The part of it that expect() has named.
     std::string problem() const;
     /// As of the last diff; those left out by the job's filter as of now.
-    TargetCounts counts() const;
+    JobTargetCounts counts() const;
     std::size_t held() const noexcept { return held_count_; }
     const ServeOptions& options() const noexcept { return options_; }
 
@@ -96,11 +96,11 @@ class ServedJob final : public std::enable_shared_from_this<ServedJob> {
     template <class Action>
     void post(Action);
     void on_change();
-    void report_start(bool was_served, const TargetCounts&,
+    void report_start(bool was_served, const JobTargetCounts&,
                       const std::vector<std::string>& missing);
     void wait_for_clusters();
     void start_without_clusters();
-    void report_failed(const TargetCounts&);
+    void report_failed(const JobTargetCounts&);
     void forget_unused();
     k8s_sd::TimePoint next_sweep() const;
     static OnList without_exceptions(OnList);

@@ -32,7 +32,7 @@ class Problems {
  public:
     void add(const std::string& problem) {
         if (problem.empty() || ++count_ > max) return;
-        text_ += "; " + support::printable(problem, 2000);
+        text_ += "; " + cli::printable(problem, 2000);
     }
     std::string text() const {
         return text_ + (count_ > max ? "; and " + std::to_string(count_ - max) + " more" : "");
@@ -81,7 +81,7 @@ std::string in_words_without(const std::vector<std::string>& clusters,
                              const k8s_sd::JobStatus& job) {
     std::string text = "job " + job.name + " is listed without ";
     text += clusters.size() == 1 ? "cluster " : "clusters ";
-    return text + support::printable(support::listed(clusters, 20), 2000) + messages(job);
+    return text + cli::printable(cli::listed(clusters, 20), 2000) + messages(job);
 }
 
 /// The job of a monitor has the name of one in the file.
@@ -114,8 +114,7 @@ std::function<std::string()> problem_of(const UnusableClusters& clusters) {
     if (clusters.why_unknown) return [why = clusters.why_unknown] { return "; " + why(); };
     Problems problems;
     for (const auto& [name, problem] : clusters.problems) {
-        if (!problem.empty())
-            problems.add("cluster " + support::printable(name, 200) + ": " + problem);
+        if (!problem.empty()) problems.add("cluster " + cli::printable(name, 200) + ": " + problem);
     }
     return [text = std::make_shared<const std::string>(problems.text())] { return *text; };
 }
@@ -395,7 +394,7 @@ std::string ServedJobs::why_missing(const std::string& name) const {
     if (why_no_monitor_) {
         if (const auto why = why_no_monitor_(name)) return "there is no job " + name + ": " + *why;
     }
-    return "there is no job " + name + support::suggestion(name, names());
+    return "there is no job " + name + cli::suggestion(name, names());
 }
 
 std::string ServedJobs::unconfirmed() const {

@@ -24,7 +24,7 @@ bool is_gone(const ListRequest& request) { return request.gone && *request.gone;
 }  // namespace
 
 bool is_known(const ListBody& body, std::string_view tags) {
-    return support::matches_tag(tags, body.tag()) || support::matches_tag(tags, body.gzip_tag());
+    return http::matches_tag(tags, body.tag()) || http::matches_tag(tags, body.gzip_tag());
 }
 
 void WaitingReaders::add(ListRequest request, OnList on_list, TimePoint now,

@@ -46,11 +46,11 @@ struct Parameter {
 
 void read_number(std::optional<unsigned>& number, const std::string& text, unsigned min,
                  unsigned max, const char* allowed) {
-    number = support::number(text, min, max, allowed);
+    number = cli::number(text, min, max, allowed);
 }
 
 void refuse_second_shard(const Given& given) {
-    if (given.shard) throw support::UsageError("shard and member both say which shard");
+    if (given.shard) throw cli::UsageError("shard and member both say which shard");
 }
 
 void read_shard(Given& given, const std::string& text) {
@@ -63,14 +63,14 @@ void read_member(Given& given, const std::string& text) {
     try {
         given.shard = k8s_sd::parse_shard_member(text);
     } catch (const k8s_sd::ConfigError& e) {
-        throw support::UsageError(e.problem());
+        throw cli::UsageError(e.problem());
     }
 }
 
 void require(const std::string& text, std::string_view allowed) {
     if (text != allowed) {
-        throw support::UsageError("\"" + text + "\" is not allowed; allowed is " +
-                                  std::string(allowed));
+        throw cli::UsageError("\"" + text + "\" is not allowed; allowed is " +
+                              std::string(allowed));
     }
 }
 
@@ -88,7 +88,7 @@ const std::vector<Parameter>& parameters() {
          }},
         {"node",
          [](Given& g, const auto& v) {
-             if (v.empty()) throw support::UsageError("must be the name of a node");
+             if (v.empty()) throw cli::UsageError("must be the name of a node");
              g.node = v;
          }},
         {"rest",
@@ -116,10 +116,10 @@ const Parameter& parameter_of(const std::string& name) {
         if (parameter.name == name) return parameter;
         names.push_back(parameter.name);
     }
-    throw BadRequest("there is no parameter " + name + "; there are " + support::listed(names));
+    throw BadRequest("there is no parameter " + name + "; there are " + cli::listed(names));
 }
 
-Given read(const support::Query& query) {
+Given read(const http::Query& query) {
     Given given;
     std::set<std::string_view> seen;
     for (const auto& [name, value] : query) {
@@ -127,7 +127,7 @@ Given read(const support::Query& query) {
         if (!seen.insert(name).second) throw BadRequest(name + " is there twice");
         try {
             parameter.read(given, value);
-        } catch (const support::UsageError& e) {
+        } catch (const cli::UsageError& e) {
             throw BadRequest(name + ": " + e.what());
         }
     }
@@ -214,7 +214,7 @@ std::vector<std::string> ListSelection::parts() const {
     return parts;
 }
 
-ListQuery read_list_query(const support::Query& query, ListForm form) {
+ListQuery read_list_query(const http::Query& query, ListForm form) {
     const Given given = read(query);
     check(given);
     ListQuery result;

@@ -71,6 +71,6 @@ struct ListQuery {
 /// `hold`.
 /// \param form  the default of the list: `discovered` or `relabelled`
 /// \throws BadRequest
-ListQuery read_list_query(const support::Query&, ListForm form);
+ListQuery read_list_query(const http::Query&, ListForm form);
 
 }  // namespace k8s_sd_program

@@ -91,14 +91,14 @@ class TextWriter {
     }
     void add(std::string_view name, std::string_view value) {
         text_ += text_.size() == 1 ? "" : ",";
-        support::append_json(text_, name);
+        cli::append_json(text_, name);
         text_ += ':';
-        support::append_json(text_, value);
+        cli::append_json(text_, value);
     }
     ListedTarget finish(std::string_view target) && {
         text_ += '}';
         const std::size_t labels_size = text_.size();
-        support::append_json(text_, target);
+        cli::append_json(text_, target);
         text_.shrink_to_fit();
         ListedTarget listed{std::move(text_), labels_size};
         listed.left_out = left_out_;

@@ -60,17 +60,17 @@ MetaNames::MetaNames(std::string_view text) {
         return;
     }
     if (text.size() > max_bytes) {
-        throw support::UsageError("the names are longer than " + std::to_string(max_bytes) +
-                                  " bytes together; * stands for many");
+        throw cli::UsageError("the names are longer than " + std::to_string(max_bytes) +
+                              " bytes together; * stands for many");
     }
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
         const std::string_view pattern = text.substr(begin, end - begin);
         if (!is_pattern(pattern)) {
-            throw support::UsageError("\"" + std::string(pattern) +
-                                      "\" is not allowed; allowed are otel, or names that begin "
-                                      "with __meta_, separated by commas, each with one * for any "
-                                      "characters at most");
+            throw cli::UsageError("\"" + std::string(pattern) +
+                                  "\" is not allowed; allowed are otel, or names that begin "
+                                  "with __meta_, separated by commas, each with one * for any "
+                                  "characters at most");
         }
         patterns_.emplace_back(pattern);
         begin = end + 1;
@@ -78,8 +78,8 @@ MetaNames::MetaNames(std::string_view text) {
     std::sort(patterns_.begin(), patterns_.end());
     patterns_.erase(std::unique(patterns_.begin(), patterns_.end()), patterns_.end());
     if (patterns_.size() > max_patterns) {
-        throw support::UsageError("there can be " + std::to_string(max_patterns) +
-                                  " names at most; * stands for many");
+        throw cli::UsageError("there can be " + std::to_string(max_patterns) +
+                              " names at most; * stands for many");
     }
 }
 

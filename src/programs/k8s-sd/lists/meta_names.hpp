@@ -16,7 +16,7 @@ class MetaNames {
     MetaNames() = default;  ///< no names
     /// \param text  names separated by commas, each with at most one `*` for any characters; or
     ///              `otel`: the names used by OpenTelemetry's receiver for resource attributes
-    /// \throws support::UsageError
+    /// \throws cli::UsageError
     explicit MetaNames(std::string_view text);
 
     bool empty() const noexcept { return patterns_.empty(); }

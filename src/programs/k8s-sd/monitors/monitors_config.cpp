@@ -140,7 +140,7 @@ bool read_prometheus_cr(const json::value& value, const std::string& file,
     for (const auto& entry : cr) {
         const std::string_view key = entry.key();
         if (std::find(cr_keys.begin(), cr_keys.end(), key) != cr_keys.end()) continue;
-        fail(file, key, "there is no such key" + support::suggestion(key, cr_keys));
+        fail(file, key, "there is no such key" + cli::suggestion(key, cr_keys));
     }
     config.owner = owner_document(spec_of(cr), own_namespace);
     config.allow_namespaces = texts(cr, "allow_namespaces", file);
@@ -210,7 +210,7 @@ k8s_sd::MonitorOwnerObject parse_owner_name(const std::string& text) {
 
 k8s_sd::MonitorSourceConfig monitors_config(const MonitorsOptions& options, bool& wanted) {
     k8s_sd::MonitorSourceConfig config;
-    config.limits.room = options.room;
+    config.limits.quota = options.quota;
     wanted = true;
     if (!options.owner.empty()) {
         config.owner = parse_owner_name(options.owner);

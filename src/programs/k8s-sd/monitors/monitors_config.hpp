@@ -14,7 +14,7 @@ struct MonitorsOptions {
     std::string file;                       ///< of the owner, or of a Target Allocator; empty: none
     std::string owner;                      ///< "[KIND/]NAMESPACE/NAME" in the cluster; empty: none
     std::string own_namespace = "default";  ///< for selectors without a namespace selector
-    k8s_sd::MonitorRoom room;               ///< for the jobs of all monitors
+    k8s_sd::MonitorQuota quota;             ///< for the jobs of all monitors
     /// Of the served jobs: VictoriaMetrics' kinds of monitors have jobs in its dialect.
     k8s_sd::LabelDialect dialect = k8s_sd::LabelDialect::prometheus;
 };

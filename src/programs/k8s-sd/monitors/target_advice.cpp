@@ -226,7 +226,7 @@ std::optional<MonitorRefusal> advice_on_targets(const TargetTable& table,
 std::optional<MonitorRefusal> quick_advice(const JobTargets& targets,
                                            const k8s_sd::ScrapeJob& job) {
     constexpr std::size_t max_targets = 5'000;
-    const TargetCounts counts = targets.counts();
+    const JobTargetCounts counts = targets.counts();
     if (!counts.none()) return {};
     if (counts.discovered == 0) return nothing_discovered(targets.config(), job);
     const MonitorRefusal dropped{"all of its targets are dropped",

@@ -15,9 +15,9 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
-using support::text_reply;
+using http::HttpRoutes;
+using http::HttpServer;
+using http::text_reply;
 
 /// Only content of this server, and no framing: labels are untrusted.
 constexpr const char* security_policy =

@@ -11,6 +11,6 @@ namespace k8s_sd_program {
 /// \param jobs       outlives the routes; used on the server's executor
 /// \param directory  read the files from here at each request, for development; empty: the
 ///                   built-in ones
-void add_page_routes(support::HttpRoutes&, const ServedJobs& jobs, const std::string& directory);
+void add_page_routes(http::HttpRoutes&, const ServedJobs& jobs, const std::string& directory);
 
 }  // namespace k8s_sd_program

@@ -21,9 +21,9 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
-using support::text_reply;
+using http::HttpRoutes;
+using http::HttpServer;
+using http::text_reply;
 
 /// In seconds, as sent by Prometheus and vmagent; nullopt: missing or implausible.
 std::optional<double> interval_of(const HttpServer::Request& request) {
@@ -41,7 +41,7 @@ constexpr std::chrono::seconds max_wait{300};
 constexpr std::size_t max_tags_size = 256;
 
 /// How a reader waits.
-struct Waiting {
+struct ReaderWait {
     bool head_only = false;                           ///< the body is not wanted
     std::optional<std::chrono::seconds> preferred{};  ///< a long poll
     bool held = false;                                ///< `hold=1`
@@ -53,7 +53,7 @@ std::optional<std::chrono::seconds> preferred_wait(const HttpServer::Request& re
     const auto [begin, end] = request.headers.equal_range(field::prefer);
     for (auto it = begin; it != end; ++it) {
         const auto value = it->value();
-        if (const auto wait = support::preferred_wait({value.data(), value.size()})) {
+        if (const auto wait = http::preferred_wait({value.data(), value.size()})) {
             return std::min(*wait, max_wait);
         }
     }
@@ -87,7 +87,7 @@ class ListRoutes {
         const ListForm form = relabelled ? ListForm::relabelled : ListForm::discovered;
         ListRequest request{.first_list_timeout =
                                 std::min(job->options().hold, timeout_of(asked.request))};
-        Waiting waiting;
+        ReaderWait waiting;
         try {
             const ListQuery query = read_list_query(asked.query, form);
             request.content = query.content;
@@ -108,7 +108,7 @@ class ListRoutes {
 
  private:
     /// Sets how long the reader waits for a change, and the tags it knows.
-    void wait(ListRequest& request, Waiting& waiting, const HttpServer::Request& asked) const {
+    void wait(ListRequest& request, ReaderWait& waiting, const HttpServer::Request& asked) const {
         const auto tags = asked.header(field::if_none_match);
         waiting.preferred = preferred_wait(asked);
         if (waiting.preferred) {
@@ -128,7 +128,7 @@ class ListRoutes {
 
     /// The request, without the response. A waiting reader cannot poll more often than this.
     static ListPoll poll_of(const HttpRoutes::Asked& asked, const ListRequest& request,
-                            const Waiting& waiting) {
+                            const ReaderWait& waiting) {
         ListPoll poll = k8s_sd_program::poll_of(asked.request, asked.names[0], request.content);
         poll.selection = request.selection;
         for (const auto& [name, value] : asked.query) {
@@ -143,7 +143,7 @@ class ListRoutes {
     }
 
     void get(ServedJob& job, const ListRequest& request, const HttpRoutes::Asked& asked,
-             const Waiting& waiting, const HttpServer::Respond& respond) const {
+             const ReaderWait& waiting, const HttpServer::Respond& respond) const {
         const HttpServer::Request& headers = asked.request;
         Reader reader{std::string(headers.header(field::if_none_match)),
                       std::string(headers.header(field::accept_encoding))};
@@ -226,7 +226,7 @@ std::chrono::nanoseconds timeout_of(const HttpServer::Request& request) {
 }
 
 HttpServer::Reply list_reply(const ListBody& body, const Reader& reader) {
-    const bool gzip = support::accepts_coding(reader.accept_encoding, "gzip");
+    const bool gzip = http::accepts_coding(reader.accept_encoding, "gzip");
     HttpServer::Reply reply;
     reply.headers = {{field::etag, gzip ? body.gzip_tag() : body.tag()},
                      {field::vary, "Accept-Encoding"},

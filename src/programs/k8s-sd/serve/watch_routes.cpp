@@ -20,12 +20,12 @@ namespace k8s_sd_program {
 namespace {
 
 using boost::beast::http::field;
-using support::HttpRoutes;
-using support::HttpServer;
-using support::text_reply;
+using http::HttpRoutes;
+using http::HttpServer;
+using http::text_reply;
 
 /// Takes a parameter out of the query. \throws BadRequest if it occurs twice
-std::optional<std::string> take(support::Query& query, std::string_view name) {
+std::optional<std::string> take(http::Query& query, std::string_view name) {
     std::optional<std::string> value;
     for (auto& parameter : query) {
         if (parameter.first != name) continue;
@@ -79,7 +79,7 @@ class WatchRoutes {
 
  private:
     HttpServer::Reply stream(const HttpRoutes::Asked& asked) const {
-        support::Query query = asked.query;
+        http::Query query = asked.query;
         const auto name = take(query, "job");
         if (!name) throw BadRequest("job=NAME is required: it names the watched list");
         const auto list = take(query, "list");

@@ -7,6 +7,6 @@
 namespace k8s_sd_program {
 
 /// Streams of lists: GET /v1/watch.
-void add_watch_routes(support::HttpRoutes&, const ServedJobs& jobs, ServeMetrics& metrics);
+void add_watch_routes(http::HttpRoutes&, const ServedJobs& jobs, ServeMetrics& metrics);
 
 }  // namespace k8s_sd_program

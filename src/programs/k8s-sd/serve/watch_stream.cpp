@@ -12,7 +12,7 @@ namespace k8s_sd_program {
 
 namespace {
 
-using support::HttpServer;
+using http::HttpServer;
 
 /// The size of one piece, copied for a reader at a time.
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
@@ -79,13 +79,13 @@ void WatchStream::send_list(const ListBodyPtr& list) {
 /// Without a complete list, the heartbeat contains the reason instead of a version.
 void WatchStream::send_heartbeat(const ListAnswer& answer) {
     const std::string more = answer.body ? R"("version":)" + answer.body->tag()
-                                         : R"("reason":)" + support::json_string(answer.refusal);
+                                         : R"("reason":)" + cli::json_string(answer.refusal);
     begin("heartbeat", R"({"type":"heartbeat",)" + more + "}", nullptr, {});
 }
 
 void WatchStream::send_end(const std::string& reason) {
     end_ = true;
-    begin("end", R"({"type":"end","reason":)" + support::json_string(reason) + "}", nullptr, {});
+    begin("end", R"({"type":"end","reason":)" + cli::json_string(reason) + "}", nullptr, {});
 }
 
 /// \param text  goes between `json` and `rest`, without its line breaks

@@ -32,13 +32,13 @@ struct Watch {
     std::chrono::nanoseconds heartbeat{};
     std::chrono::milliseconds retry{};  ///< the delay of reconnects; for sse
     ListPoll poll{};                    ///< the reader
-    support::HttpServer::Gone gone{};   ///< the reader has disconnected
+    http::HttpServer::Gone gone{};      ///< the reader has disconnected
 };
 
 /// A list and its changes, for one reader: first the whole list, then the changes since the last
 /// event it has taken. Nothing is queued: a slow reader gets fewer, larger diffs. All readers share
 /// the last sent list.
-class WatchStream final : public support::HttpServer::Stream,
+class WatchStream final : public http::HttpServer::Stream,
                           public std::enable_shared_from_this<WatchStream> {
  public:
     /// \param metrics  outlives it
@@ -66,7 +66,7 @@ class WatchStream final : public support::HttpServer::Stream,
     void send_heartbeat(const ListAnswer&);
     void send_end(const std::string& reason);
     void begin(std::string_view type, std::string json, SharedText text, std::string rest);
-    support::HttpServer::Text piece();
+    http::HttpServer::Text piece();
 
     const Watch watch_;
     const std::shared_ptr<ListVersions> versions_;

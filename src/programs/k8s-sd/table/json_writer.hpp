@@ -9,7 +9,7 @@
 namespace k8s_sd_program {
 
 struct ProgramQuote {
-    static void append(std::string& out, std::string_view text) { support::append_json(out, text); }
+    static void append(std::string& out, std::string_view text) { cli::append_json(out, text); }
 };
 
 using JsonWriter = k8s_sd_json::JsonWriter<ProgramQuote>;

@@ -46,7 +46,7 @@ std::string what_it_does(const RelabelRule& rule, const std::string& sources) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) { return support::json_string(text); }
+std::string quoted(std::string_view text) { return cli::json_string(text); }
 
 std::string quoted(const std::vector<std::string>& texts) {
     std::string out;

@@ -44,7 +44,7 @@ constexpr std::string_view to_string(Facet facet) noexcept {
 inline constexpr std::string_view unowned_state = "unowned";
 
 /// Selects targets.
-struct TargetFilter {
+struct TargetSelection {
     using Values = std::set<std::string, std::less<>>;
 
     TargetQuery query{};
@@ -56,7 +56,7 @@ struct TargetFilter {
 
 /// The parameters of a page.
 struct PageRequest {
-    TargetFilter filter{};
+    TargetSelection filter{};
     std::size_t limit = 50;
     std::optional<TargetCursor> after{};
     bool facets = false;

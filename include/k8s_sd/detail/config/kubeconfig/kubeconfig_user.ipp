@@ -56,8 +56,8 @@ ExecConfig::InteractiveMode read_interactive_mode(const YamlValue& value,
     if (mode == "Never") return never;
     if (mode == "IfAvailable") return if_available;
     if (mode == "Always") {
-        value.fail("Always: the program wants to ask somebody at a terminal, and here is none; if "
-                   "it can do without, set IfAvailable, else use other credentials, such as a "
+        value.fail("Always: the program prompts the user at a terminal, and here is none; if it "
+                   "can do without, set IfAvailable, else use other credentials, such as a "
                    "token of a service account (kubectl create token NAME)");
     }
     if (!mode.empty()) value.fail("must be Never, IfAvailable or Always");

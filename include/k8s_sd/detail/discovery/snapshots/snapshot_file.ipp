@@ -64,7 +64,7 @@ std::string stranger(int descriptor, bool directory) {
     if (directory ? !S_ISDIR(status.st_mode) : !S_ISREG(status.st_mode)) {
         return directory ? "is no directory" : "is no regular file";
     }
-    if (status.st_uid != geteuid()) return "belongs to somebody else";
+    if (status.st_uid != geteuid()) return "belongs to another user";
     if ((status.st_mode & 077U) != 0) {
         return directory ? "may be used by others; chmod 700" : "may be read by others";
     }

@@ -5,6 +5,7 @@
 #include "k8s_sd/detail/kinds/shared/context.hpp"
 #include "k8s_sd/detail/kinds/shared/gateway_listener.hpp"
 #include "k8s_sd/detail/kinds/shared/metadata.hpp"
+#include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -122,7 +123,7 @@ struct Table<api::RouteStatus> {
 // clang-format on
 
 /// A route: its labels, the parents with the listeners of its targets, and what it matches.
-class RouteObject : public Object {
+class RouteObject : public LabelObject {
  public:
     Labels metadata_labels() const noexcept override { return metadata.labels(); }
     bool same_content(const Object& other) const noexcept override {
@@ -143,7 +144,7 @@ class RouteObject : public Object {
     template <class Route>
     RouteObject(Kind kind, const Route& route, LiteralName name_label, MetadataNames names,
                 LabelFactory& factory)
-        : Object(kind, route.metadata.uid),
+        : LabelObject(kind, route.metadata.uid),
           namespace_name(namespace_label(factory, route.metadata.namespace_)),
           route_name(factory.block().add(name_label, route.metadata.name).make()),
           metadata(make_metadata(names, route.metadata, factory)),

@@ -1,4 +1,4 @@
-#include "files/target_file.hpp"
+#include "files/folder_file.hpp"
 
 #include <system_error>
 #include <utility>
@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds min_pause{250};
 
 }  // namespace
 
-TargetFile::TargetFile(const TargetFolder& folder, std::string file, Complain complain,
+FolderFile::FolderFile(const TargetFolder& folder, std::string file, Complain complain,
                        FileMetrics& metrics)
     : folder_(folder),
       file_(std::move(file)),
@@ -20,7 +20,7 @@ TargetFile::TargetFile(const TargetFolder& folder, std::string file, Complain co
       metrics_(metrics),
       backoff_(std::random_device()()) {}
 
-std::chrono::milliseconds TargetFile::write(std::string_view bytes) {
+std::chrono::milliseconds FolderFile::write(std::string_view bytes) {
     try {
         if (folder_.write(file_, bytes)) ++metrics_.writes;
         good_ = true;

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/monitors/room.hpp"
+#include "k8s_sd/detail/monitors/quota.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace k8s_sd::inline v0::detail {
 namespace {
 
 /// The larger of the two shares: of the jobs, and of the bytes.
-double share_of(const MonitorRoom& size, const MonitorRoom& limits) noexcept {
+double share_of(const MonitorQuota& size, const MonitorQuota& limits) noexcept {
     const auto part = [](std::size_t of, std::size_t limit) {
         return static_cast<double>(of) / static_cast<double>(std::max<std::size_t>(limit, 1));
     };
@@ -38,15 +38,17 @@ void grant_fairly(const std::vector<std::string_view>& namespaces,
     }
 }
 
-std::vector<bool> share_room(const std::vector<RoomRequest>& requests, const MonitorRoom& limits) {
+std::vector<bool> share_quota(const std::vector<QuotaRequest>& requests,
+                              const MonitorQuota& limits) {
     std::vector<std::string_view> namespaces;
-    for (const RoomRequest& request : requests) namespaces.push_back(request.ns);
-    std::map<std::string_view, MonitorRoom> used;
+    for (const QuotaRequest& request : requests) namespaces.push_back(request.ns);
+    std::map<std::string_view, MonitorQuota> used;
     const auto with = [&](std::size_t i) {
-        return used.try_emplace(requests[i].ns, MonitorRoom{0, 0}).first->second + requests[i].size;
+        return used.try_emplace(requests[i].ns, MonitorQuota{0, 0}).first->second +
+               requests[i].size;
     };
     std::vector<bool> granted(requests.size());
-    MonitorRoom all{.jobs = 0, .bytes = 0};
+    MonitorQuota all{.jobs = 0, .bytes = 0};
     const auto grant = [&](std::size_t i) {
         if (!fits(all + requests[i].size, limits)) return;
         granted[i] = true;
@@ -58,12 +60,12 @@ std::vector<bool> share_room(const std::vector<RoomRequest>& requests, const Mon
     return granted;
 }
 
-MonitorRefusal no_room(const MonitorRoom& limits) {
+MonitorRefusal over_quota(const MonitorQuota& limits) {
     return {
         "all monitors together would have more than " + std::to_string(limits.jobs) + " jobs or " +
             std::to_string(limits.bytes) +
             " bytes, and this one is beyond the share of its namespace",
-        "remove monitors of the namespace, or raise MonitorRoom (of k8s-sd: --monitors-max-jobs, "
+        "remove monitors of the namespace, or raise MonitorQuota (of k8s-sd: --monitors-max-jobs, "
         "--monitors-max-bytes)"};
 }
 

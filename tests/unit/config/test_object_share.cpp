@@ -1,6 +1,6 @@
 #include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/error.hpp"
-#include "k8s_sd/object_share.hpp"
+#include "k8s_sd/selector.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

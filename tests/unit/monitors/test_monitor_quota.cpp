@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/monitors/room.hpp"
+#include "k8s_sd/detail/monitors/quota.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -8,46 +8,47 @@ namespace k8s_sd::test {
 
 namespace {
 
-using detail::RoomRequest;
+using detail::QuotaRequest;
 
 /// "1" for each granted request, else "0".
-std::string shared(const std::vector<RoomRequest>& requests, const MonitorRoom& limits) {
+std::string shared(const std::vector<QuotaRequest>& requests, const MonitorQuota& limits) {
     std::string text;
-    for (const bool granted : detail::share_room(requests, limits)) text += granted ? '1' : '0';
+    for (const bool granted : detail::share_quota(requests, limits)) text += granted ? '1' : '0';
     return text;
 }
 
 }  // namespace
 
-TEST_CASE("The room of monitors: everybody has enough") {
+TEST_CASE("The quota of monitors: everybody has enough") {
     CHECK(shared({}, {.jobs = 1, .bytes = 1}).empty());
     CHECK(shared({{"a", {1, 10}}, {"b", {1, 10}}}, {.jobs = 2, .bytes = 20}) == "11");
 }
 
-TEST_CASE("The room of monitors: namespaces share it equally, in their order") {
-    const std::vector<RoomRequest> requests{{"a", {1, 1}}, {"a", {1, 1}}, {"a", {1, 1}},
-                                            {"a", {1, 1}}, {"b", {1, 1}}, {"c", {1, 1}}};
+TEST_CASE("The quota of monitors: namespaces share it equally, in their order") {
+    const std::vector<QuotaRequest> requests{{"a", {1, 1}}, {"a", {1, 1}}, {"a", {1, 1}},
+                                             {"a", {1, 1}}, {"b", {1, 1}}, {"c", {1, 1}}};
     CHECK(shared(requests, {.jobs = 3, .bytes = 100}) == "100011");
     CHECK(shared(requests, {.jobs = 4, .bytes = 100}) == "110011");
     CHECK(shared(requests, {.jobs = 2, .bytes = 100}) == "100010");
     CHECK(shared(requests, {.jobs = 0, .bytes = 100}) == "000000");
 }
 
-TEST_CASE("The room of monitors: a namespace with large monitors waits for those with small ones") {
-    const std::vector<RoomRequest> requests{
+TEST_CASE(
+    "The quota of monitors: a namespace with large monitors waits for those with small ones") {
+    const std::vector<QuotaRequest> requests{
         {"a", {1, 90}}, {"a", {1, 90}}, {"b", {1, 10}}, {"b", {1, 10}}, {"c", {1, 40}}};
     CHECK(shared(requests, {.jobs = 100, .bytes = 100}) == "00111");
     CHECK(shared(requests, {.jobs = 100, .bytes = 150}) == "10111");
 }
 
-TEST_CASE("The room of monitors: the scarcer of jobs and bytes counts") {
-    const std::vector<RoomRequest> requests{
+TEST_CASE("The quota of monitors: the scarcer of jobs and bytes counts") {
+    const std::vector<QuotaRequest> requests{
         {"a", {1, 60}}, {"a", {1, 30}}, {"b", {3, 1}}, {"b", {3, 1}}};
     CHECK(shared(requests, {.jobs = 100, .bytes = 70}) == "1011");
     CHECK(shared(requests, {.jobs = 5, .bytes = 1000}) == "1110");
 }
 
-TEST_CASE("The room of monitors: a monitor that does not fit leaves the room to later ones") {
+TEST_CASE("The quota of monitors: a monitor that does not fit leaves the quota to later ones") {
     CHECK(shared({{"a", {1, 90}}, {"a", {1, 10}}, {"b", {1, 50}}}, {.jobs = 9, .bytes = 60}) ==
           "011");
     CHECK(shared({{"a", {0, 0}}, {"b", {2, 2}}}, {.jobs = 1, .bytes = 1}) == "10");

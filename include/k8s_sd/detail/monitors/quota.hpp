@@ -9,22 +9,22 @@
 
 namespace k8s_sd::inline v0::detail {
 
-inline MonitorRoom operator+(const MonitorRoom& a, const MonitorRoom& b) noexcept {
+inline MonitorQuota operator+(const MonitorQuota& a, const MonitorQuota& b) noexcept {
     return {a.jobs + b.jobs, a.bytes + b.bytes};
 }
-inline MonitorRoom operator-(const MonitorRoom& a, const MonitorRoom& b) noexcept {
+inline MonitorQuota operator-(const MonitorQuota& a, const MonitorQuota& b) noexcept {
     return {a.jobs - b.jobs, a.bytes - b.bytes};
 }
 
 /// Whether both numbers are within the limits.
-inline bool fits(const MonitorRoom& size, const MonitorRoom& limits) noexcept {
+inline bool fits(const MonitorQuota& size, const MonitorQuota& limits) noexcept {
     return size.jobs <= limits.jobs && size.bytes <= limits.bytes;
 }
 
 /// The jobs of a monitor.
-struct RoomRequest {
+struct QuotaRequest {
     std::string_view ns;  ///< the namespace of the monitor
-    MonitorRoom size;
+    MonitorQuota size;
 };
 
 /// Calls `grant` once for each request, with fair shares for the namespaces: the next request is
@@ -39,10 +39,10 @@ void grant_fairly(const std::vector<std::string_view>& namespaces,
 
 /// Whether each monitor may have its jobs. Namespaces get fair shares, see grant_fairly(). A
 /// monitor that does not fit is passed over. So the result depends on the monitors only, and a
-/// namespace gets at least its equal share of the room if its monitors fit into that.
-std::vector<bool> share_room(const std::vector<RoomRequest>&, const MonitorRoom& limits);
+/// namespace gets at least its equal share of the quota if its monitors fit into that.
+std::vector<bool> share_quota(const std::vector<QuotaRequest>&, const MonitorQuota& limits);
 
-/// The refusal of a monitor without room.
-MonitorRefusal no_room(const MonitorRoom& limits);
+/// The refusal of a monitor over the quota.
+MonitorRefusal over_quota(const MonitorQuota& limits);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -8,9 +8,9 @@ namespace k8s_sd_program {
 
 /// Delays between retries: one second, doubled each time, up to a minute; shortened at random, to
 /// spread the retries of many files.
-class Backoff {
+class RetryDelays {
  public:
-    explicit Backoff(unsigned seed) : random_(seed) {}
+    explicit RetryDelays(unsigned seed) : random_(seed) {}
 
     std::chrono::milliseconds next() {
         const auto wait = next_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "files/backoff.hpp"
+#include "files/retry_delays.hpp"
 #include "files/target_folder.hpp"
 #include "jobs/file_metrics.hpp"
 
@@ -12,12 +12,12 @@
 namespace k8s_sd_program {
 
 /// A file of a folder, with the pace of its writes. Blocks; not thread-safe.
-class TargetFile {
+class FolderFile {
  public:
     using Complain = std::function<void(const std::string&)>;
 
     /// \param folder, metrics  outlive it
-    TargetFile(const TargetFolder& folder, std::string file, Complain complain,
+    FolderFile(const TargetFolder& folder, std::string file, Complain complain,
                FileMetrics& metrics);
 
     /// Reports a failure, once.
@@ -35,7 +35,7 @@ class TargetFile {
     const std::string file_;
     const Complain complain_;
     FileMetrics& metrics_;
-    Backoff backoff_;
+    RetryDelays backoff_;
     std::string problem_;
     bool good_ = false;
     TargetFolder::State state_{};  ///< after the last successful write()
