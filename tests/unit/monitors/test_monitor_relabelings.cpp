@@ -113,10 +113,10 @@ TEST_CASE("Rules of monitors: equal ones are one object, and print as they would
     const auto made = [&](const std::string& name, const std::string& spec) {
         boost::json::object object{{"metadata", {{"namespace", "ns"}, {"name", name}}}};
         object["spec"] = json_of(spec);
-        const auto alone = detail::generate(fixture.owner, service_monitor, object, {},
-                                            fixture.values);
-        const auto shared = detail::generate(fixture.owner, service_monitor, object, {},
-                                             fixture.values, &known);
+        const auto alone =
+            detail::generate(fixture.owner, service_monitor, object, {}, fixture.values);
+        const auto shared =
+            detail::generate(fixture.owner, service_monitor, object, {}, fixture.values, &known);
         REQUIRE(shared.jobs.size() == 1);
         CHECK(shared.jobs[0].config.to_json() == alone.jobs.at(0).config.to_json());
         CHECK(shared.bytes == alone.bytes);

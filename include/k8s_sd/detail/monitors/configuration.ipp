@@ -131,7 +131,8 @@ class ConfigurationMaker {
     }
 
     void generate(MonitorKind kind, MonitorEntry& entry) {
-        entry.generation = detail::generate(owner_, kind, *entry.object, options_, values_, &known_rules_);
+        entry.generation =
+            detail::generate(owner_, kind, *entry.object, options_, values_, &known_rules_);
         entry.size = {.jobs = entry.generation.jobs.size(), .bytes = entry.generation.bytes};
         if (entry.generation.refusal) entry.size = {.jobs = 0, .bytes = 0};
     }

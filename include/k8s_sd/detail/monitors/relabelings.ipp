@@ -159,8 +159,7 @@ JobObject built_in_rule(const BuiltInRule& rule) {
     JobObject result;
     put_nonempty(result, "action", rule.action);
     if (!rule.sources.empty()) {
-        put(result, "source_labels",
-            boost::json::array(rule.sources.begin(), rule.sources.end()));
+        put(result, "source_labels", boost::json::array(rule.sources.begin(), rule.sources.end()));
     }
     put_nonempty(result, "separator", rule.separator);
     if (rule.regex) put_text(result, "regex", *rule.regex);

@@ -39,8 +39,7 @@ void make_vm_node_scrape_job(const ObjectView& spec, const JobContext& context, 
     const ObjectView scrape_class = scrape_class_of(spec, context);
     const VMCredentials credentials(spec, scrape_class, context);
     credentials.check();
-    GeneratedJob made{.origin =
-                          job_origin(context.kind, context.object_namespace, context.name)};
+    GeneratedJob made{.origin = job_origin(context.kind, context.object_namespace, context.name)};
     JobObject& job = made.config.keys;
     put_text(job, "job_name", made.origin);
     const JobObject discovery =

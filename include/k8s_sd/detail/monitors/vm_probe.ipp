@@ -24,8 +24,8 @@ class VMProbeJob {
         if (prober_.text("url").empty()) {
             prober_["url"].refuse("is missing", "add host:port of the prober");
         }
-        GeneratedJob made{
-            .origin = job_origin(context_.kind, context_.object_namespace, context_.name)};
+        GeneratedJob made{.origin =
+                              job_origin(context_.kind, context_.object_namespace, context_.name)};
         JobObject& job = made.config.keys;
         put_text(job, "job_name", made.origin);
         const std::string_view path = prober_.text("path");

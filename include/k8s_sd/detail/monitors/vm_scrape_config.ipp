@@ -11,8 +11,7 @@ void make_vm_scrape_config_job(const ObjectView& spec, const JobContext& context
     const VMCredentials credentials(spec, scrape_class, context);
     credentials.check();
     check_service_discoveries(spec, context);
-    GeneratedJob made{.origin =
-                          job_origin(context.kind, context.object_namespace, context.name)};
+    GeneratedJob made{.origin = job_origin(context.kind, context.object_namespace, context.name)};
     JobObject& job = made.config.keys;
     put_text(job, "job_name", made.origin);
     put_vm_scrape_params(job, {.endpoint = spec, .spec = spec}, context);

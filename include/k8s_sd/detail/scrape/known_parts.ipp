@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -100,54 +101,59 @@ bool has_settings(const boost::json::object& keys, const boost::json::object& se
     return expected == settings.end();
 }
 
+bool read_text(const boost::json::value& value, std::string& text) {
+    const boost::json::string* const read = value.if_string();
+    if (read != nullptr) text.assign(read->data(), read->size());
+    return read != nullptr;
+}
+
+bool read_texts(const boost::json::value& value, std::vector<std::string>& texts) {
+    const boost::json::array* const items = value.if_array();
+    return items != nullptr &&
+           std::all_of(items->begin(), items->end(), [&](const boost::json::value& item) {
+               return read_text(item, texts.emplace_back());
+           });
+}
+
+bool read_action(const boost::json::value& value, RelabelAction& action) {
+    std::string name;
+    const auto known = read_text(value, name) ? action_from_string(name) : std::nullopt;
+    action = known.value_or(action);
+    return known.has_value();
+}
+
+bool read_number(const boost::json::value& value, std::uint64_t& number) {
+    boost::system::error_code error;
+    number = value.to_number<std::uint64_t>(error);
+    return !error && !value.is_double();
+}
+
+/// \returns false for an unknown field, or one of another type
+bool read_field(std::string_view key, const boost::json::value& value, RelabelRule& rule) {
+    if (key == "action") return read_action(value, rule.action);
+    if (key == "source_labels") return read_texts(value, rule.source_labels);
+    if (key == "separator") return read_text(value, rule.separator);
+    if (key == "regex") return read_text(value, rule.regex);
+    if (key == "target_label") return read_text(value, rule.target_label);
+    if (key == "replacement") return read_text(value, rule.replacement);
+    return key == "modulus" && read_number(value, rule.modulus);
+}
+
 }  // namespace
 
 bool is_small(const SharedRule& rule) {
     constexpr std::size_t max_bytes = 1024;
     RelabelLimits limits;
     limits.instructions = 1024;
-    return text_bytes(*rule.rule()) <= max_bytes &&
-           PatternBudget(limits).count(rule.patterns());
+    return text_bytes(*rule.rule()) <= max_bytes && PatternBudget(limits).count(rule.patterns());
 }
 
 std::optional<RelabelRule> plain_rule(const boost::json::value& json) {
     const boost::json::object* const fields = json.if_object();
     if (fields == nullptr) return std::nullopt;
     RelabelRule rule;
-    const auto read_text = [](const boost::json::value& value, std::string& text) {
-        const boost::json::string* const read = value.if_string();
-        if (read != nullptr) text.assign(read->data(), read->size());
-        return read != nullptr;
-    };
-    const auto read_action = [&](const boost::json::value& value) {
-        std::string name;
-        const auto action = read_text(value, name) ? action_from_string(name) : std::nullopt;
-        rule.action = action.value_or(rule.action);
-        return action.has_value();
-    };
-    const auto read_sources = [&](const boost::json::value& value) {
-        const boost::json::array* const names = value.if_array();
-        return names != nullptr &&
-               std::all_of(names->begin(), names->end(), [&](const boost::json::value& name) {
-                   return read_text(name, rule.source_labels.emplace_back());
-               });
-    };
-    const auto read_modulus = [&](const boost::json::value& value) {
-        boost::system::error_code error;
-        rule.modulus = value.to_number<std::uint64_t>(error);
-        return !error && !value.is_double();
-    };
-    const auto read = [&](std::string_view key, const boost::json::value& value) {
-        if (key == "action") return read_action(value);
-        if (key == "source_labels") return read_sources(value);
-        if (key == "separator") return read_text(value, rule.separator);
-        if (key == "regex") return read_text(value, rule.regex);
-        if (key == "target_label") return read_text(value, rule.target_label);
-        if (key == "replacement") return read_text(value, rule.replacement);
-        return key == "modulus" && read_modulus(value);
-    };
     for (const auto& field : *fields) {
-        if (!read(field.key(), field.value())) return std::nullopt;
+        if (!read_field(field.key(), field.value(), rule)) return std::nullopt;
     }
     // Not even the default value of the regex is permitted.
     if (refuses_regex(rule.action) && fields->contains("regex")) return std::nullopt;
@@ -166,9 +172,9 @@ void KnownParts::add(const RuleTextPtr& text, const SharedRulePtr& compiled) {
 }
 
 const ScrapeJob* KnownParts::job(const boost::json::object& keys) {
-    const Settings* const found =
-        jobs_.find(hash_of_settings(keys),
-                   [&](const Settings& known) { return has_settings(keys, known.text); });
+    const Settings* const found = jobs_.find(hash_of_settings(keys), [&](const Settings& known) {
+        return has_settings(keys, known.text);
+    });
     return found ? &found->job : nullptr;
 }
 

@@ -657,8 +657,9 @@ ScrapeConfigFile detail::read_scrape_configs(const std::string& path,
 
 detail::ScrapeJobReader::ScrapeJobReader(const boost::json::object& global,
                                          const ScrapeConfigOptions& options) {
-    read_ = [reader = std::make_shared<EntryReader>(global, options)](
-                const ScrapeEntry& entry) { return reader->read(entry); };
+    read_ = [reader = std::make_shared<EntryReader>(global, options)](const ScrapeEntry& entry) {
+        return reader->read(entry);
+    };
 }
 
 ScrapeConfigFile load_scrape_configs(const std::string& path, const ScrapeConfigOptions& options) {
