@@ -134,13 +134,8 @@ std::size_t MutableLabels::index_of(std::string_view name) const noexcept {
     }
     const NameBit bit(name);
     if ((seen_[bit.word] & bit.mask) == 0) return labels_.size();
-    // Many names begin alike, few end alike.
-    const auto is_sought = [&](const Label& label) {
-        return label.name.size() == name.size() &&
-               (name.empty() || (label.name.back() == name.back() && label.name == name));
-    };
-    const auto found = std::find_if(labels_.begin(), labels_.end(), is_sought);
-    return static_cast<std::size_t>(found - labels_.begin());
+    const Label* label = find(labels_, name);
+    return label ? static_cast<std::size_t>(label - labels_.data()) : labels_.size();
 }
 
 std::size_t MutableLabels::search(std::string_view name) {

@@ -99,8 +99,8 @@ std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
 bool SimplePattern::matches(std::string_view text) const noexcept {
     if (tail != Tail::none) {
         const std::string& prefix = literals.front();
-        const std::size_t least = prefix.size() + suffix.size() + (tail == Tail::some ? 1 : 0);
-        return text.size() >= least && text.starts_with(prefix) && text.ends_with(suffix);
+        const std::size_t min_size = prefix.size() + suffix.size() + (tail == Tail::some ? 1 : 0);
+        return text.size() >= min_size && text.starts_with(prefix) && text.ends_with(suffix);
     }
     return std::binary_search(literals.begin(), literals.end(), text);
 }

@@ -37,7 +37,8 @@ std::size_t hash_of(const RelabelRule& rule, const RelabelOptions& options) noex
 /// Contains the rules in use, and expired entries until the next cleanup.
 class RuleTable {
  public:
-    /// By its address: most rules are those of lists that share them. \returns null if there is none
+    /// By its address: most rules are those of lists that share them.
+    /// \returns null if there is none
     SharedRulePtr find(const RelabelRule& rule, const RelabelOptions& options) {
         const std::lock_guard lock(mutex_);
         const auto found = by_address_.find(&rule);
