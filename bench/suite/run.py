@@ -346,7 +346,7 @@ class Bench:
         prometheus = [found for peer, found, _ in self.peers if peer is peers.Prometheus]
         if not prometheus:
             out += "".join(f"{line}\n" for line in
-                           ["Prometheus: skipped, none is in $K8S_SD_PEERS or on the path",
+                           ["Prometheus: skipped, no usable one is in $K8S_SD_PEERS or on the path",
                             *self.unusable_peers])
         for found in prometheus:
             with Process([program, "--config", count], stdin=subprocess.PIPE,
