@@ -346,7 +346,8 @@ class Bench:
         prometheus = [found for peer, found, _ in self.peers if peer is peers.Prometheus]
         if not prometheus:
             out += "".join(f"{line}\n" for line in
-                           ["Prometheus: not measured", *self.unusable_peers])
+                           ["Prometheus: skipped, no usable one is in $K8S_SD_PEERS or on the path",
+                            *self.unusable_peers])
         for found in prometheus:
             with Process([program, "--config", count], stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, text=True) as server, \
@@ -357,13 +358,21 @@ class Bench:
                     if process.process.poll() is not None:
                         out += "Prometheus: it refuses the configuration\n"
                         continue
-                    out += (f"Prometheus, from its start: {report.seconds(cpu)} of CPU, "
-                            f"{report.megabytes(process.memory_mb('VmRSS'))}\n")
+                    out += row_of_monitors("Prometheus, from its start", cpu,
+                                           process.memory_mb("VmRSS"), out)
         return report.Verbatim("Monitors", "`bench_monitors`: ServiceMonitors over the same "
                                "endpoints, and Prometheus with the jobs that they become.", out)
 
     def say(self, row):
         print("  " + " | ".join(row), flush=True)
+
+
+def row_of_monitors(what, cpu, memory, table):
+    """A row of the table of bench_monitors, compared with the first one."""
+    first = next(line for line in table.splitlines() if line.startswith("one job"))
+    _, _, first_cpu, _, first_memory, *_ = map(float, first.split()[-9:])
+    return (f"{what:34} {'':8} {'':10} {cpu:8.3f} {cpu / first_cpu:7.2f} {memory:8.1f} "
+            f"{memory / first_memory:7.2f}\n")
 
 
 SECTIONS = ["syncs", "transports", "many_jobs", "changes", "latency", "dependants", "idle",

@@ -113,7 +113,7 @@ TEST_CASE("Monitors: jobs read one after the other are those of a file") {
             for (int time = 0; time < 2; ++time) {
                 std::size_t i = 0;
                 for (const json::value& entry : config->at("scrape_configs").as_array()) {
-                    CHECK(reader.read(entry.as_object()) == file.jobs.at(i++));
+                    CHECK(reader.read({.keys = entry.as_object()}) == file.jobs.at(i++));
                 }
             }
         }
@@ -138,7 +138,7 @@ TEST_CASE("Monitors: jobs read one after the other have the mistakes of a file")
         const std::string text = R"({"job_name": "a", "relabel_configs": [)" + rules + "]}";
         INFO(text);
         const json::object entry = json::parse(text).as_object();
-        CHECK(problem_of([&] { reader.read(entry); }) == problem_of([&] {
+        CHECK(problem_of([&] { reader.read({.keys = entry}); }) == problem_of([&] {
                   const ScrapeConfigFile file =
                       parse_scrape_configs(R"({"scrape_configs": [)" + text + "]}");
                   if (!file.failures.empty()) throw ScrapeConfigError(file.failures);

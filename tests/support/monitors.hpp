@@ -73,7 +73,7 @@ struct MonitorFixture {
         detail::Generation generation = made(kind, spec);
         if (generation.refusal) throw std::runtime_error(generation.refusal->reason);
         if (generation.jobs.size() != 1) throw std::runtime_error("not one job");
-        return generation.jobs.front().config;
+        return generation.jobs.front().config.to_json();
     }
     /// A key of the only job, as text; "none" if it is absent.
     std::string key(MonitorKind kind, std::string_view key, const std::string& spec) const {

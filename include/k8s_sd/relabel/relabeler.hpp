@@ -98,6 +98,8 @@ class RelabelRules {
     bool empty() const noexcept { return rules_.empty(); }       ///< whether there are none
     /// \pre i < size()
     const RelabelRule& operator[](std::size_t i) const noexcept { return *rules_[i]; }
+    /// For RelabelRules::share() of another list. \pre i < size()
+    const RelabelRulePtr& pointer(std::size_t i) const noexcept { return rules_[i]; }
     /// \pre !empty()
     const RelabelRule& front() const noexcept { return *rules_.front(); }
     /// \pre !empty()

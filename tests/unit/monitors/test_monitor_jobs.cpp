@@ -83,7 +83,7 @@ TEST_CASE("ServiceMonitor: one job for each endpoint, with its number") {
                                    "{'selector': {}, 'endpoints': [{'port': 'a'}, {'port': 'b'}]}");
     REQUIRE(made.jobs.size() == 2);
     CHECK(made.jobs[0].origin == "serviceMonitor/ns/m/0");
-    CHECK(made.jobs[1].config.at("job_name").as_string() == "serviceMonitor/ns/m/1");
+    CHECK(made.jobs[1].config.keys.at("job_name").as_string() == "serviceMonitor/ns/m/1");
     CHECK(fixture.made(service_monitor, "{'selector': {}, 'endpoints': []}").jobs.empty());
     CHECK(fixture.reason(service_monitor, "{}") == "");
 }

@@ -97,8 +97,8 @@ TEST_CASE("generate_additional: raw jobs get the rules of shards") {
                                          "  - {action: hashmod, modulus: 3}\n");
     REQUIRE(generation.jobs.size() == 2);
     CHECK(generation.jobs[0].origin == "a");
-    CHECK(generation.jobs[0].config.at("relabel_configs").as_array().size() == 3);
-    CHECK(generation.jobs[1].config.at("relabel_configs").as_array().size() == 1);
+    CHECK(generation.jobs[0].config.keys.at("relabel_configs").as_array().size() == 3);
+    CHECK(generation.jobs[1].config.keys.at("relabel_configs").as_array().size() == 1);
     CHECK(made("").jobs.empty());
     CHECK_FALSE(made("").refusal);
     CHECK(made("a: b").refusal);

@@ -31,7 +31,7 @@ std::string rule_made(const std::string& json) {
     detail::Faults faults;
     detail::RuleList rules;
     rules.add_user_rules(detail::ObjectView(&list, "r", faults).items());
-    return text_of(rules.take());
+    return text_of(detail::to_json(rules.take()));
 }
 
 }  // namespace
@@ -103,6 +103,47 @@ TEST_CASE("Rules of monitors: older versions accept fewer actions and names") {
     CHECK(fault("{'action': 'labelmap', 'replacement': '$1'}", 55) ==
           "r[0]: '$1' is an invalid replacement");
     CHECK(fault("{'action': 'labelmap'}", 55) == "");
+}
+
+TEST_CASE("Rules of monitors: equal ones are one object, and print as they would alone") {
+    MonitorFixture fixture;
+    fixture.set_owner("{'scrapeClasses': [{'name': 'c', 'default': true, 'relabelings':"
+                      " [{'targetLabel': 't', 'replacement': 'x'}]}], 'podTargetLabels': ['p']}");
+    detail::GeneratedRules known;
+    const auto made = [&](const std::string& name, const std::string& spec) {
+        boost::json::object object{{"metadata", {{"namespace", "ns"}, {"name", name}}}};
+        object["spec"] = json_of(spec);
+        const auto alone =
+            detail::generate(fixture.owner, service_monitor, object, {}, fixture.values);
+        const auto shared =
+            detail::generate(fixture.owner, service_monitor, object, {}, fixture.values, &known);
+        REQUIRE(shared.jobs.size() == 1);
+        CHECK(shared.jobs[0].config.to_json() == alone.jobs.at(0).config.to_json());
+        CHECK(shared.bytes == alone.bytes);
+        return shared.jobs[0].config.relabel_configs;
+    };
+    const auto spec_of = [](const std::string& app) {
+        return "{'selector': {'matchLabels': {'app': '" + app +
+               "'}}, 'endpoints': [{'port': 'web', 'relabelings': [{'action': 'labeldrop',"
+               " 'regex': 'x'}]}]}";
+    };
+    const detail::RuleTexts a = made("a", spec_of("a"));
+    const detail::RuleTexts b = made("b", spec_of("b"));
+    REQUIRE(a.size() == b.size());
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) different += a[i] != b[i];
+    CHECK(different == 1);
+    CHECK(made("c", spec_of("a")) == a);
+}
+
+TEST_CASE("Rules of monitors: a rule of the wrong type is at fault each time") {
+    const boost::json::value rule = json_of("{'targetLabel': 5}");
+    detail::GeneratedRules known;
+    for (int time = 0; time < 2; ++time) {
+        detail::Faults faults;
+        known.of(detail::ObjectView(&rule, "rule", faults), faults);
+        CHECK_FALSE(faults.none());
+    }
 }
 
 }  // namespace k8s_sd::test

@@ -25,7 +25,7 @@ SelectorReading read_selector(const std::string& json) {
     SelectorReading reading;
     reading.text = detail::selector_text(view);
     reading.fault = faults.first() ? faults.first()->reason : "";
-    reading.rules = text_of(rules.take());
+    reading.rules = text_of(detail::to_json(rules.take()));
     return reading;
 }
 

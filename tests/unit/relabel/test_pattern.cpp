@@ -39,10 +39,10 @@ class Generator {
  public:
     std::string regex() {
         static const std::vector<std::string> pieces{
-            "a",    "ab",   "a\\.b", "__meta_", "b-c", "(.*)", "(.+)", ".*",  ".+",   "(?:.*)",
-            "(?:",  "(",    ")",     "|",       "^",   "$",    "\\$",  "\\|", "a|ab", "(a|b)",
-            "(ab)", "\\_",  "\\:",   "\\/",     "{",   "*",    "?",    "+",   "(?i)", "\\d",
-            "]",    "[ab]", "",      "\\\\",    " ",   "()",   "(a.*)"};
+            "a",    "ab",   "a\\.b", "__meta_", "b-c", "(.*)", "(.+)",  ".*",    ".+",   "(?:.*)",
+            "(?:",  "(",    ")",     "|",       "^",   "$",    "\\$",   "\\|",   "a|ab", "(a|b)",
+            "(ab)", "\\_",  "\\:",   "\\/",     "{",   "*",    "?",     "+",     "(?i)", "\\d",
+            "]",    "[ab]", "",      "\\\\",    " ",   "()",   "(a.*)", "(a.*b)"};
         return text_of(pieces, 5);
     }
     std::string text() {
@@ -89,14 +89,20 @@ TEST_CASE("Pattern: what everybody writes needs no regular expression engine") {
                               "(a|b);true",
                               "(?:a|b)c",
                               "()",
-                              "x()y"}) {
+                              "x()y",
+                              "(.+);",
+                              ".*b",
+                              "(.*)b",
+                              "(a.*)b",
+                              "(a.*b)",
+                              "a(.+)b;c"}) {
         INFO(regex);
         CHECK(is_simple(regex));
     }
-    for (const char* regex :
-         {"a|b.*",       "(a)(b)",  "a$|b",   "(?i)a",  "a.b",   "https?", "[a]",
-          "(?P<n>a)",    "a*",      "(a.*)b", "(.*",    "a)",    "a\\",    "\xc3\xa9",
-          "foo)|(?:bar", "\\Qa\\E", "(a)b+",  "(a)b|c", "x(a)y", "(.*)b",  "(1.2);true"}) {
+    for (const char* regex : {"a|b.*", "(a)(b)",   "a$|b",        "(?i)a",   "a.b",     "https?",
+                              "[a]",   "(?P<n>a)", "a*",          "(a.*)b+", "(.*",     "a)",
+                              "a\\",   "\xc3\xa9", "foo)|(?:bar", "\\Qa\\E", "(a)b+",   "(a)b|c",
+                              "x(a)y", "(.*?)b",   "(1.2);true",  ".*b.*",   "0;|.+;.+"}) {
         INFO(regex);
         CHECK_FALSE(is_simple(regex));
     }
@@ -126,6 +132,20 @@ TEST_CASE("Pattern: the short cuts find what RE2 finds, for thousands of pattern
     }
     CHECK(simple > 5'000);
     CHECK(matches > 10'000);
+}
+
+TEST_CASE("Pattern: a literal in front of other alternatives is found as RE2 finds it") {
+    Generator generator;
+    for (const char* regex : {"0;|.+;.+", "a|(a).*", "|b*(a)", "ab|(a|b)+", "a.b|x", "a|b.*|(b)"}) {
+        INFO("regex " << regex);
+        const Pattern fast(regex);
+        const Pattern slow(regex, Pattern::Anchors::both, Pattern::Engine::re2);
+        for (int i = 0; i < 2'000; ++i) {
+            const std::string text = i % 4 == 0 ? "0;" : generator.text();
+            INFO("text " << text);
+            REQUIRE(match(fast, text) == match(slow, text));
+        }
+    }
 }
 
 TEST_CASE("Pattern: bytes that are not UTF-8 are characters, and groups have the original bytes") {

@@ -81,6 +81,7 @@ TEST_CASE("Relabelling: hashmod takes the end of an MD5") {
     CHECK(hashmod("10.0.0.1:9100", 4) == "1");
     CHECK(hashmod("10.0.0.2:9100", 4) == "1");
     CHECK(hashmod("1.2.3.4:9000", 2) == "1");
+    CHECK(hashmod("1.2.3.4:9000", 1) == "0");
     CHECK(hashmod("example.com:443", 16) == "9");
     CHECK(hashmod("foo", 100) == "96");
     CHECK(hashmod("default;testpod", 7) == "5");

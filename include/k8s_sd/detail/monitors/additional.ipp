@@ -35,10 +35,12 @@ boost::json::array read_additional_jobs(const std::string& text, const ObjectVie
 
 void add_additional_sharding(boost::json::object& job, const JobContext& context) {
     boost::json::value* present = job.if_contains("relabel_configs");
-    RuleList rules(present != nullptr && present->is_array() ? present->as_array()
-                                                             : boost::json::array());
+    RuleList rules;
+    if (present != nullptr && present->is_array()) {
+        for (const boost::json::value& rule : present->get_array()) rules.add(rule);
+    }
     add_sharding_rules_if_needed(rules, context);
-    if (!rules.empty()) put(job, "relabel_configs", rules.take());
+    if (!rules.empty()) put(job, "relabel_configs", to_json(rules.take()));
 }
 
 }  // namespace
@@ -70,9 +72,11 @@ Generation generate_additional(const MonitorOwner& owner, const MonitorOptions& 
         add_additional_sharding(*config, context);
         const boost::json::value* name = config->if_contains("job_name");
         const boost::json::string* text_name = name != nullptr ? name->if_string() : nullptr;
-        result.bytes += generated_bytes(*config);
-        result.jobs.push_back(
-            {text_name != nullptr ? std::string(*text_name) : "", std::move(*config)});
+        GeneratedJob& made = result.jobs.emplace_back();
+        if (text_name != nullptr) made.origin = std::string(*text_name);
+        made.config.keys = std::move(*config);
+        made.bytes = generated_bytes(made.config);
+        result.bytes += made.bytes;
     }
     result.refusal = faults.first();
     result.references = references.requested();

@@ -48,11 +48,11 @@ bool enforces_namespace(const JobContext&);
 /// `→ label = namespace`, if the owner enforces it.
 void add_enforced_namespace(RuleList&, const JobContext&);
 /// `metric_relabel_configs`: of the class, the object, and the owner; nothing if there are none.
-void put_metric_relabelings(JobObject&, const std::vector<ObjectView>& of_object,
+void put_metric_relabelings(GeneratedJob&, const std::vector<ObjectView>& of_object,
                             const ObjectView& scrape_class, const JobContext&);
 
 /// The first rule of every job.
-RuleList first_rules();
+RuleList first_rules(const JobContext&);
 /// `drop(phase; (Failed|Succeeded))`, unless the endpoint says `filterRunning: false`.
 void add_running_filter(RuleList&, const ObjectView& endpoint);
 

@@ -198,17 +198,17 @@ void add_enforced_namespace(RuleList& rules, const JobContext& context) {
     rules.set_label(context.owner.enforced_namespace_label, context.object_namespace);
 }
 
-void put_metric_relabelings(JobObject& job, const std::vector<ObjectView>& of_object,
+void put_metric_relabelings(GeneratedJob& job, const std::vector<ObjectView>& of_object,
                             const ObjectView& scrape_class, const JobContext& context) {
-    RuleList rules;
+    RuleList rules(context);
     rules.add_user_rules(scrape_class.items("metricRelabelings"));
     rules.add_user_rules(of_object);
     add_enforced_namespace(rules, context);
-    if (!rules.empty()) put(job, "metric_relabel_configs", rules.take());
+    put_metric_rules(job, std::move(rules));
 }
 
-RuleList first_rules() {
-    RuleList rules;
+RuleList first_rules(const JobContext& context) {
+    RuleList rules(context);
     rules.copy_label("job", "__tmp_prometheus_job_name");
     return rules;
 }

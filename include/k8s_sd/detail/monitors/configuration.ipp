@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/object_view.hpp"
 #include "k8s_sd/detail/monitors/quota.hpp"
+#include "k8s_sd/detail/monitors/relabelings.hpp"
 #include "k8s_sd/monitors/monitor_configuration.hpp"
 
 #include <boost/json/array.hpp>
@@ -130,7 +131,8 @@ class ConfigurationMaker {
     }
 
     void generate(MonitorKind kind, MonitorEntry& entry) {
-        entry.generation = detail::generate(owner_, kind, *entry.object, options_, values_);
+        entry.generation =
+            detail::generate(owner_, kind, *entry.object, options_, values_, &known_rules_);
         entry.size = {.jobs = entry.generation.jobs.size(), .bytes = entry.generation.bytes};
         if (entry.generation.refusal) entry.size = {.jobs = 0, .bytes = 0};
     }
@@ -173,13 +175,13 @@ class ConfigurationMaker {
 
     boost::json::object configuration(Generation additional) {
         boost::json::array jobs;
-        const auto append = [&](Generation& generation) {
-            for (detail::GeneratedJob& job : generation.jobs) {
-                jobs.push_back(std::move(job.config));
+        const auto append = [&](const Generation& generation) {
+            for (const detail::GeneratedJob& job : generation.jobs) {
+                jobs.push_back(job.config.to_json());
             }
         };
         const auto append_kind = [&](MonitorKind kind) {
-            for (auto& [key, entry] : monitors_[index_of(kind)]) append(entry.generation);
+            for (const auto& [key, entry] : monitors_[index_of(kind)]) append(entry.generation);
         };
         if (owner_.is_agent) {
             append_kind(MonitorKind::pod_monitor);
@@ -200,6 +202,7 @@ class ConfigurationMaker {
     InputValues values_;
     MonitorQuota all_{.jobs = 0, .bytes = 0};  ///< of the generated jobs
     MonitorOwner owner_;
+    detail::GeneratedRules known_rules_;
     std::array<MonitorEntries, monitor_kind_count> monitors_;
     bool needs_loaded_ = false;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/monitors/references.hpp"
+#include "k8s_sd/detail/scrape/scrape_entry.hpp"
 #include "k8s_sd/monitors/monitor.hpp"
 #include "k8s_sd/monitors/monitor_owner.hpp"
 
@@ -20,14 +21,17 @@ namespace k8s_sd::inline v0::detail {
 
 using MonitorLabels = std::map<std::string, std::string, std::less<>>;
 
-/// An entry of `scrape_configs`.
+class GeneratedRules;
+
+/// A job of a monitor.
 struct GeneratedJob {
-    std::string origin;          ///< "serviceMonitor/ns/name/0": also the job's name
-    boost::json::object config;  ///< with the keys of Prometheus, in the order of the operator
+    std::string origin{};   ///< "serviceMonitor/ns/name/0": also the job's name
+    ScrapeEntry config{};   ///< with the keys of Prometheus, in the order of the operator
+    std::size_t bytes = 0;  ///< of memory for the configuration, roughly
 };
 
 /// The memory of a generated configuration, roughly.
-std::size_t generated_bytes(const boost::json::object&);
+std::size_t generated_bytes(const ScrapeEntry&);
 
 /// The jobs of one monitor.
 struct Generation {
@@ -83,11 +87,12 @@ struct MonitorParts {
 };
 
 /// Validates a selected monitor and makes its jobs.
+/// \param known  the rules of other monitors; null: none
 Generation generate(const MonitorOwner&, MonitorKind, const MonitorParts&, const MonitorOptions&,
-                    const ReferenceSource&);
+                    const ReferenceSource&, GeneratedRules* known = nullptr);
 /// The same for a monitor as the API server sends it.
 Generation generate(const MonitorOwner&, MonitorKind, const boost::json::value& object,
-                    const MonitorOptions&, const ReferenceSource&);
+                    const MonitorOptions&, const ReferenceSource&, GeneratedRules* known = nullptr);
 
 /// The owner's additional scrape configurations, with the rules of sharding. Refused if the Secret
 /// is absent and not optional, or no list in YAML.

@@ -4,26 +4,11 @@
 #include "k8s_sd/detail/monitors/object_view.hpp"
 #include "k8s_sd/detail/monitors/vm_kinds.hpp"
 
-#include <boost/json/array.hpp>
-#include <boost/json/string.hpp>
 #include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-std::size_t value_bytes(const boost::json::value& value) {
-    constexpr std::size_t per_value = 32;
-    std::size_t bytes = per_value;
-    if (const boost::json::string* text = value.if_string()) {
-        bytes += text->size();
-    } else if (const boost::json::array* list = value.if_array()) {
-        for (const boost::json::value& item : *list) bytes += value_bytes(item);
-    } else if (const boost::json::object* object = value.if_object()) {
-        for (const auto& [key, member] : *object) bytes += key.size() + value_bytes(member);
-    }
-    return bytes;
-}
 
 void make_jobs(const ObjectView& spec, const JobContext& context, JobList& jobs) {
     switch (context.kind) {
@@ -37,28 +22,32 @@ void make_jobs(const ObjectView& spec, const JobContext& context, JobList& jobs)
 
 }  // namespace
 
-std::size_t generated_bytes(const boost::json::object& object) {
-    std::size_t bytes = 0;
-    for (const auto& [key, member] : object) bytes += key.size() + value_bytes(member);
+std::size_t generated_bytes(const ScrapeEntry& entry) {
+    std::size_t bytes = memory_of(entry.keys);
+    for (const RuleTexts* rules : {&entry.relabel_configs, &entry.metric_relabel_configs}) {
+        for (const RuleTextPtr& rule : *rules) bytes += rule->bytes;
+    }
     return bytes;
 }
 
-bool JobList::add(std::string origin, JobObject config, const ObjectView& at) {
+bool JobList::add(GeneratedJob job, const ObjectView& at) {
     // Each endpoint repeats the selector and the labels of the object, so a small object can make
     // very large jobs.
     constexpr std::size_t max_bytes = std::size_t{64} << 20;
-    bytes_ += generated_bytes(config);
+    job.bytes = generated_bytes(job.config);
+    bytes_ += job.bytes;
     if (bytes_ > max_bytes) {
         is_too_large_ = true;
         at.refuse("the jobs of this object are larger than 64 MiB", "split it");
         return false;
     }
-    jobs_.push_back({std::move(origin), std::move(config)});
+    jobs_.push_back(std::move(job));
     return true;
 }
 
 Generation generate(const MonitorOwner& owner, MonitorKind kind, const MonitorParts& monitor,
-                    const MonitorOptions& options, const ReferenceSource& source) {
+                    const MonitorOptions& options, const ReferenceSource& source,
+                    GeneratedRules* known) {
     Faults faults;
     References references(source);
     PatternBudget patterns(monitor_pattern_limits());
@@ -67,6 +56,7 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const MonitorPa
                              .references = references,
                              .faults = faults,
                              .patterns = patterns,
+                             .known_rules = known,
                              .kind = kind,
                              .object_namespace = std::string(monitor.object_namespace),
                              .name = std::string(monitor.name)};
@@ -90,7 +80,8 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const MonitorPa
 }
 
 Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::json::value& object,
-                    const MonitorOptions& options, const ReferenceSource& source) {
+                    const MonitorOptions& options, const ReferenceSource& source,
+                    GeneratedRules* known) {
     Faults faults;
     const ObjectView metadata = ObjectView(&object, "", faults)["metadata"];
     const boost::json::object* const members = object.if_object();
@@ -98,7 +89,7 @@ Generation generate(const MonitorOwner& owner, MonitorKind kind, const boost::js
                              .name = metadata.text("name"),
                              .is_ending = metadata.has("deletionTimestamp"),
                              .spec = members ? members->if_contains("spec") : nullptr};
-    Generation result = generate(owner, kind, parts, options, source);
+    Generation result = generate(owner, kind, parts, options, source, known);
     if (faults.none()) return result;
     result.refusal = faults.first();
     result.jobs.clear();

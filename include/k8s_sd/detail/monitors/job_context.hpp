@@ -27,13 +27,16 @@ inline RelabelLimits monitor_pattern_limits() {
     return limits;
 }
 
+class GeneratedRules;
+
 /// The surroundings of a monitor while its jobs are made.
 struct JobContext {
     const MonitorOwner& owner;
     const MonitorOptions& options;
     References& references;
     Faults& faults;
-    PatternBudget& patterns;  ///< for the regular expressions of all rules
+    PatternBudget& patterns;                ///< for the regular expressions of all rules
+    GeneratedRules* known_rules = nullptr;  ///< null: rules are not shared
     MonitorKind kind = MonitorKind::service_monitor;
     std::string object_namespace{};
     std::string name{};

@@ -13,7 +13,7 @@ namespace k8s_sd::inline v0::detail {
 class JobList {
  public:
     /// \returns false once the jobs are too large: a fault of the object
-    bool add(std::string origin, JobObject config, const ObjectView& at);
+    bool add(GeneratedJob, const ObjectView& at);
     std::vector<GeneratedJob> take() { return std::move(jobs_); }
     bool is_too_large() const noexcept { return is_too_large_; }
     /// Estimated memory of the jobs.

@@ -4,7 +4,9 @@
 #include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/quota.hpp"
 #include "k8s_sd/detail/monitors/references.hpp"
+#include "k8s_sd/detail/monitors/relabelings.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
+#include "k8s_sd/detail/scrape/known_parts.hpp"
 #include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/monitors/monitor_source.hpp"
 #include "k8s_sd/objects/data_object.hpp"
@@ -115,7 +117,7 @@ class MonitorTable {
     struct Job {
         MonitorJobPtr job{};
         std::size_t bytes = 0;
-        std::vector<SharedRulePtr> rules{};  ///< for the host, which compiles the same
+        std::vector<SharedRulePtr> rules{};  ///< its own, for the host, which compiles the same
     };
 
     struct Entry {
@@ -150,7 +152,24 @@ class MonitorTable {
     };
 
     class Source;
-    struct Outcome;
+
+    /// A rule as it is used in jobs, by the rule as it is read.
+    class MadeRules {
+     public:
+        /// \returns null if it is not known, or if its patterns exceed the limit
+        SharedRulePtr find(const RelabelRulePtr& read, PatternBudget&);
+        void add(const RelabelRulePtr& read, const SharedRulePtr& made);
+        void clear() { rules_ = RecentParts<Rule>(max_rules); }
+
+     private:
+        struct Rule {
+            RelabelRulePtr read{};
+            SharedRulePtr made{};
+        };
+        static constexpr std::size_t max_rules = 512;
+
+        RecentParts<Rule> rules_{max_rules};
+    };
 
     static Key key_of(MonitorKind, std::string_view ns, std::string_view name);
     void mark_all();
@@ -169,8 +188,10 @@ class MonitorTable {
     std::optional<MonitorRefusal> make_jobs(const Key&, const Entry&,
                                             const std::vector<GeneratedJob>&,
                                             std::vector<Job>& jobs);
-    MonitorJobPtr make_job(const std::string& object, const GeneratedJob&);
-    void adapt(ScrapeJob&) const;
+    Job make_job(const std::string& object, const GeneratedJob&, const Entry&, PatternBudget&);
+    void adapt(DiscoveryConfig&) const;
+    RelabelRulePtr adapted(const RelabelRulePtr&) const;
+    std::vector<SharedRulePtr> make_rules(ScrapeConfig&, PatternBudget&);
     void set_valid(const Key&, Entry&, std::vector<Job>);
     void set(const Key&, Entry&, MonitorState, MonitorRefusal, std::vector<Job>);
     void set_jobs(Entry&, std::vector<Job>);
@@ -192,6 +213,9 @@ class MonitorTable {
     OwnerInput owner_input_;
     std::optional<MonitorOwner> owner_;
     std::optional<ScrapeJobReader> reader_;
+    GeneratedRules known_rules_;
+    MadeRules target_rules_;
+    MadeRules metric_rules_;
     std::string global_text_;       ///< of the owner
     bool is_reader_of_vm_ = false;  ///< its dialect
     std::map<std::string, MonitorLabels, std::less<>> namespaces_;

@@ -12,6 +12,7 @@
 #include <boost/json/serialize.hpp>
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <span>
 #include <variant>
 
@@ -81,28 +82,6 @@ std::size_t json_bytes(const boost::json::value& value) {
         for (const auto& entry : *object) bytes += entry.key().size() + json_bytes(entry.value());
     }
     return bytes;
-}
-
-/// Compiles the rules of the job. Throws for those that pools would refuse.
-/// \returns all of them. Pools do not use those for metrics, but they are compiled at each change.
-/// \throws ConfigError
-std::vector<SharedRulePtr> compile_rules(const ScrapeJob& job, PatternBudget& patterns) {
-    const RelabelOptions options = relabel_options(job.scrape);
-    std::vector<SharedRulePtr> all;
-    all.reserve(job.scrape.relabel_configs.size() + job.scrape.metric_relabel_configs.size());
-    const auto compile = [&](const char* where, const RelabelRules& rules) {
-        for (std::size_t i = 0; i < rules.size(); ++i) {
-            try {
-                all.push_back(shared_rule(rules[i], options, patterns));
-            } catch (const ConfigError& e) {
-                throw ConfigError(where + ("[" + std::to_string(i) + "].") + e.where(),
-                                  e.problem());
-            }
-        }
-    };
-    compile("relabel_configs", job.scrape.relabel_configs);
-    compile("metric_relabel_configs", job.scrape.metric_relabel_configs);
-    return all;
 }
 
 /// Roughly the memory of the compiled rules, without their patterns for RE2.
@@ -439,6 +418,8 @@ void MonitorTable::use_owner(MonitorOwner owner) {
         is_reader_of_vm_ = owner.vm.has_value();
     }
     owner_ = std::move(owner);
+    target_rules_.clear();  // they depend on its zones
+    metric_rules_.clear();  // and both on its dialect
     entries_.try_emplace(Key{additional_number, {}});
     mark_all();
 }
@@ -538,7 +519,8 @@ void MonitorTable::update_monitor(const Key& key, Entry& entry) {
     const Source source(*this, config_.limits.bytes_per_monitor);
     ++generations_;
     take(key, entry,
-         generate(*owner_, static_cast<MonitorKind>(key.kind), parts, config_.options, source),
+         generate(*owner_, static_cast<MonitorKind>(key.kind), parts, config_.options, source,
+                  &known_rules_),
          source);
 }
 
@@ -594,80 +576,121 @@ std::optional<MonitorRefusal> MonitorTable::make_jobs(const Key& key, const Entr
                                       " is that of another job, or reserved for one",
                                   "rename it"};
         }
-        const auto old =
-            std::find_if(entry.jobs.begin(), entry.jobs.end(),
-                         [&](const Job& candidate) { return candidate.job->origin == job.origin; });
-        Job made;
         try {
-            made.job = make_job(object, job);
-            const bool had_job = old != entry.jobs.end();
-            if (had_job && *made.job->job == *old->job->job) made.job = old->job;
-            constexpr std::size_t per_instruction = 16;  // bytes, roughly
-            const std::size_t before = patterns.spent();
-            made.rules = compile_rules(*made.job->job, patterns);
-            made.bytes = generated_bytes(job.config) + bytes_of_compiled(made.job->job->scrape) +
-                         (patterns.spent() - before) * per_instruction;
+            jobs.push_back(make_job(object, job, entry, patterns));
         } catch (const ConfigError& e) {
             return MonitorRefusal{"the job " + job.origin + " is unusable: " + e.problem(),
                                   "change what " + e.where() + " comes from"};
         }
-        jobs.push_back(std::move(made));
     }
     return std::nullopt;
 }
 
 /// \throws ConfigError
-MonitorJobPtr MonitorTable::make_job(const std::string& object, const GeneratedJob& generated) {
+MonitorTable::Job MonitorTable::make_job(const std::string& object, const GeneratedJob& generated,
+                                         const Entry& entry, PatternBudget& patterns) {
     ScrapeJob job = reader_->read(generated.config);
-    adapt(job);
+    for (DiscoveryConfig& discovery : job.discovery.configs) adapt(discovery);
     if (config_.deny_file_access && names_files(job.client)) {
         throw ConfigError("tls_config or authorization",
                           "credentials and TLS material must not be in files "
                           "(deny_fs_access_through_sms)");
     }
-    auto made = std::make_shared<const ScrapeJob>(std::move(job));
-    return std::make_shared<const MonitorJob>(
-        MonitorJob{generated.origin, object, std::move(made)});
+    constexpr std::size_t per_instruction = 16;  // bytes, roughly
+    const std::size_t before = patterns.spent();
+    Job made;
+    made.rules = make_rules(job.scrape, patterns);
+    made.bytes = generated.bytes + bytes_of_compiled(job.scrape) +
+                 (patterns.spent() - before) * per_instruction;
+    const auto old = std::find_if(entry.jobs.begin(), entry.jobs.end(), [&](const Job& candidate) {
+        return candidate.job->origin == generated.origin;
+    });
+    if (old != entry.jobs.end() && job == *old->job->job) {
+        made.job = old->job;
+    } else {
+        made.job = std::make_shared<const MonitorJob>(MonitorJob{
+            generated.origin, object, std::make_shared<const ScrapeJob>(std::move(job))});
+    }
+    return made;
 }
 
-/// Sets the server, and replaces placeholders.
-void MonitorTable::adapt(ScrapeJob& job) const {
-    for (DiscoveryConfig& discovery : job.discovery.configs) {
-        if (!config_.node_name.empty()) {
-            for (Selector& selector : discovery.selectors) {
-                for (const char* placeholder : {"$(NODE_NAME)", "%{KUBE_NODE_NAME}"}) {
-                    replace_all(selector.field, placeholder, config_.node_name);
-                }
+/// Sets the server, and replaces the name of the node.
+void MonitorTable::adapt(DiscoveryConfig& discovery) const {
+    if (!config_.node_name.empty()) {
+        for (Selector& selector : discovery.selectors) {
+            for (const char* placeholder : {"$(NODE_NAME)", "%{KUBE_NODE_NAME}"}) {
+                replace_all(selector.field, placeholder, config_.node_name);
             }
         }
-        if (!discovery.api_server.url.empty() || !discovery.kubeconfig_file.empty()) continue;
-        discovery.api_server = config_.api_server;
-        discovery.kubeconfig_file = config_.kubeconfig_file;
-        discovery.kubeconfig_context = config_.kubeconfig_context;
-        if (discovery.cluster.name.empty()) discovery.cluster = config_.cluster;
     }
-    if (!config_.shard) return;
+    if (!discovery.api_server.url.empty() || !discovery.kubeconfig_file.empty()) return;
+    discovery.api_server = config_.api_server;
+    discovery.kubeconfig_file = config_.kubeconfig_file;
+    discovery.kubeconfig_context = config_.kubeconfig_context;
+    if (discovery.cluster.name.empty()) discovery.cluster = config_.cluster;
+}
+
+/// The rule with the number of the shard in place of its placeholders.
+RelabelRulePtr MonitorTable::adapted(const RelabelRulePtr& rule) const {
+    if (!config_.shard) return rule;
     std::vector<std::pair<std::string_view, std::string>> values{
         {"$(SHARD)", std::to_string(*config_.shard)}};
     if (const std::vector<std::string>& zones = owner_->topology; !zones.empty()) {
         values.emplace_back("$(INZONE_SHARD)", std::to_string(*config_.shard / zones.size()));
         values.emplace_back("$(TOPOLOGY_ZONE)", zones[*config_.shard % zones.size()]);
     }
-    RelabelRules& rules = job.scrape.relabel_configs;
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        const bool has_placeholder =
-            std::any_of(values.begin(), values.end(), [&](const auto& replaced) {
-                return rules[i].regex.find(replaced.first) != std::string::npos ||
-                       rules[i].replacement.find(replaced.first) != std::string::npos;
-            });
-        if (!has_placeholder) continue;
-        RelabelRule rule = rules[i];
-        for (const auto& [placeholder, value] : values) {
-            replace_all(rule.regex, placeholder, value);
-            replace_all(rule.replacement, placeholder, value);
-        }
-        rules.replace(i, std::move(rule));
+    RelabelRule now = *rule;
+    for (const auto& [placeholder, value] : values) {
+        replace_all(now.regex, placeholder, value);
+        replace_all(now.replacement, placeholder, value);
     }
+    return now == *rule ? rule : std::make_shared<const RelabelRule>(std::move(now));
+}
+
+SharedRulePtr MonitorTable::MadeRules::find(const RelabelRulePtr& read, PatternBudget& patterns) {
+    const Rule* const known =
+        rules_.find(std::hash<const RelabelRule*>()(read.get()),
+                    [&](const Rule& candidate) { return candidate.read == read; });
+    return known && patterns.count(known->made->patterns()) ? known->made : nullptr;
+}
+
+void MonitorTable::MadeRules::add(const RelabelRulePtr& read, const SharedRulePtr& made) {
+    if (is_small(*made)) rules_.add(std::hash<const RelabelRule*>()(read.get()), {read, made});
+}
+
+/// Compiles the rules of the job, in place. Pools do not use those for metrics, but they are
+/// compiled at each change.
+/// \returns those that earlier jobs do not have
+/// \throws ConfigError for those that pools would refuse
+std::vector<SharedRulePtr> MonitorTable::make_rules(ScrapeConfig& config, PatternBudget& patterns) {
+    const RelabelOptions options = relabel_options(config);
+    std::vector<SharedRulePtr> own;
+    const auto make = [&](const char* where, MadeRules& known, RelabelRules& rules,
+                          const auto& adapt_rule) {
+        RelabelRules made;
+        made.reserve(rules.size());
+        for (std::size_t i = 0; i < rules.size(); ++i) {
+            const RelabelRulePtr& read = rules.pointer(i);
+            SharedRulePtr rule = known.find(read, patterns);
+            if (!rule) {
+                try {
+                    rule = shared_rule(*adapt_rule(read), options, patterns);
+                } catch (const ConfigError& e) {
+                    throw ConfigError(where + ("[" + std::to_string(i) + "].") + e.where(),
+                                      e.problem());
+                }
+                known.add(read, rule);
+                own.push_back(rule);
+            }
+            made.share(rule->rule());
+        }
+        rules = std::move(made);
+    };
+    make("relabel_configs", target_rules_, config.relabel_configs,
+         [&](const RelabelRulePtr& rule) { return adapted(rule); });
+    make("metric_relabel_configs", metric_rules_, config.metric_relabel_configs,
+         [](const RelabelRulePtr& rule) { return rule; });
+    return own;
 }
 
 /// A valid monitor has its jobs if the quota suffices for them.

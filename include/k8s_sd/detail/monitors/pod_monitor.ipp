@@ -33,15 +33,15 @@ class PodMonitorJobs {
                 std::to_string(index++);
             // The checks go on, so that all references are known.
             if (!context_.faults.none()) continue;
-            JobObject config = job(origin, endpoint);
-            if (!jobs.add(std::move(origin), std::move(config), endpoint)) return;
+            if (!jobs.add(job(std::move(origin), endpoint), endpoint)) return;
         }
     }
 
  private:
-    JobObject job(const std::string& name, const ObjectView& endpoint) const {
-        JobObject job;
-        put_text(job, "job_name", name);
+    GeneratedJob job(std::string name, const ObjectView& endpoint) const {
+        GeneratedJob made{.origin = std::move(name)};
+        JobObject& job = made.config.keys;
+        put_text(job, "job_name", made.origin);
         put_endpoint_honors(job, endpoint, context_);
         put(job, "kubernetes_sd_configs", boost::json::array{discovery()});
         put_endpoint_request(job, endpoint, context_);
@@ -54,10 +54,10 @@ class PodMonitorJobs {
         put_oauth2(job, endpoint["oauth2"], context_);
         put_proxy(job, endpoint, context_);
         put_authorization(job, endpoint["authorization"], scrape_class_["authorization"], context_);
-        put(job, "relabel_configs", rules(endpoint).take());
+        put_target_rules(made, rules(endpoint));
         put_scrape_limits(job, spec_, scrape_class_, context_);
-        put_metric_relabelings(job, endpoint.items("metricRelabelings"), scrape_class_, context_);
-        return job;
+        put_metric_relabelings(made, endpoint.items("metricRelabelings"), scrape_class_, context_);
+        return made;
     }
 
     /// An agent on each node discovers the pods of its node only.
@@ -79,7 +79,7 @@ class PodMonitorJobs {
     }
 
     RuleList rules(const ObjectView& endpoint) const {
-        RuleList rules = first_rules();
+        RuleList rules = first_rules(context_);
         add_running_filter(rules, endpoint);
         if (!uses_role_selector(spec_)) add_selector_rules(rules, spec_["selector"], "pod");
         add_pod_port_rule(rules, endpoint);

@@ -29,9 +29,7 @@ class ProbeJob {
 
     void make(JobList& jobs) {
         check();
-        const std::string origin =
-            job_origin(context_.kind, context_.object_namespace, context_.name);
-        jobs.add(origin, job(origin), spec_);
+        jobs.add(job(job_origin(context_.kind, context_.object_namespace, context_.name)), spec_);
     }
 
  private:
@@ -64,9 +62,10 @@ class ProbeJob {
         }
     }
 
-    JobObject job(const std::string& name) const {
-        JobObject job;
-        put_text(job, "job_name", name);
+    GeneratedJob job(std::string name) const {
+        GeneratedJob made{.origin = std::move(name)};
+        JobObject& job = made.config.keys;
+        put_text(job, "job_name", made.origin);
         put_honor_timestamps(job, true, context_);
         put_text(job, "metrics_path", prober_.text("path"));
         put_nonempty(job, "scrape_interval", spec_.text("interval"));
@@ -83,13 +82,13 @@ class ProbeJob {
         if (auto tls = tls_section(spec_["tlsConfig"], scrape_class_["tlsConfig"], {}, context_)) {
             put(job, "tls_config", std::move(*tls));
         }
-        put_targets(job);
+        put_targets(made);
         put_bearer_token(job, spec_["bearerTokenSecret"], context_);
         put_basic_auth(job, spec_["basicAuth"], context_);
         put_oauth2(job, spec_["oauth2"], context_);
         put_authorization(job, spec_["authorization"], scrape_class_["authorization"], context_);
-        put_metric_relabelings(job, spec_.items("metricRelabelings"), scrape_class_, context_);
-        return job;
+        put_metric_relabelings(made, spec_.items("metricRelabelings"), scrape_class_, context_);
+        return made;
     }
 
     /// `module` wins over a parameter of that name.
@@ -106,8 +105,9 @@ class ProbeJob {
     }
 
     /// Static targets win over those of ingresses.
-    void put_targets(JobObject& job) const {
-        RuleList rules = first_rules();
+    void put_targets(GeneratedJob& made) const {
+        JobObject& job = made.config.keys;
+        RuleList rules = first_rules(context_);
         const std::string_view job_name = spec_.text("jobName");
         if (!job_name.empty()) rules.set_label("job", job_name);
         if (static_) {
@@ -122,7 +122,7 @@ class ProbeJob {
         const ObjectView& targets = static_ ? static_ : ingress_;
         add_last_rules(rules, targets.items("relabelingConfigs"), scrape_class_, context_);
         add_sharding_rules(rules, context_, "__param_target");
-        put(job, "relabel_configs", rules.take());
+        put_target_rules(made, std::move(rules));
     }
 
     boost::json::object static_config() const {

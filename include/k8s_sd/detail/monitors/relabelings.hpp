@@ -1,48 +1,99 @@
 #pragma once
 
+#include "k8s_sd/detail/monitors/generation.hpp"
 #include "k8s_sd/detail/monitors/job_context.hpp"
 #include "k8s_sd/detail/monitors/object_view.hpp"
+#include "k8s_sd/detail/scrape/known_parts.hpp"
+#include "k8s_sd/detail/scrape/scrape_entry.hpp"
 #include "k8s_sd/monitors/monitor_owner.hpp"
 
-#include <boost/json/array.hpp>
+#include <boost/json/value.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
-/// A built-in relabelling rule. Missing parts are not generated: Prometheus' defaults apply.
+/// The source labels of a built-in rule, at most three.
+class RuleSources {
+ public:
+    RuleSources() = default;
+    RuleSources(std::initializer_list<std::string_view> names) : count_(names.size()) {
+        std::copy(names.begin(), names.end(), names_.begin());
+    }
+    const std::string_view* begin() const noexcept { return names_.data(); }
+    const std::string_view* end() const noexcept { return names_.data() + count_; }
+    bool empty() const noexcept { return count_ == 0; }
+
+ private:
+    std::array<std::string_view, 3> names_{};
+    std::size_t count_ = 0;
+};
+
+/// A built-in relabelling rule, for one call. Missing parts are not generated: Prometheus' defaults
+/// apply.
 struct BuiltInRule {
     std::string_view action{};
-    std::vector<std::string> sources{};
+    RuleSources sources{};
     std::string_view separator{};
-    std::optional<std::string> regex{};
-    std::string target{};
-    std::optional<std::string> replacement{};
+    std::optional<std::string_view> regex{};
+    std::string_view target{};
+    std::optional<std::string_view> replacement{};
     std::uint64_t modulus = 0;
+};
+
+/// The rules of recent jobs. A thousand monitors have the same rules, apart from those for their
+/// selectors: each is made once. Bounded. Not thread-safe.
+class GeneratedRules {
+ public:
+    RuleTextPtr of(const BuiltInRule&);
+    /// A rule of an object, a class or an owner. Not kept if it has a fault.
+    RuleTextPtr of(const ObjectView& rule, const Faults&);
+
+ private:
+    struct Rule {
+        std::string key{};
+        RuleTextPtr text{};
+    };
+    /// By `key_`. \returns null if there is none
+    const RuleTextPtr* find();
+    void keep(const RuleTextPtr&);
+
+    static constexpr std::size_t max_rules = 512;
+
+    RecentParts<Rule> rules_{max_rules};  ///< by the hash of the key
+    std::string key_;                     ///< of the sought rule
 };
 
 /// The list `relabel_configs` or `metric_relabel_configs` of a job.
 class RuleList {
  public:
+    RuleList() = default;  ///< its rules are not shared
+    explicit RuleList(const JobContext& context) : context_(&context) {}
+
     void add(const BuiltInRule&);
-    void add(JobObject rule) { rules_.push_back(std::move(rule)); }
+    void add(boost::json::value rule) {
+        rules_.push_back(std::make_shared<const RuleText>(std::move(rule)));
+    }
     /// `(source) → target`.
     void copy_label(std::string_view source, std::string_view target) {
-        add({.sources = {std::string(source)}, .target = std::string(target)});
+        add({.sources = {source}, .target = target});
     }
     /// `(source; (.+)) → target = ${1}`: an absent source leaves the target alone.
-    void copy_label_if_present(std::string source, std::string target) {
-        add({.sources = {std::move(source)},
-             .regex = "(.+)",
-             .target = std::move(target),
-             .replacement = "${1}"});
+    void copy_label_if_present(std::string_view source, std::string_view target) {
+        add({.sources = {source}, .regex = "(.+)", .target = target, .replacement = "${1}"});
     }
     /// `→ target = text`.
     void set_label(std::string_view target, std::string_view text) {
-        add({.target = std::string(target), .replacement = std::string(text)});
+        add({.target = target, .replacement = text});
     }
     /// The rules of an object, a class or an owner, in its spelling.
     void add_user_rules(const std::vector<ObjectView>& rules);
@@ -50,14 +101,19 @@ class RuleList {
     /// Whether a rule has the action `hashmod`.
     bool has_hashmod() const noexcept;
     bool empty() const noexcept { return rules_.empty(); }
-    boost::json::array take() { return std::move(rules_); }
-
-    RuleList() = default;
-    explicit RuleList(boost::json::array rules) : rules_(std::move(rules)) {}
+    RuleTexts take() { return std::move(rules_); }
 
  private:
-    boost::json::array rules_;
+    GeneratedRules* known() const noexcept { return context_ ? context_->known_rules : nullptr; }
+
+    const JobContext* context_ = nullptr;
+    RuleTexts rules_;
 };
+
+/// Sets `relabel_configs`, even without rules.
+void put_target_rules(GeneratedJob&, RuleList);
+/// Sets `metric_relabel_configs`, unless there are no rules.
+void put_metric_rules(GeneratedJob&, RuleList);
 
 /// Refuses invalid rules of an object, a class or an owner.
 void check_relabelings(const std::vector<ObjectView>& rules, const JobContext&);

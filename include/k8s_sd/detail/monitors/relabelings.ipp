@@ -1,10 +1,17 @@
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/monitors/relabelings.hpp"
 #include "k8s_sd/detail/relabel/label_name.hpp"
 #include "k8s_sd/detail/relabel/pattern.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <stdexcept>
 
 namespace k8s_sd::inline v0::detail {
@@ -148,31 +155,107 @@ JobObject user_rule(const ObjectView& rule) {
     return result;
 }
 
-}  // namespace
-
-void RuleList::add(const BuiltInRule& rule) {
+JobObject built_in_rule(const BuiltInRule& rule) {
     JobObject result;
     put_nonempty(result, "action", rule.action);
-    if (!rule.sources.empty()) put_texts(result, "source_labels", rule.sources);
+    if (!rule.sources.empty()) {
+        put(result, "source_labels", boost::json::array(rule.sources.begin(), rule.sources.end()));
+    }
     put_nonempty(result, "separator", rule.separator);
     if (rule.regex) put_text(result, "regex", *rule.regex);
     if (rule.modulus != 0) put(result, "modulus", rule.modulus);
     put_nonempty(result, "target_label", rule.target);
     if (rule.replacement) put_text(result, "replacement", *rule.replacement);
-    rules_.push_back(std::move(result));
+    return result;
+}
+
+/// With its size, so that equal keys have equal parts. \param part  nullopt: absent
+void append_part(std::string& key, std::optional<std::string_view> part) {
+    const std::uint32_t size = part ? static_cast<std::uint32_t>(part->size()) + 1 : 0;
+    const auto bytes = std::bit_cast<std::array<char, sizeof size>>(size);
+    key.append(bytes.data(), bytes.size());
+    if (part) key += *part;
+}
+
+}  // namespace
+
+const RuleTextPtr* GeneratedRules::find() {
+    const std::size_t hash = seeded_hash(key_);
+    const Rule* const known = rules_.find(hash, [&](const Rule& r) { return r.key == key_; });
+    return known ? &known->text : nullptr;
+}
+
+void GeneratedRules::keep(const RuleTextPtr& text) {
+    constexpr std::size_t max_key = 1024;
+    if (key_.size() <= max_key) {
+        rules_.add(seeded_hash(key_), {key_, text});
+    } else {
+        key_ = std::string();  // a hostile rule may have megabytes
+    }
+}
+
+RuleTextPtr GeneratedRules::of(const BuiltInRule& rule) {
+    key_ = "b";
+    append_part(key_, rule.action);
+    for (const std::string_view source : rule.sources) append_part(key_, source);
+    append_part(key_, std::nullopt);
+    append_part(key_, rule.separator);
+    append_part(key_, rule.regex);
+    append_part(key_, rule.target);
+    append_part(key_, rule.replacement);
+    append_part(key_, std::to_string(rule.modulus));
+    if (const RuleTextPtr* const known = find()) return *known;
+    RuleTextPtr text = std::make_shared<const RuleText>(built_in_rule(rule));
+    keep(text);
+    return text;
+}
+
+RuleTextPtr GeneratedRules::of(const ObjectView& rule, const Faults& faults) {
+    key_ = "u";
+    append_part(key_, boost::json::serialize(rule.copy()));
+    if (const RuleTextPtr* const known = find()) return *known;
+    RuleTextPtr text = std::make_shared<const RuleText>(user_rule(rule));
+    if (faults.none()) keep(text);
+    return text;
+}
+
+void RuleList::add(const BuiltInRule& rule) {
+    if (GeneratedRules* const rules = known()) {
+        rules_.push_back(rules->of(rule));
+    } else {
+        add(boost::json::value(built_in_rule(rule)));
+    }
 }
 
 void RuleList::add_user_rules(const std::vector<ObjectView>& rules) {
-    for (const ObjectView& rule : rules) rules_.push_back(user_rule(rule));
+    for (const ObjectView& rule : rules) {
+        if (GeneratedRules* const shared = known()) {
+            rules_.push_back(shared->of(rule, context_->faults));
+        } else {
+            add(boost::json::value(user_rule(rule)));
+        }
+    }
 }
 
 bool RuleList::has_hashmod() const noexcept {
-    return std::any_of(rules_.begin(), rules_.end(), [](const boost::json::value& rule) {
-        const boost::json::object* fields = rule.if_object();
+    return std::any_of(rules_.begin(), rules_.end(), [](const RuleTextPtr& rule) {
+        const boost::json::object* fields = rule->json.if_object();
         const boost::json::value* action = fields ? fields->if_contains("action") : nullptr;
         const boost::json::string* name = action ? action->if_string() : nullptr;
         return name != nullptr && *name == "hashmod";
     });
+}
+
+void put_target_rules(GeneratedJob& job, RuleList rules) {
+    if (rules.empty()) return put(job.config.keys, ScrapeEntry::targets_key, boost::json::array());
+    put(job.config.keys, ScrapeEntry::targets_key, nullptr);
+    job.config.relabel_configs = rules.take();
+}
+
+void put_metric_rules(GeneratedJob& job, RuleList rules) {
+    if (rules.empty()) return;
+    put(job.config.keys, ScrapeEntry::metrics_key, nullptr);
+    job.config.metric_relabel_configs = rules.take();
 }
 
 void check_relabelings(const std::vector<ObjectView>& rules, const JobContext& context) {

@@ -21,9 +21,7 @@ class ScrapeConfigJob {
 
     void make(JobList& jobs) {
         check();
-        const std::string origin =
-            job_origin(context_.kind, context_.object_namespace, context_.name);
-        jobs.add(origin, job(origin), spec_);
+        jobs.add(job(job_origin(context_.kind, context_.object_namespace, context_.name)), spec_);
     }
 
  private:
@@ -39,9 +37,10 @@ class ScrapeConfigJob {
         check_service_discoveries(spec_, context_);
     }
 
-    JobObject job(const std::string& name) const {
-        JobObject job;
-        put_text(job, "job_name", name);
+    GeneratedJob job(std::string name) const {
+        GeneratedJob made{.origin = std::move(name)};
+        JobObject& job = made.config.keys;
+        put_text(job, "job_name", made.origin);
         // Only if the object says so, even if the owner overrides it.
         if (const auto honor = spec_.flag("honorTimestamps")) {
             put_honor_timestamps(job, honor, context_);
@@ -65,10 +64,10 @@ class ScrapeConfigJob {
         put_histograms(job, spec_, context_);
         put_body_size_limit(job, spec_.text("bodySizeLimit"), context_);
         put_service_discoveries(job, spec_, context_);
-        put(job, "relabel_configs", rules().take());
-        put_metric_relabelings(job, spec_.items("metricRelabelings"), scrape_class_, context_);
+        put_target_rules(made, rules());
+        put_metric_relabelings(made, spec_.items("metricRelabelings"), scrape_class_, context_);
         put_name_schemes(job);
-        return job;
+        return made;
     }
 
     void put_client(JobObject& job) const {
@@ -82,11 +81,11 @@ class ScrapeConfigJob {
     }
 
     RuleList rules() const {
-        RuleList rules = first_rules();
+        RuleList rules = first_rules(context_);
         rules.add_user_rules(scrape_class_.items("relabelings"));
         const std::string_view job_name = spec_.text("jobName");
         if (!job_name.empty()) {
-            rules.add({.action = "replace", .target = "job", .replacement = std::string(job_name)});
+            rules.add({.action = "replace", .target = "job", .replacement = job_name});
         }
         if (const auto own = spec_.items("relabelings"); !own.empty()) {
             rules.add_user_rules(own);

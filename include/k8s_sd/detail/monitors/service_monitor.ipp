@@ -34,8 +34,7 @@ class ServiceMonitorJobs {
                 std::to_string(index++);
             // The checks go on, so that all references are known.
             if (!context_.faults.none()) continue;
-            JobObject config = job(origin, endpoint);
-            if (!jobs.add(std::move(origin), std::move(config), endpoint)) return;
+            if (!jobs.add(job(std::move(origin), endpoint), endpoint)) return;
         }
     }
 
@@ -63,9 +62,10 @@ class ServiceMonitorJobs {
         }
     }
 
-    JobObject job(const std::string& name, const ObjectView& endpoint) const {
-        JobObject job;
-        put_text(job, "job_name", name);
+    GeneratedJob job(std::string name, const ObjectView& endpoint) const {
+        GeneratedJob made{.origin = std::move(name)};
+        JobObject& job = made.config.keys;
+        put_text(job, "job_name", made.origin);
         put_endpoint_honors(job, endpoint, context_);
         put(job, "kubernetes_sd_configs", boost::json::array{discovery()});
         put_endpoint_request(job, endpoint, context_);
@@ -79,10 +79,10 @@ class ServiceMonitorJobs {
         put_bearer_token(job, endpoint["bearerTokenSecret"], context_);
         put_basic_auth(job, endpoint["basicAuth"], context_);
         put_authorization(job, endpoint["authorization"], scrape_class_["authorization"], context_);
-        put(job, "relabel_configs", rules(endpoint).take());
+        put_target_rules(made, rules(endpoint));
         put_scrape_limits(job, spec_, scrape_class_, context_);
-        put_metric_relabelings(job, endpoint.items("metricRelabelings"), scrape_class_, context_);
-        return job;
+        put_metric_relabelings(made, endpoint.items("metricRelabelings"), scrape_class_, context_);
+        return made;
     }
 
     /// A role selector also filters Endpoints and EndpointSlices by their own labels: controllers
@@ -102,7 +102,7 @@ class ServiceMonitorJobs {
     }
 
     RuleList rules(const ObjectView& endpoint) const {
-        RuleList rules = first_rules();
+        RuleList rules = first_rules(context_);
         if (!uses_role_selector(spec_)) {
             add_selector_rules(rules, spec_["selector"], "service");
         }
@@ -128,10 +128,10 @@ class ServiceMonitorJobs {
     void add_service_port_rule(RuleList& rules, const ObjectView& endpoint) const {
         const std::string_view port = endpoint.text("port");
         if (port.empty()) return add_target_port_rule(rules, endpoint["targetPort"]);
-        const std::string label = role_ == "endpointslice"
-                                      ? "__meta_kubernetes_endpointslice_port_name"
-                                      : "__meta_kubernetes_endpoint_port_name";
-        rules.add({.action = "keep", .sources = {label}, .regex = std::string(port)});
+        const std::string_view label = role_ == "endpointslice"
+                                           ? "__meta_kubernetes_endpointslice_port_name"
+                                           : "__meta_kubernetes_endpoint_port_name";
+        rules.add({.action = "keep", .sources = {label}, .regex = port});
     }
 
     /// `node` and `pod` of the address, if it has them as its target.

@@ -72,7 +72,7 @@ void add_vm_user_rules(RuleList&, const std::vector<ObjectView>& rules);
 /// The owner's template for the kind, and its enforced label.
 void add_vm_last_rules(RuleList&, const JobContext&);
 /// `metric_relabel_configs`, without rules about the enforced label.
-void put_vm_metric_relabelings(JobObject&, const std::vector<ObjectView>& of_class,
+void put_vm_metric_relabelings(GeneratedJob&, const std::vector<ObjectView>& of_class,
                                const std::vector<ObjectView>& of_object, const JobContext&);
 
 }  // namespace k8s_sd::inline v0::detail

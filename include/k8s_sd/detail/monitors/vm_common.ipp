@@ -410,18 +410,18 @@ void add_vm_last_rules(RuleList& rules, const JobContext& context) {
     if (!label.empty()) rules.set_label(label, context.object_namespace);
 }
 
-void put_vm_metric_relabelings(JobObject& job, const std::vector<ObjectView>& of_class,
+void put_vm_metric_relabelings(GeneratedJob& job, const std::vector<ObjectView>& of_class,
                                const std::vector<ObjectView>& of_object,
                                const JobContext& context) {
     const std::string& enforced = context.owner.enforced_namespace_label;
-    RuleList rules;
+    RuleList rules(context);
     for (const auto* list : {&of_class, &of_object}) {
         for (const ObjectView& rule : *list) {
             if (!enforced.empty() && vm_target(rule) == enforced) continue;
             rules.add(vm_rule(rule));
         }
     }
-    if (!rules.empty()) put(job, "metric_relabel_configs", rules.take());
+    put_metric_rules(job, std::move(rules));
 }
 
 }  // namespace k8s_sd::inline v0::detail

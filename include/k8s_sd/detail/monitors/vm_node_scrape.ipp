@@ -10,7 +10,7 @@ namespace {
 RuleList vm_node_rules(const ObjectView& spec, const ObjectView& scrape_class,
                        const JobContext& context) {
     const std::string label_prefix = "__meta_kubernetes_node_label_";
-    RuleList rules;
+    RuleList rules(context);
     add_vm_selector_rules(rules, spec["selector"], "node", context);
     rules.copy_label("__meta_kubernetes_node_name", "node");
     for (const std::string& key : spec.texts("targetLabels")) {
@@ -39,19 +39,19 @@ void make_vm_node_scrape_job(const ObjectView& spec, const JobContext& context, 
     const ObjectView scrape_class = scrape_class_of(spec, context);
     const VMCredentials credentials(spec, scrape_class, context);
     credentials.check();
-    const std::string origin = job_origin(context.kind, context.object_namespace, context.name);
-    JobObject job;
-    put_text(job, "job_name", origin);
+    GeneratedJob made{.origin = job_origin(context.kind, context.object_namespace, context.name)};
+    JobObject& job = made.config.keys;
+    put_text(job, "job_name", made.origin);
     const JobObject discovery =
         vm_kubernetes_entry({.role = "node", .selector = spec["selector"]}, context);
     put(job, "kubernetes_sd_configs", boost::json::array{discovery});
     put_vm_scrape_params(job, {.endpoint = spec, .spec = spec}, context);
-    put(job, "relabel_configs", vm_node_rules(spec, scrape_class, context).take());
-    put_vm_metric_relabelings(job, scrape_class.items("metricRelabelConfigs"),
+    put_target_rules(made, vm_node_rules(spec, scrape_class, context));
+    put_vm_metric_relabelings(made, scrape_class.items("metricRelabelConfigs"),
                               spec.items("metricRelabelConfigs"), context);
     put_vm_extensions(job, spec, context);
     credentials.put(job);
-    jobs.add(origin, std::move(job), spec);
+    jobs.add(std::move(made), spec);
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -126,7 +126,7 @@ boost::json::object vm_global_section(const JobContext& context) {
     const auto put_rules = [&](std::string_view key, const boost::json::value& list) {
         RuleList rules;
         add_vm_user_rules(rules, ObjectView(&list, std::string(key), context.faults).items());
-        if (!rules.empty()) put(global, key, rules.take());
+        if (!rules.empty()) put(global, key, to_json(rules.take()));
     };
     put_rules("metric_relabel_configs", owner.vm->metric_relabel_configs);
     put_rules("relabel_configs", owner.vm->relabel_configs);

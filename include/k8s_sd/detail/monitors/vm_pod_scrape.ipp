@@ -25,16 +25,16 @@ class VMPodScrapeJobs {
                 job_origin(context_.kind, context_.object_namespace, context_.name) + "/" +
                 std::to_string(index++);
             if (!context_.faults.none()) continue;
-            JobObject config = job(origin, endpoint, credentials);
-            if (!jobs.add(std::move(origin), std::move(config), endpoint)) return;
+            if (!jobs.add(job(std::move(origin), endpoint, credentials), endpoint)) return;
         }
     }
 
  private:
-    JobObject job(const std::string& name, const ObjectView& endpoint,
-                  const VMCredentials& credentials) const {
-        JobObject job;
-        put_text(job, "job_name", name);
+    GeneratedJob job(std::string name, const ObjectView& endpoint,
+                     const VMCredentials& credentials) const {
+        GeneratedJob made{.origin = std::move(name)};
+        JobObject& job = made.config.keys;
+        put_text(job, "job_name", made.origin);
         const JobObject discovery = vm_kubernetes_entry(
             {.role = "pod",
              .namespaces = vm_namespaces(spec_["namespaceSelector"], context_),
@@ -45,16 +45,16 @@ class VMPodScrapeJobs {
             context_);
         put(job, "kubernetes_sd_configs", boost::json::array{discovery});
         put_vm_scrape_params(job, {.endpoint = endpoint, .spec = spec_}, context_);
-        put(job, "relabel_configs", rules(endpoint).take());
-        put_vm_metric_relabelings(job, scrape_class_.items("metricRelabelConfigs"),
+        put_target_rules(made, rules(endpoint));
+        put_vm_metric_relabelings(made, scrape_class_.items("metricRelabelConfigs"),
                                   endpoint.items("metricRelabelConfigs"), context_);
         put_vm_extensions(job, endpoint, context_);
         credentials.put(job);
-        return job;
+        return made;
     }
 
     RuleList rules(const ObjectView& endpoint) const {
-        RuleList rules;
+        RuleList rules(context_);
         add_running_filter(rules, endpoint);
         add_vm_selector_rules(rules, spec_["selector"], "pod", context_);
         add_pod_port_rule(rules, endpoint);

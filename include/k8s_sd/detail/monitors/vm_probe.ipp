@@ -24,10 +24,10 @@ class VMProbeJob {
         if (prober_.text("url").empty()) {
             prober_["url"].refuse("is missing", "add host:port of the prober");
         }
-        const std::string origin =
-            job_origin(context_.kind, context_.object_namespace, context_.name);
-        JobObject job;
-        put_text(job, "job_name", origin);
+        GeneratedJob made{.origin =
+                              job_origin(context_.kind, context_.object_namespace, context_.name)};
+        JobObject& job = made.config.keys;
+        put_text(job, "job_name", made.origin);
         const std::string_view path = prober_.text("path");
         put_vm_scrape_params(job,
                              {.endpoint = spec_,
@@ -43,18 +43,19 @@ class VMProbeJob {
         rules.copy_label("__param_target", "instance");
         rules.set_label("__address__", prober_.text("url"));
         add_vm_last_rules(rules, context_);
-        put(job, "relabel_configs", rules.take());
+        put_target_rules(made, std::move(rules));
         const ObjectView none(nullptr, "", context_.faults);
-        put_vm_metric_relabelings(job, none.items(), spec_.items("metricRelabelConfigs"), context_);
+        put_vm_metric_relabelings(made, none.items(), spec_.items("metricRelabelConfigs"),
+                                  context_);
         put_vm_extensions(job, spec_, context_);
         credentials.put(job);
-        jobs.add(origin, std::move(job), spec_);
+        jobs.add(std::move(made), spec_);
     }
 
  private:
     /// Adds the discoveries of the targets. \returns their rules
     RuleList put_targets(JobObject& job) const {
-        RuleList rules;
+        RuleList rules(context_);
         const ObjectView fixed =
             targets_.has("static") ? targets_["static"] : targets_["staticConfig"];
         if (fixed) {

@@ -11,21 +11,21 @@ void make_vm_scrape_config_job(const ObjectView& spec, const JobContext& context
     const VMCredentials credentials(spec, scrape_class, context);
     credentials.check();
     check_service_discoveries(spec, context);
-    const std::string origin = job_origin(context.kind, context.object_namespace, context.name);
-    JobObject job;
-    put_text(job, "job_name", origin);
+    GeneratedJob made{.origin = job_origin(context.kind, context.object_namespace, context.name)};
+    JobObject& job = made.config.keys;
+    put_text(job, "job_name", made.origin);
     put_vm_scrape_params(job, {.endpoint = spec, .spec = spec}, context);
-    RuleList rules;
+    RuleList rules(context);
     add_vm_user_rules(rules, scrape_class.items("relabelConfigs"));
     add_vm_user_rules(rules, spec.items("relabelConfigs"));
     add_vm_last_rules(rules, context);
-    if (!rules.empty()) put(job, "relabel_configs", rules.take());
-    put_vm_metric_relabelings(job, scrape_class.items("metricRelabelConfigs"),
+    if (!rules.empty()) put_target_rules(made, std::move(rules));
+    put_vm_metric_relabelings(made, scrape_class.items("metricRelabelConfigs"),
                               spec.items("metricRelabelConfigs"), context);
     put_vm_extensions(job, spec, context);
     credentials.put(job);
     put_service_discoveries(job, spec, context);
-    jobs.add(origin, std::move(job), spec);
+    jobs.add(std::move(made), spec);
 }
 
 }  // namespace k8s_sd::inline v0::detail

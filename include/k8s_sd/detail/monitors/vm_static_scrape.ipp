@@ -9,7 +9,7 @@ namespace {
 
 RuleList vm_static_rules(const ObjectView& spec, const ObjectView& endpoint,
                          const ObjectView& scrape_class, const JobContext& context) {
-    RuleList rules;
+    RuleList rules(context);
     if (const std::string_view name = spec.text("jobName"); !name.empty()) {
         rules.set_label("job", name);
     }
@@ -19,23 +19,24 @@ RuleList vm_static_rules(const ObjectView& spec, const ObjectView& endpoint,
     return rules;
 }
 
-JobObject vm_static_job(const std::string& name, const ObjectView& spec, const ObjectView& endpoint,
-                        const ObjectView& scrape_class, const JobContext& context) {
+GeneratedJob vm_static_job(std::string name, const ObjectView& spec, const ObjectView& endpoint,
+                           const ObjectView& scrape_class, const JobContext& context) {
     const VMCredentials credentials(endpoint, scrape_class, context);
     credentials.check();
-    JobObject job;
-    put_text(job, "job_name", name);
+    GeneratedJob made{.origin = std::move(name)};
+    JobObject& job = made.config.keys;
+    put_text(job, "job_name", made.origin);
     put(job, "static_configs",
         boost::json::array{vm_static_config(endpoint.texts("targets"), endpoint["labels"])});
     put_vm_scrape_params(
         job, {.endpoint = endpoint, .spec = spec, .default_timeout = context.owner.scrape_timeout},
         context);
-    put(job, "relabel_configs", vm_static_rules(spec, endpoint, scrape_class, context).take());
-    put_vm_metric_relabelings(job, scrape_class.items("metricRelabelConfigs"),
+    put_target_rules(made, vm_static_rules(spec, endpoint, scrape_class, context));
+    put_vm_metric_relabelings(made, scrape_class.items("metricRelabelConfigs"),
                               endpoint.items("metricRelabelConfigs"), context);
     put_vm_extensions(job, endpoint, context);
     credentials.put(job);
-    return job;
+    return made;
 }
 
 }  // namespace
@@ -46,8 +47,10 @@ void make_vm_static_scrape_jobs(const ObjectView& spec, const JobContext& contex
     for (const ObjectView& endpoint : spec.items("targetEndpoints")) {
         std::string origin = job_origin(context.kind, context.object_namespace, context.name) +
                              "/" + std::to_string(index++);
-        JobObject job = vm_static_job(origin, spec, endpoint, scrape_class, context);
-        if (!jobs.add(std::move(origin), std::move(job), endpoint)) return;
+        if (!jobs.add(vm_static_job(std::move(origin), spec, endpoint, scrape_class, context),
+                      endpoint)) {
+            return;
+        }
     }
 }
 

@@ -20,13 +20,14 @@ class RE2;
 namespace k8s_sd::inline v0::detail {
 
 /// The common forms of patterns in relabelling rules: alternatives of literals, perhaps in a group
-/// with a literal behind it, as in `(a|b);true`; or a literal prefix followed by `.*` or `.+`,
-/// perhaps with one group up to the end.
+/// with a literal behind it, as in `(a|b);true`; or `.*` or `.+` between two literals, perhaps in a
+/// group, as in `(.+);`.
 struct SimplePattern {
     enum class Tail { none, any, some };
 
     std::vector<std::string> literals;  ///< sorted, whole; with a tail: one, the prefix
     Tail tail = Tail::none;
+    std::string suffix{};              ///< with a tail: the literal behind it
     std::optional<std::size_t> group;  ///< start of the group
     std::size_t behind = 0;            ///< size of the literal behind the group
 
@@ -73,6 +74,8 @@ class Pattern {
     bool search(std::string_view text, std::size_t begin, std::span<std::string_view> groups) const;
 
     std::optional<SimplePattern> simple_;
+    /// The first one of several alternatives, if it is a literal: of `0;|.+;.+` it is `0;`.
+    std::optional<std::string> first_;
     std::unique_ptr<re2::RE2> regex_;  ///< null: simple_ suffices
     std::size_t instructions_ = 1;
 };

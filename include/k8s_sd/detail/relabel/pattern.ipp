@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -78,11 +79,16 @@ std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
             result.tail = Tail::some;
         }
     }
+    if (result.tail != Tail::none) result.suffix = take_literals(regex);
     if (open && !take(regex, ")")) return std::nullopt;
-    if (open && result.tail == Tail::none) {
+    if (open) {
         const std::string behind = take_literals(regex);
-        for (std::string& literal : result.literals) literal += behind;
         result.behind = behind.size();
+        if (result.tail == Tail::none) {
+            for (std::string& literal : result.literals) literal += behind;
+        } else {
+            result.suffix += behind;
+        }
     }
     // Further quantifiers, groups, or alternatives outside the group.
     if (!regex.empty()) return std::nullopt;
@@ -93,8 +99,8 @@ std::optional<SimplePattern> SimplePattern::parse(std::string_view regex) {
 bool SimplePattern::matches(std::string_view text) const noexcept {
     if (tail != Tail::none) {
         const std::string& prefix = literals.front();
-        return text.size() >= prefix.size() + (tail == Tail::some ? 1 : 0) &&
-               text.starts_with(prefix);
+        const std::size_t min_size = prefix.size() + suffix.size() + (tail == Tail::some ? 1 : 0);
+        return text.size() >= min_size && text.starts_with(prefix) && text.ends_with(suffix);
     }
     return std::binary_search(literals.begin(), literals.end(), text);
 }
@@ -122,6 +128,9 @@ Pattern::Pattern(const std::string& regex, Anchors anchors, Engine engine, std::
     if (anchors == Anchors::both && engine == Engine::fastest) {
         simple_ = SimplePattern::parse(regex);
         if (simple_) return;
+        std::string_view rest = regex;
+        std::string first = take_literals(rest);
+        if (rest.starts_with('|')) first_ = std::move(first);
     }
     const std::string translated = translate_go_regex(regex);
     re2::RE2::Options options;
@@ -160,6 +169,11 @@ bool Pattern::match(std::string_view text, std::span<std::string_view> groups) c
             groups[1] = text.substr(*simple_->group);
             groups[1].remove_suffix(simple_->behind);
         }
+        return true;
+    }
+    if (first_ && text == *first_) {
+        std::fill(groups.begin(), groups.end(), std::string_view());
+        if (!groups.empty()) groups[0] = text;
         return true;
     }
     const GoText subject(text);

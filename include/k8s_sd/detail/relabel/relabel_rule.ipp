@@ -216,7 +216,9 @@ std::uint64_t CompiledRule::hash(std::string_view text) const {
 }
 
 void CompiledRule::hashmod(MutableLabels& labels, RelabelBudget& budget) const {
-    const std::uint64_t number = hash(source(labels, budget)) % rule_->modulus;
+    const std::string_view hashed = source(labels, budget);
+    // prometheus-operator makes such a rule for an owner with a single shard.
+    const std::uint64_t number = rule_->modulus == 1 ? 0 : hash(hashed) % rule_->modulus;
     // vmagent prints signed numbers, a difference for a modulus above 2^63.
     budget.set(labels, rule_->target_label,
                labels.copy(md5_ ? std::to_string(number) : std::to_string(std::int64_t(number))));

@@ -37,6 +37,16 @@ std::size_t hash_of(const RelabelRule& rule, const RelabelOptions& options) noex
 /// Contains the rules in use, and expired entries until the next cleanup.
 class RuleTable {
  public:
+    /// By its address: most rules are those of lists that share them.
+    /// \returns null if there is none
+    SharedRulePtr find(const RelabelRule& rule, const RelabelOptions& options) {
+        const std::lock_guard lock(mutex_);
+        const auto found = by_address_.find(&rule);
+        if (found == by_address_.end()) return nullptr;
+        SharedRulePtr known = found->second.lock();
+        return known && known->rule().get() == &rule ? if_equal(std::move(known), rule, options)
+                                                     : nullptr;
+    }
     /// \returns null if there is none
     SharedRulePtr find(std::size_t hash, const RelabelRule& rule, const RelabelOptions& options) {
         const std::lock_guard lock(mutex_);
@@ -50,7 +60,8 @@ class RuleTable {
         std::weak_ptr<const SharedRule>& place = rules_[hash];
         if (SharedRulePtr other = if_equal(place.lock(), rule, options)) return other;
         place = compiled;
-        if (rules_.size() >= next_sweep_) sweep();
+        by_address_.insert_or_assign(compiled->rule().get(), compiled);
+        if (by_address_.size() >= next_sweep_) sweep();
         return compiled;
     }
 
@@ -60,15 +71,20 @@ class RuleTable {
         return known && known->is_of(rule, options) ? std::move(known) : nullptr;
     }
     void sweep() {
-        boost::unordered::erase_if(rules_, [](const auto& r) { return r.second.expired(); });
+        const auto is_expired = [](const auto& r) { return r.second.expired(); };
+        boost::unordered::erase_if(rules_, is_expired);
+        boost::unordered::erase_if(by_address_, is_expired);
         rules_.rehash(0);  // gives back the memory of a peak
-        next_sweep_ = std::max(min_sweep, 2 * rules_.size());
+        by_address_.rehash(0);
+        next_sweep_ = std::max(min_sweep, 2 * by_address_.size());
     }
 
     static constexpr std::size_t min_sweep = 64;
 
     std::mutex mutex_;
     boost::unordered_flat_map<std::size_t, std::weak_ptr<const SharedRule>> rules_;
+    /// Not all of these are in `rules_`: only one of those with equal hashes is.
+    boost::unordered_flat_map<const RelabelRule*, std::weak_ptr<const SharedRule>> by_address_;
     std::size_t next_sweep_ = min_sweep;
 };
 
@@ -101,6 +117,9 @@ SharedRulePtr shared_rule(const RelabelRule& rule, const RelabelOptions& options
     // Patterns have the limit of the budget, whatever that of the rule.
     RelabelOptions used = options;
     used.limits.regex_bytes = patterns.max_bytes();
+    if (SharedRulePtr known = table.find(rule, used); known && patterns.count(known->patterns())) {
+        return known;
+    }
     const std::size_t hash = hash_of(rule, used);
     // Rules beyond the limit are compiled, for the error.
     SharedRulePtr known = table.find(hash, rule, used);

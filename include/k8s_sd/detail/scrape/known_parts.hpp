@@ -1,37 +1,84 @@
 #pragma once
 
-#include "k8s_sd/config.hpp"
 #include "k8s_sd/detail/relabel/relabel_rule.hpp"
-#include "k8s_sd/relabel/relabeler.hpp"
+#include "k8s_sd/detail/scrape/scrape_entry.hpp"
+#include "k8s_sd/scrape/scrape_config_yaml.hpp"
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
-#include <vector>
+#include <optional>
+#include <utility>
 
 namespace k8s_sd::inline v0::detail {
+
+/// A bounded table, without those parts that have not been used for the longest time.
+template <class Part>
+class RecentParts {
+ public:
+    explicit RecentParts(std::size_t max) : max_(max) {}
+
+    /// \returns null if there is none
+    template <class IsEqual>
+    const Part* find(std::size_t hash, const IsEqual& is_equal) {
+        if (const auto found = recent_.find(hash); found != recent_.end()) {
+            return is_equal(found->second) ? &found->second : nullptr;
+        }
+        const auto found = earlier_.find(hash);
+        if (found == earlier_.end() || !is_equal(found->second)) return nullptr;
+        Part part = std::move(found->second);
+        earlier_.erase(found);
+        return &add(hash, std::move(part));
+    }
+    /// Replaces a part with the same hash.
+    const Part& add(std::size_t hash, Part part) {
+        if (recent_.size() >= max_) {
+            earlier_ = std::move(recent_);
+            recent_ = {};
+        }
+        return recent_.insert_or_assign(hash, std::move(part)).first->second;
+    }
+
+ private:
+    std::size_t max_;  ///< of each table
+    boost::unordered_flat_map<std::size_t, Part> recent_;
+    boost::unordered_flat_map<std::size_t, Part> earlier_;
+};
+
+/// Whether it is small enough to be kept for later jobs.
+bool is_small(const SharedRule&);
+
+/// Reads the form that operators generate: texts and numbers. The rule is not validated.
+/// \returns nullopt for any other form, even a valid one
+std::optional<RelabelRule> plain_rule(const boost::json::value&);
 
 /// Parts of earlier jobs with their meaning: a thousand monitors repeat nearly all of them.
 /// Bounded, and without secrets. Not thread-safe.
 class KnownParts {
  public:
-    struct Rule {
-        boost::json::value text{};
-        SharedRulePtr compiled{};  ///< with the rule that was read
-    };
+    /// With the rule that was read. \returns null if it is not known
+    SharedRulePtr rule(const RuleText&);
+    void add(const RuleTextPtr&, const SharedRulePtr&);
 
-    /// \returns null if it is not known
-    const Rule* rule(const boost::json::value& text) const;
-    void add(Rule);
-
-    /// The list `kubernetes_sd_configs`. \returns null if it is not known
-    const std::vector<DiscoveryConfig>* discovery(const boost::json::value& text) const;
-    void add(const boost::json::value& text, const std::vector<DiscoveryConfig>&);
+    /// The job of an entry, without name and rules. \returns null if it is not known
+    const ScrapeJob* job(const boost::json::object& keys);
+    void add(const boost::json::object& keys, ScrapeJob);
 
  private:
-    boost::unordered_flat_map<std::size_t, Rule> rules_;  ///< by the hash of the text
-    boost::json::value discovery_text_;
-    std::vector<DiscoveryConfig> discovery_;  ///< the last one
+    struct Rule {
+        RuleTextPtr text{};
+        SharedRulePtr compiled{};
+    };
+    struct Settings {
+        boost::json::object text{};
+        ScrapeJob job{};
+    };
+    static constexpr std::size_t max_rules = 512;
+    static constexpr std::size_t max_jobs = 64;
+
+    RecentParts<Rule> rules_{max_rules};    ///< by the hash of the text
+    RecentParts<Settings> jobs_{max_jobs};  ///< the same
 };
 
 }  // namespace k8s_sd::inline v0::detail

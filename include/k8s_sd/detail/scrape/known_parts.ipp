@@ -1,26 +1,20 @@
 #include "k8s_sd/detail/scrape/known_parts.hpp"
 
 #include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
+#include <boost/json/value.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
 namespace {
-
-constexpr std::size_t max_known_rules = 512;
-// Of one rule.
-constexpr std::size_t max_rule_bytes = 1024;
-constexpr std::size_t max_instructions = 1024;
-
-std::size_t hash_of_text(const boost::json::value& text) {
-    return std::hash<boost::json::value>()(text);
-}
 
 std::size_t text_bytes(const RelabelRule& rule) {
     std::size_t bytes = rule.separator.size() + rule.regex.size() + rule.target_label.size() +
@@ -47,32 +41,153 @@ bool is_plain_discovery(const boost::json::value& list) {
     return std::all_of(list.get_array().begin(), list.get_array().end(), is_plain);
 }
 
+/// The same: also headers and parameters may be secret.
+bool is_plain(std::string_view key, const boost::json::value& value) {
+    constexpr std::array<std::string_view, 24> plain{"honor_labels",
+                                                     "honor_timestamps",
+                                                     "track_timestamps_staleness",
+                                                     "scrape_interval",
+                                                     "scrape_timeout",
+                                                     "metrics_path",
+                                                     "scheme",
+                                                     "follow_redirects",
+                                                     "enable_http2",
+                                                     "enable_compression",
+                                                     "sample_limit",
+                                                     "target_limit",
+                                                     "label_limit",
+                                                     "label_name_length_limit",
+                                                     "label_value_length_limit",
+                                                     "keep_dropped_targets",
+                                                     "body_size_limit",
+                                                     "scrape_protocols",
+                                                     "fallback_scrape_protocol",
+                                                     "scrape_native_histograms",
+                                                     "native_histogram_bucket_limit",
+                                                     "native_histogram_min_bucket_factor",
+                                                     "always_scrape_classic_histograms",
+                                                     "convert_classic_histograms_to_nhcb"};
+    if (key == "kubernetes_sd_configs") return is_plain_discovery(value);
+    return std::find(plain.begin(), plain.end(), key) != plain.end();
+}
+
+/// Whether the key is one of the settings of a job.
+bool is_setting(std::string_view key) {
+    return key != "job_name" && key != ScrapeEntry::targets_key && key != ScrapeEntry::metrics_key;
+}
+
+std::size_t hash_of_settings(const boost::json::object& keys) {
+    constexpr std::size_t factor = 1'099'511'628'211U;
+    std::size_t hash = 0;
+    for (const auto& member : keys) {
+        if (!is_setting(member.key())) continue;
+        hash = (hash ^ std::hash<std::string_view>()(member.key())) * factor;
+        hash = (hash ^ std::hash<boost::json::value>()(member.value())) * factor;
+    }
+    return hash;
+}
+
+/// Whether the settings of the entry are these, in their order.
+bool has_settings(const boost::json::object& keys, const boost::json::object& settings) {
+    auto expected = settings.begin();
+    for (const auto& member : keys) {
+        if (!is_setting(member.key())) continue;
+        if (expected == settings.end() || expected->key() != member.key() ||
+            expected->value() != member.value()) {
+            return false;
+        }
+        ++expected;
+    }
+    return expected == settings.end();
+}
+
+bool read_text(const boost::json::value& value, std::string& text) {
+    const boost::json::string* const read = value.if_string();
+    if (read != nullptr) text.assign(read->data(), read->size());
+    return read != nullptr;
+}
+
+bool read_texts(const boost::json::value& value, std::vector<std::string>& texts) {
+    const boost::json::array* const items = value.if_array();
+    return items != nullptr &&
+           std::all_of(items->begin(), items->end(), [&](const boost::json::value& item) {
+               return read_text(item, texts.emplace_back());
+           });
+}
+
+bool read_action(const boost::json::value& value, RelabelAction& action) {
+    std::string name;
+    const auto known = read_text(value, name) ? action_from_string(name) : std::nullopt;
+    action = known.value_or(action);
+    return known.has_value();
+}
+
+bool read_number(const boost::json::value& value, std::uint64_t& number) {
+    boost::system::error_code error;
+    number = value.to_number<std::uint64_t>(error);
+    return !error && !value.is_double();
+}
+
+/// \returns false for an unknown field, or one of another type
+bool read_field(std::string_view key, const boost::json::value& value, RelabelRule& rule) {
+    if (key == "action") return read_action(value, rule.action);
+    if (key == "source_labels") return read_texts(value, rule.source_labels);
+    if (key == "separator") return read_text(value, rule.separator);
+    if (key == "regex") return read_text(value, rule.regex);
+    if (key == "target_label") return read_text(value, rule.target_label);
+    if (key == "replacement") return read_text(value, rule.replacement);
+    return key == "modulus" && read_number(value, rule.modulus);
+}
+
 }  // namespace
 
-const KnownParts::Rule* KnownParts::rule(const boost::json::value& text) const {
-    const auto found = rules_.find(hash_of_text(text));
-    return found != rules_.end() && found->second.text == text ? &found->second : nullptr;
-}
-
-void KnownParts::add(Rule rule) {
+bool is_small(const SharedRule& rule) {
+    constexpr std::size_t max_bytes = 1024;
     RelabelLimits limits;
-    limits.instructions = max_instructions;
-    const bool is_small = text_bytes(*rule.compiled->rule()) <= max_rule_bytes &&
-                          PatternBudget(limits).count(rule.compiled->patterns());
-    if (!is_small) return;
-    if (rules_.size() >= max_known_rules) rules_.clear();
-    const std::size_t hash = hash_of_text(rule.text);
-    rules_.insert_or_assign(hash, std::move(rule));
+    limits.instructions = 1024;
+    return text_bytes(*rule.rule()) <= max_bytes && PatternBudget(limits).count(rule.patterns());
 }
 
-const std::vector<DiscoveryConfig>* KnownParts::discovery(const boost::json::value& text) const {
-    return !discovery_.empty() && discovery_text_ == text ? &discovery_ : nullptr;
+std::optional<RelabelRule> plain_rule(const boost::json::value& json) {
+    const boost::json::object* const fields = json.if_object();
+    if (fields == nullptr) return std::nullopt;
+    RelabelRule rule;
+    for (const auto& field : *fields) {
+        if (!read_field(field.key(), field.value(), rule)) return std::nullopt;
+    }
+    // Not even the default value of the regex is permitted.
+    if (refuses_regex(rule.action) && fields->contains("regex")) return std::nullopt;
+    return rule;
 }
 
-void KnownParts::add(const boost::json::value& text, const std::vector<DiscoveryConfig>& configs) {
-    if (!is_plain_discovery(text)) return;
-    discovery_text_ = text;
-    discovery_ = configs;
+SharedRulePtr KnownParts::rule(const RuleText& text) {
+    const Rule* const found = rules_.find(text.hash, [&](const Rule& rule) {
+        return rule.text.get() == &text || rule.text->json == text.json;
+    });
+    return found ? found->compiled : nullptr;
+}
+
+void KnownParts::add(const RuleTextPtr& text, const SharedRulePtr& compiled) {
+    if (is_small(*compiled)) rules_.add(text->hash, {text, compiled});
+}
+
+const ScrapeJob* KnownParts::job(const boost::json::object& keys) {
+    const Settings* const found = jobs_.find(hash_of_settings(keys), [&](const Settings& known) {
+        return has_settings(keys, known.text);
+    });
+    return found ? &found->job : nullptr;
+}
+
+void KnownParts::add(const boost::json::object& keys, ScrapeJob job) {
+    Settings settings{.job = std::move(job)};
+    for (const auto& member : keys) {
+        if (!is_setting(member.key())) continue;
+        if (!is_plain(member.key(), member.value())) return;
+        settings.text.emplace(member.key(), member.value());
+    }
+    settings.job.scrape.job_name.clear();
+    settings.job.discovery.name.clear();
+    jobs_.add(hash_of_settings(keys), std::move(settings));
 }
 
 }  // namespace k8s_sd::inline v0::detail

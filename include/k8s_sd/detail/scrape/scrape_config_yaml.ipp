@@ -510,71 +510,100 @@ class EntryReader {
     EntryReader(const EntryReader&) = delete;
     EntryReader& operator=(const EntryReader&) = delete;
 
-    ScrapeJob read(const boost::json::object& entry) {
+    ScrapeJob read(const detail::ScrapeEntry& entry) {
         if (std::optional<ScrapeJob> job = read_parts(entry)) return std::move(*job);
         // It has a mistake, or is beyond a limit.
-        return reader_.read_one(detail::yaml_of(entry, document));
+        return reader_.read_one(detail::yaml_of(entry.to_json(), document));
     }
 
  private:
     static constexpr const char* document = "scrape_config";
-    static constexpr std::string_view discovery_key = "kubernetes_sd_configs";
-    static constexpr std::string_view targets_key = "relabel_configs";
-    static constexpr std::string_view metrics_key = "metric_relabel_configs";
 
     /// Reads it with the help of parts known from other jobs.
     /// \returns nullopt for any mistake
-    std::optional<ScrapeJob> read_parts(const boost::json::object& entry) {
-        const boost::json::value* const discovery = entry.if_contains(discovery_key);
-        const auto* const configs = discovery ? known_.discovery(*discovery) : nullptr;
-        boost::json::object rest;
-        for (const auto& member : entry) {
-            const std::string_view key = member.key();
-            const bool has_rules = key == targets_key || key == metrics_key;
-            if (has_rules && !member.value().is_array()) return std::nullopt;
-            const bool is_known = configs && key == discovery_key;
-            if (!has_rules && !is_known) rest.emplace(key, member.value());
+    std::optional<ScrapeJob> read_parts(const detail::ScrapeEntry& entry) try {
+        std::optional<ScrapeJob> job = read_settings(entry.keys);
+        if (!job) return std::nullopt;
+        const RelabelOptions of_rules = relabel_options(job->scrape);
+        detail::PatternBudget patterns(of_rules.limits);
+        const auto read = [&](std::string_view key, const detail::RuleTexts& list,
+                              RelabelRules& rules) {
+            const boost::json::value* const in_keys = entry.keys.if_contains(key);
+            if (in_keys == nullptr || in_keys->is_null()) {
+                return read_rules(list, of_rules, patterns, rules);
+            }
+            return in_keys->is_array() &&
+                   read_rules(texts_of(in_keys->get_array()), of_rules, patterns, rules);
+        };
+        const bool is_sound =
+            read(entry.targets_key, entry.relabel_configs, job->scrape.relabel_configs) &&
+            read(entry.metrics_key, entry.metric_relabel_configs,
+                 job->scrape.metric_relabel_configs);
+        return is_sound ? std::move(job) : std::nullopt;
+    } catch (const ConfigError&) {
+        return std::nullopt;
+    }
+
+    static detail::RuleTexts texts_of(const boost::json::array& list) {
+        detail::RuleTexts texts;
+        texts.reserve(list.size());
+        for (const boost::json::value& rule : list) {
+            texts.push_back(std::make_shared<const detail::RuleText>(rule));
         }
-        try {
+        return texts;
+    }
+
+    /// Reads everything but the rules.
+    std::optional<ScrapeJob> read_settings(const boost::json::object& keys) {
+        const boost::json::value* const name = keys.if_contains("job_name");
+        if (name == nullptr || !name->is_string() || name->get_string().empty()) return {};
+        const ScrapeJob* const known = known_.job(keys);
+        if (!known) {
+            boost::json::object rest;
+            for (const auto& member : keys) {
+                const std::string_view key = member.key();
+                const bool has_rules = key == detail::ScrapeEntry::targets_key ||
+                                       key == detail::ScrapeEntry::metrics_key;
+                if (!has_rules) rest.emplace(key, member.value());
+            }
             ScrapeJob job = reader_.read_one(detail::yaml_of(std::move(rest), document));
-            if (configs) job.discovery.configs = *configs;
-            if (discovery && !configs) known_.add(*discovery, job.discovery.configs);
-            const RelabelOptions of_rules = relabel_options(job.scrape);
-            detail::PatternBudget patterns(of_rules.limits);
-            const bool is_sound =
-                read_rules(entry, targets_key, of_rules, patterns, job.scrape.relabel_configs) &&
-                read_rules(entry, metrics_key, of_rules, patterns,
-                           job.scrape.metric_relabel_configs);
-            return is_sound ? std::optional(std::move(job)) : std::nullopt;
-        } catch (const ConfigError&) {
-            return std::nullopt;
+            known_.add(keys, job);
+            return job;
         }
+        ScrapeJob job = *known;
+        job.scrape.job_name = job.discovery.name = std::string(name->get_string());
+        validate(job.scrape);
+        return job;
+    }
+
+    static std::optional<RelabelRule> read_rule(const boost::json::value& json,
+                                                const RelabelOptions& of_rules) {
+        if (std::optional<RelabelRule> rule = detail::plain_rule(json)) return rule;
+        detail::RelabelRuleReader single;
+        Mistakes mistakes;
+        const boost::json::array list_of_one{json};
+        const RelabelRules read =
+            single.read(detail::yaml_of(list_of_one, document), of_rules, mistakes);
+        return mistakes.none() ? std::optional(read.front()) : std::nullopt;
     }
 
     /// Counts the patterns of all rules together, as RelabelRuleReader does.
     /// \returns false for any mistake
-    bool read_rules(const boost::json::object& entry, std::string_view key,
-                    const RelabelOptions& of_rules, detail::PatternBudget& patterns,
-                    RelabelRules& rules) {
-        const boost::json::value* const list = entry.if_contains(key);
-        if (list == nullptr) return true;
-        rules.reserve(rules.size() + list->get_array().size());
-        for (const boost::json::value& text : list->get_array()) {
-            const detail::KnownParts::Rule* const known = known_.rule(text);
-            if (known && !patterns.count(known->compiled->patterns())) return false;
+    bool read_rules(const detail::RuleTexts& texts, const RelabelOptions& of_rules,
+                    detail::PatternBudget& patterns, RelabelRules& rules) {
+        rules.reserve(rules.size() + texts.size());
+        for (const detail::RuleTextPtr& text : texts) {
+            const detail::SharedRulePtr known = known_.rule(*text);
+            if (known && !patterns.count(known->patterns())) return false;
             if (known) {
-                rules.share(known->compiled->rule());
+                rules.share(known->rule());
                 continue;
             }
-            detail::RelabelRuleReader single;
-            Mistakes mistakes;
-            const boost::json::array list_of_one{text};
-            const RelabelRules read =
-                single.read(detail::yaml_of(list_of_one, document), of_rules, mistakes);
-            if (!mistakes.none()) return false;
-            detail::SharedRulePtr compiled = detail::shared_rule(read.front(), of_rules, patterns);
+            const std::optional<RelabelRule> read = read_rule(text->json, of_rules);
+            if (!read) return false;
+            const detail::SharedRulePtr compiled = detail::shared_rule(*read, of_rules, patterns);
             rules.share(compiled->rule());
-            known_.add({text, std::move(compiled)});
+            known_.add(text, compiled);
         }
         return true;
     }
@@ -628,8 +657,9 @@ ScrapeConfigFile detail::read_scrape_configs(const std::string& path,
 
 detail::ScrapeJobReader::ScrapeJobReader(const boost::json::object& global,
                                          const ScrapeConfigOptions& options) {
-    read_ = [reader = std::make_shared<EntryReader>(global, options)](
-                const boost::json::object& entry) { return reader->read(entry); };
+    read_ = [reader = std::make_shared<EntryReader>(global, options)](const ScrapeEntry& entry) {
+        return reader->read(entry);
+    };
 }
 
 ScrapeConfigFile load_scrape_configs(const std::string& path, const ScrapeConfigOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s_sd/detail/base/abi.hpp"
+#include "k8s_sd/detail/scrape/scrape_entry.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 
 #include <boost/json/object.hpp>
@@ -16,10 +17,10 @@ class K8S_SD_EXPORT ScrapeJobReader {
     /// \throws ScrapeConfigError for a mistake in it
     ScrapeJobReader(const boost::json::object& global, const ScrapeConfigOptions&);
     /// \throws ScrapeConfigError for any mistake
-    ScrapeJob read(const boost::json::object& entry) { return read_(entry); }
+    ScrapeJob read(const ScrapeEntry& entry) { return read_(entry); }
 
  private:
-    std::function<ScrapeJob(const boost::json::object&)> read_;
+    std::function<ScrapeJob(const ScrapeEntry&)> read_;
 };
 
 }  // namespace k8s_sd::inline v0::detail
