@@ -342,6 +342,9 @@ constexpr const DialectRules& rules_of(LabelDialect dialect) noexcept {
 /// earlier releases, and for vmagent. No other code compares versions. scripts/labels writes the
 /// comments to docs/guide/labels.md.
 struct VersionRules {
+    /// `metric_name_validation_scheme: legacy` of a job also restricts the label names of its
+    /// rules. Before: rules may make any name.
+    bool has_names_of_scheme_in_rules;
     /// Role `pod` with `attach_metadata.node`: a pod on an unknown node, or on none, has no
     /// targets. Before: it lacks the labels of the node.
     bool needs_known_node;
@@ -365,6 +368,7 @@ struct VersionRow {
 };
 
 inline constexpr VersionRow version_table[] = {
+    {&VersionRules::has_names_of_scheme_in_rules, PrometheusVersion::v3_7},
     {&VersionRules::needs_known_node, PrometheusVersion::v3_11},
     {&VersionRules::skips_second_ip_family, PrometheusVersion::v3_11},
     {&VersionRules::writes_node_conditions, PrometheusVersion::v3_12},

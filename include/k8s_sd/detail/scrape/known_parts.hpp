@@ -17,11 +17,12 @@ class KnownParts {
  public:
     struct Rule {
         boost::json::value text{};
+        NameValidation names{};    ///< of the job with the rule
         SharedRulePtr compiled{};  ///< with the rule that was read
     };
 
     /// \returns null if it is not known
-    const Rule* rule(const boost::json::value& text) const;
+    const Rule* rule(const boost::json::value& text, NameValidation names) const;
     void add(Rule);
 
     /// The list `kubernetes_sd_configs`. \returns null if it is not known

@@ -49,9 +49,12 @@ bool is_plain_discovery(const boost::json::value& list) {
 
 }  // namespace
 
-const KnownParts::Rule* KnownParts::rule(const boost::json::value& text) const {
+const KnownParts::Rule* KnownParts::rule(const boost::json::value& text,
+                                         NameValidation names) const {
     const auto found = rules_.find(hash_of_text(text));
-    return found != rules_.end() && found->second.text == text ? &found->second : nullptr;
+    if (found == rules_.end()) return nullptr;
+    const Rule& rule = found->second;
+    return rule.names == names && rule.text == text ? &rule : nullptr;
 }
 
 void KnownParts::add(Rule rule) {

@@ -560,7 +560,7 @@ class EntryReader {
         if (list == nullptr) return true;
         rules.reserve(rules.size() + list->get_array().size());
         for (const boost::json::value& text : list->get_array()) {
-            const detail::KnownParts::Rule* const known = known_.rule(text);
+            const detail::KnownParts::Rule* const known = known_.rule(text, of_rules.names);
             if (known && !patterns.count(known->compiled->patterns())) return false;
             if (known) {
                 rules.share(known->compiled->rule());
@@ -574,7 +574,7 @@ class EntryReader {
             if (!mistakes.none()) return false;
             detail::SharedRulePtr compiled = detail::shared_rule(read.front(), of_rules, patterns);
             rules.share(compiled->rule());
-            known_.add({text, std::move(compiled)});
+            known_.add({text, of_rules.names, std::move(compiled)});
         }
         return true;
     }
