@@ -427,6 +427,16 @@ TEST_CASE("TargetBuilder: from Prometheus 3.7 on, rules have the names of the jo
     }
 }
 
+TEST_CASE("ScrapeTarget: the label of a socket counts from Prometheus 3.15 on") {
+    const LabelMap target{{"__address__", "h:1"}, {"__unix_socket__", "/run/x.sock"}};
+    ScrapeConfig config = job();
+    config.prometheus_version = PrometheusVersion::v3_14;
+    CHECK(built(config, target)->unix_socket().empty());
+    config.prometheus_version = PrometheusVersion::v3_15;
+    CHECK(built(config, target)->unix_socket() == "/run/x.sock");
+    CHECK(built(config, {{"__address__", "h:1"}})->unix_socket().empty());
+}
+
 TEST_CASE("TargetBuilder: of labels that labelmap gives one name the last wins, as in Prometheus") {
     ScrapeConfig config = job_with({{.action = RelabelAction::labelmap,
                                      .regex = "__(scheme|metrics_path|scrape_.*)__|job",

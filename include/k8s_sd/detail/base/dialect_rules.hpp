@@ -359,6 +359,9 @@ struct VersionRules {
     /// Role `service`: `__meta_kubernetes_service_loadbalancer_ip` has the addresses in the status,
     /// if there are any. Before: it is `spec.loadBalancerIP`.
     bool reads_load_balancer_status;
+    /// The label `__unix_socket__` of a scrape target names a socket for its scrapes. Before: it is
+    /// a hidden label like others.
+    bool has_unix_sockets;
 };
 
 /// A rule, and the first version with it.
@@ -374,6 +377,7 @@ inline constexpr VersionRow version_table[] = {
     {&VersionRules::writes_node_conditions, PrometheusVersion::v3_12},
     {&VersionRules::has_histogram_labels, PrometheusVersion::v3_13},
     {&VersionRules::reads_load_balancer_status, PrometheusVersion::v3_15},
+    {&VersionRules::has_unix_sockets, PrometheusVersion::v3_15},
 };
 
 inline constexpr VersionRules no_version_rules{};
