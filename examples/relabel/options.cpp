@@ -54,7 +54,7 @@ void check(const Options& options) {
     }
     if (!has_job) return;
     if (options.rules.names != k8s_sd::NameValidation::utf8) {
-        throw cli::UsageError("--name-validation is not for --config: a job may make any name");
+        throw cli::UsageError("--name-validation is not for --config: a job has its own");
     }
     if (options.config_file.empty()) throw cli::UsageError("--job needs --config FILE");
     if (options.job.empty()) throw cli::UsageError("--config needs --job NAME");

@@ -36,7 +36,9 @@ struct ScrapeConfig {
     RelabelRules metric_relabel_configs{};
     std::size_t target_limit = 0;  ///< active targets above which all scrapes should fail; 0: none
     std::size_t keep_dropped_targets = 0;  ///< maximum of listed dropped targets; 0: no limit
-    /// For scraped samples, applied by the host. (Relabelling takes any name, as in both programs.)
+    /// For scraped samples, applied by the host. From PrometheusVersion::v3_7 on, also the names
+    /// allowed for labels set by the rules; before, and with LabelDialect::victoriametrics, those
+    /// may make any name.
     NameValidation metric_name_validation_scheme = NameValidation::utf8;
     /// The dialect of durations, addresses and hashes.
     LabelDialect dialect = LabelDialect::prometheus;
@@ -45,10 +47,8 @@ struct ScrapeConfig {
     auto operator<=>(const ScrapeConfig&) const = default;
 };
 
-/// How to read the rules of a job.
-inline RelabelOptions relabel_options(const ScrapeConfig& config) {
-    return {.dialect = config.dialect};
-}
+/// How to read the rules of a job. Thread-safe.
+K8S_SD_EXPORT RelabelOptions relabel_options(const ScrapeConfig&);
 
 /// Checks everything except the relabelling rules, checked by Relabeler. Thread-safe.
 /// \throws ConfigError with the field and the allowed values

@@ -66,6 +66,9 @@ class K8S_SD_EXPORT ScrapeTarget final : public boost::intrusive_ref_counter<Scr
     /// Whether to scrape native histograms: the setting of the job, or the label
     /// `__scrape_native_histograms__`, as above.
     bool scrape_native_histograms() const noexcept;
+    /// The path of the Unix domain socket for its scrapes: from PrometheusVersion::v3_15 on, the
+    /// label `__unix_socket__`. Empty: connect to the address of url().
+    std::string_view unix_socket() const noexcept;
     /// Whether two targets of one job are the same: with equal labels() and url().
     bool same_as(const ScrapeTarget& other) const noexcept {
         // With equal labels, only different parameters in two configurations of the job lead to

@@ -115,6 +115,10 @@ TEST_CASE(
         {http(204, ""), errc::unexpected_status},
         {http(200, "[]", "text/plain"), errc::unexpected_content_type},
         {http(200, "[]", "application/json; charset=latin1"), errc::unexpected_content_type},
+        {http(200, "[]", "application/json;"), errc::unexpected_content_type},
+        {http(200, "[]", "application/json ; charset=utf-8"), errc::unexpected_content_type},
+        {http(200, "[]", "application/json; charset=utf-8;"), errc::unexpected_content_type},
+        {http(200, "[]", "application/json; charset=\"utf-8"), errc::unexpected_content_type},
         {http(200, "{}"), errc::malformed_response},
         {http(200, "[null]"), errc::malformed_response},
         {http(200, ""), errc::malformed_response},
@@ -144,8 +148,9 @@ TEST_CASE("http_sd: the error of a service is reported in its words") {
 }
 
 TEST_CASE("http_sd: types that Prometheus takes") {
-    for (const char* type : {"application/json", "Application/JSON; charset=utf-8",
-                             "application/json;charset=\"UTF-8\""}) {
+    for (const char* type :
+         {"application/json", "Application/JSON; charset=utf-8",
+          "application/json;charset=\"UTF-8\"", "application/json;  charset=utf-8"}) {
         CAPTURE(type);
         ListJobs l;
         l.lists->answers = {http(200, "[]", type)};

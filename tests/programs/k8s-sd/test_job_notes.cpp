@@ -50,3 +50,29 @@ TEST_CASE("notes_of: a label that no legacy reader takes is reported") {
     CHECK(notes.back() == "job web: with metric_name_validation_scheme: legacy lists leave out the "
                           "label a.b");
 }
+
+TEST_CASE("notes_of: a label that agents fill in again is reported if a rule removes it") {
+    const auto notes_with = [](const std::string& rule, k8s_sd::LabelDialect dialect = {}) {
+        return notes_of(k8s_sd::parse_scrape_configs(
+            "scrape_configs:\n- job_name: web\n  relabel_configs: [" + rule + "]\n",
+            {.dialect = dialect}));
+    };
+    const auto note = [](const std::string& label) {
+        return "job web: a rule removes " + label +
+               ", and agents of a relabelled list fill it in again from their job";
+    };
+    using Notes = std::vector<std::string>;
+    CHECK(notes_with("{action: labeldrop, regex: job}") == Notes{note("job")});
+    CHECK(notes_with("{action: labeldrop, regex: 'job|__.*'}") ==
+          Notes{note("__metrics_path__, __scheme__, job")});
+    CHECK(notes_with("{action: labelkeep, regex: '__.*|app'}") == Notes{note("job")});
+    CHECK(notes_with("{target_label: __scheme__, replacement: ''}") == Notes{note("__scheme__")});
+    for (const std::string other :
+         {"{action: labeldrop, regex: jo}", "{target_label: job, replacement: x}",
+          "{source_labels: [__meta_x], target_label: job}", "{target_label: x, replacement: ''}"}) {
+        CAPTURE(other);
+        CHECK(notes_with(other).empty());
+    }
+    CHECK(notes_with("{action: labeldrop, regex: job}", k8s_sd::LabelDialect::victoriametrics)
+              .empty());
+}

@@ -148,6 +148,65 @@ TEST_CASE("JobTargets: relabelled targets have what a reader without rules needs
                 R"("__param_module":"http","__scheme__":"http","job":"web","pod":"a"}})"}));
 }
 
+TEST_CASE("JobTargets: a list for vmagent has an instance that vmagent would not set itself") {
+    ScrapeConfig config = web_job({copy("__meta_instance", "instance")});
+    config.dialect = k8s_sd::LabelDialect::victoriametrics;
+    const auto labels_of = [&](const std::string& address, const std::string& instance) {
+        Web web(config);
+        web.put("pod/a", {at(address, {{"__meta_instance", instance}})});
+        return boost::json::parse(web.text(ListForm::relabelled)).at(0).at("labels").as_object();
+    };
+    for (const char* address : {"h", "10.0.0.1", "http://h:1", "https://h/x", "h:1/x"}) {
+        CAPTURE(address);
+        CHECK(labels_of(address, address).at("instance").as_string() == address);
+    }
+    for (const char* address : {"10.0.0.1:80", "[fd00::1]:80"}) {
+        CAPTURE(address);
+        CHECK_FALSE(labels_of(address, address).contains("instance"));
+        CHECK_FALSE(labels_of(address, "").contains("instance"));
+        CHECK(labels_of(address, "me").at("instance").as_string() == "me");
+    }
+    CHECK(labels_of("h", "").at("instance").as_string() == "h:80");
+}
+
+TEST_CASE("JobTargets: a list for vmagent says which labels of the job a target does not have") {
+    ScrapeConfig config = web_job();
+    config.params = {{"module", {"http"}}};
+    const LabelMap target = at("h:1", {{"job", ""}, {"__param_module", ""}, {"__meta_x", ""}});
+    const auto labels_in = [&](ListForm form) {
+        Web web(config);
+        web.put("static/0", {target});
+        return boost::json::parse(web.text(form)).at(0).at("labels");
+    };
+    CHECK_FALSE(labels_in(ListForm::discovered).as_object().contains("job"));
+    CHECK(labels_in(ListForm::relabelled).at("job").as_string() == "web");
+
+    config.dialect = k8s_sd::LabelDialect::victoriametrics;
+    CHECK(labels_in(ListForm::discovered) ==
+          boost::json::parse(R"({"__param_module":"","job":""})"));
+    CHECK(labels_in(ListForm::relabelled) ==
+          boost::json::parse(R"({"__metrics_path__":"/metrics","__param_module":"",
+                                 "__scheme__":"http","job":""})"));
+    config.relabel_configs.push_back(
+        {.action = RelabelAction::labeldrop, .regex = "__scheme__|__metrics_path__"});
+    CHECK(labels_in(ListForm::relabelled) ==
+          boost::json::parse(R"({"__metrics_path__":"","__param_module":"","__scheme__":"",
+                                 "job":""})"));
+}
+
+TEST_CASE("JobTargets: a list has the socket of a target from Prometheus 3.15 on") {
+    ScrapeConfig config = web_job({copy("__meta_socket", "__unix_socket__")});
+    const auto text_in = [&](k8s_sd::PrometheusVersion version) {
+        config.prometheus_version = version;
+        Web web(config);
+        web.put("pod/a", {at("h:1", {{"__meta_socket", "/run/x.sock"}})});
+        return web.text(ListForm::relabelled);
+    };
+    CHECK(text_in(k8s_sd::PrometheusVersion::v3_15).find(R"("__unix_socket__":"/run/x.sock")") !=
+          std::string::npos);
+    CHECK(text_in(k8s_sd::PrometheusVersion::v3_14).find("__unix_socket__") == std::string::npos);
+}
+
 TEST_CASE("JobTargets: labels about histograms are in a list where they differ from the job") {
     ScrapeConfig config = web_job({copy("__meta_native", "__scrape_native_histograms__")});
     config.always_scrape_classic_histograms = true;

@@ -199,8 +199,18 @@ TEST_CASE("parse_sd_config: vmagent's dialect is lax with selectors") {
               .starts_with("sd.yaml:4: selectors[1].label: "));
     CHECK(problem("role: pod\nselectors:\n- role: endpointslices\n  field: x\n", V)
               .starts_with("sd.yaml:4: selectors[0].field: "));
-    CHECK(problem("role: pod\nselectors: [{label: a}]", V)
-              .starts_with("sd.yaml:2: selectors[0].role: is missing"));
+    for (const std::string role : {"role: foo, ", "", "role: gateway, ", "role: ~, "}) {
+        CAPTURE(role);
+        const std::string inert =
+            "role: pod\nselectors:\n- {" + role + "label: a}\n- {role: pod}\n";
+        CHECK(parse(inert, V).selectors == std::vector<Selector>{{Role::pod, "", ""}});
+        CHECK(problem("role: pod\nselectors:\n- {" + role + "label: =}\n", V)
+                  .starts_with("sd.yaml:3: selectors[0].label: "));
+        if (role != "role: gateway, ") {
+            CHECK(problem("role: pod\nselectors:\n- {" + role + "label: a}\n")
+                      .starts_with("sd.yaml:3: selectors[0].role: "));
+        }
+    }
 }
 
 TEST_CASE("parse_sd_config: vmagent's own_namespace counts only without names") {

@@ -85,6 +85,50 @@ TEST_CASE("Role endpoints: attach_metadata.namespace is the endpoints' with Prom
     }
 }
 
+TEST_CASE("Role endpoints: with vmagent a target has the metadata of the pod's namespace, too, and "
+          "another port of the pod prefers that of the service") {
+    const std::string json = R"({"metadata":{"name":"e","namespace":"b"},"subsets":[{"addresses":[
+        {"ip":"4.3.2.1","targetRef":{"kind":"Pod","name":"p","namespace":"a"}}],"ports":[)" +
+                             testport + "]}]}";
+    World world(vm, {.namespace_ = true});
+    world.add(Kind::endpoints, json)
+        .add(Kind::pod, pod(two_containers, R"("podIP":"1.2.3.4")", "a"))
+        .add(Kind::namespace_,
+             R"({"metadata":{"name":"a","labels":{"l":"A","x-y":"A","only":"A"},
+                "annotations":{"l":"A","n":"A"}}})")
+        .add(Kind::namespace_,
+             R"({"metadata":{"name":"b","labels":{"l":"B","x.y":"B"},"annotations":{"l":"B"}}})");
+    const auto namespace_labels = [&](std::size_t index) {
+        const auto all = world.targets(Role::endpoints, "b", "e");
+        LabelMap found;
+        for (const auto& [name, text] : all.at(index)) {
+            if (name.starts_with("__meta_kubernetes_namespace")) found.emplace(name, text);
+        }
+        return found;
+    };
+    const auto merged = [](const std::string& ns, const std::string& wins) {
+        return labels({{"~namespace", ns}}) +
+               family("namespace_label", {{"l", wins}, {"x_y", wins}, {"only", "A"}}) +
+               family("namespace_annotation", {{"l", wins}, {"n", "A"}});
+    };
+    const LabelMap of_pod = labels({{"~namespace", "a"}}) +
+                            family("namespace_label", {{"l", "A"}, {"x_y", "A"}, {"only", "A"}}) +
+                            family("namespace_annotation", {{"l", "A"}, {"n", "A"}});
+    CHECK(namespace_labels(0) == of_pod);
+    CHECK(namespace_labels(1) == of_pod);
+    world.add(Kind::service, R"({"metadata":{"name":"e","namespace":"b"}})");
+    CHECK(namespace_labels(0) == merged("a", "A"));
+    CHECK(namespace_labels(1) == merged("b", "B"));
+    CHECK(world.group(Role::endpoints, "b", "e") != nullptr);
+    // Without metadata of one of both namespaces, that of the other one is left.
+    world.add(Kind::namespace_, R"({"metadata":{"name":"b"}})");
+    CHECK(namespace_labels(1) == merged("b", "A"));
+    world.remove(Kind::namespace_, "", "b");
+    CHECK(namespace_labels(1) == merged("b", "A"));
+    world.remove(Kind::namespace_, "", "a");
+    CHECK(namespace_labels(1) == labels({{"~namespace", "b"}}));
+}
+
 TEST_CASE(
     "Role endpoints: attach_metadata.deployment, job and cronjob reach every target of a pod") {
     const std::string meta =

@@ -135,8 +135,12 @@ TEST_CASE("Role pod: readiness is unknown without its condition") {
         REQUIRE(all.size() == 1);
         CHECK(value(all[0], "~pod_ready") == "unknown");
         CHECK(value(all[0], "~pod_phase") == "");
-        for (const auto& [status, ready] : std::vector<std::pair<std::string, std::string>>{
-                 {"True", "true"}, {"False", "false"}, {"Unknown", "unknown"}}) {
+        for (const auto& [status, ready] :
+             std::vector<std::pair<std::string, std::string>>{{"True", "true"},
+                                                              {"False", "false"},
+                                                              {"Unknown", "unknown"},
+                                                              {"TRUE", "true"},
+                                                              {"Odd-1", "odd-1"}}) {
             const auto one = targets(
                 simple(running(R"(,"conditions":[{"type":"Ready","status":")" + status + "\"}]")),
                 dialect);
@@ -451,24 +455,28 @@ TEST_CASE("Role pod: what reaches no label is no change of a pod, the rest is on
     }
 }
 
-TEST_CASE("Role pod: many containers have their own statuses, of several the last one") {
+TEST_CASE("Role pod: many containers have their own statuses, of several the first one") {
     for (const int count : {1, 15, 16, 17, 200}) {
         CAPTURE(count);
         std::string containers, statuses;
         for (int i = 0; i < count; ++i) {
             const std::string number = std::to_string(i);
             containers += (i ? ",{" : "{") + (R"("name":"c)" + number) + "\"}";
-            statuses = R"({"name":"c)" + number + R"(","containerID":"first"},)" + statuses +
-                       R"({"name":"c)" + number + R"(","containerID":"id)" + number + "\"},";
+            statuses = R"({"name":"c)" + number + R"(","containerID":"id)" + number + "\"}," +
+                       statuses + R"({"name":"c)" + number +
+                       R"(","containerID":"last","state":{"terminated":{}}},)";
         }
-        const auto all =
-            targets(pod("", "\"containers\":[" + containers + "]",
-                        running(",\"containerStatuses\":[" + statuses + R"({"name":"other"}])")));
-        REQUIRE(all.size() == static_cast<std::size_t>(count));
-        for (int i = 0; i < count; ++i) {
-            const LabelMap& target = all[static_cast<std::size_t>(i)];
-            CHECK(value(target, "~pod_container_name") == "c" + std::to_string(i));
-            CHECK(value(target, "~pod_container_id") == "id" + std::to_string(i));
+        const std::string json =
+            pod("", "\"containers\":[" + containers + "]",
+                running(",\"containerStatuses\":[" + statuses + R"({"name":"other"}])"));
+        for (const LabelDialect dialect : dialects) {
+            const auto all = targets(json, dialect);
+            REQUIRE(all.size() == static_cast<std::size_t>(count));
+            for (int i = 0; i < count; ++i) {
+                const LabelMap& target = all[static_cast<std::size_t>(i)];
+                CHECK(value(target, "~pod_container_name") == "c" + std::to_string(i));
+                CHECK(value(target, "~pod_container_id") == "id" + std::to_string(i));
+            }
         }
     }
 }

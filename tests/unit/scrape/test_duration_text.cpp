@@ -25,7 +25,8 @@ TEST_CASE("parse_duration: says what is wrong") {
         return config_error([&] { parse_duration(text); });
     };
     CHECK(problem("") == "duration: is empty");
-    for (const char* text : {"s", "abc", "-1s", "+1s", " 1s", "1 s", "\xff", "s1"}) {
+    for (const char* text :
+         {"s", "abc", "-1s", "+1s", " 1s", "1 s", "\xff", "s1", "-0s", "-0d30s", "1m-0s"}) {
         INFO(text);
         CHECK_FALSE(problem(text).empty());
     }

@@ -1,7 +1,9 @@
+#include "k8s_sd/detail/scrape/scrape_job_reader.hpp"
 #include "k8s_sd/scrape/scrape_config_yaml.hpp"
 #include "support/config_fixtures.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <boost/json/parse.hpp>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -245,6 +247,38 @@ TEST_CASE("parse_scrape_configs: a bad rule is reported by its position in the f
                  "5: scrape_configs[0].relabel_configs[1].regex: "));
     CHECK(starts("  metric_relabel_configs:\n  - {action: kep}\n",
                  "4: scrape_configs[0].metric_relabel_configs[0].action: "));
+}
+
+TEST_CASE("parse_scrape_configs: from Prometheus 3.7 on, legacy names are those of rules, too") {
+    const ScrapeConfigOptions v3_6{.prometheus_version = PrometheusVersion::v3_6};
+    const ScrapeConfigOptions v3_7{.prometheus_version = PrometheusVersion::v3_7};
+    for (const std::string key : {"relabel_configs", "metric_relabel_configs"}) {
+        CAPTURE(key);
+        const std::string rule = "  " + key + ": [{target_label: a-b, replacement: x}]\n";
+        const std::string legacy = "  metric_name_validation_scheme: legacy\n";
+        CHECK(problem(job(rule), v3_7) == "");
+        CHECK(problem(job(rule + legacy), v3_6) == "");
+        CHECK(problem(job(rule + legacy), v3_7)
+                  .starts_with("p.yml:3: scrape_configs[0]." + key + "[0].target_label: "));
+        const std::string global = "global: {metric_name_validation_scheme: legacy}\n";
+        CHECK(problem(global + job(rule + "  metric_name_validation_scheme: utf8\n"), v3_7) == "");
+        CHECK(problem(global + job(rule), v3_7)
+                  .starts_with("p.yml:4: scrape_configs[0]." + key + "[0].target_label: "));
+    }
+}
+
+TEST_CASE("ScrapeJobReader: a rule known from a job is read again for one with other names") {
+    const auto entry = [](const std::string& name, const std::string& scheme) {
+        return boost::json::parse(R"({"job_name":")" + name +
+                                  R"(","relabel_configs":[{"target_label":"a-b","replacement":"x"}],
+                                  "metric_name_validation_scheme":")" +
+                                  scheme + "\"}")
+            .as_object();
+    };
+    detail::ScrapeJobReader reader({}, {.prometheus_version = PrometheusVersion::v3_7});
+    CHECK(reader.read(entry("a", "utf8")).scrape.relabel_configs.size() == 1);
+    CHECK_THROWS_AS(reader.read(entry("b", "legacy")), ScrapeConfigError);
+    CHECK(reader.read(entry("c", "utf8")).scrape.relabel_configs.size() == 1);
 }
 
 TEST_CASE("parse_scrape_configs: a job is read in its dialect") {

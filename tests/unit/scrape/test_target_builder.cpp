@@ -398,10 +398,43 @@ TEST_CASE("TargetBuilder: a configuration that cannot work is refused, naming th
     CHECK(rule.find("relabel_configs[0].regex: ") == 0);
 }
 
-TEST_CASE("TargetBuilder: rules may make any name, whatever the scheme of metrics is") {
+TEST_CASE(
+    "TargetBuilder: before Prometheus 3.7, and with vmagent, rules may make any name, whatever "
+    "the scheme of metrics is") {
     ScrapeConfig config = job_with({replace("__address__", "a.b")});
     config.metric_name_validation_scheme = NameValidation::legacy;
     CHECK(labels(config, {{"__address__", "h:1"}}).at("a.b") == "h:1");
+    config.prometheus_version = PrometheusVersion::v3_6;
+    CHECK(labels(config, {{"__address__", "h:1"}}).at("a.b") == "h:1");
+    config.prometheus_version = {};
+    config.dialect = LabelDialect::victoriametrics;
+    CHECK(labels(config, {{"__address__", "h:1"}}).at("a.b") == "h:1");
+}
+
+TEST_CASE("TargetBuilder: from Prometheus 3.7 on, rules have the names of the job's scheme") {
+    for (const PrometheusVersion version : {PrometheusVersion::v3_7, PrometheusVersion::v3_15}) {
+        ScrapeConfig config = job_with({replace("__address__", "a-b")});
+        config.prometheus_version = version;
+        CHECK(labels(config, {{"__address__", "h:1"}}).at("a-b") == "h:1");
+        config.metric_name_validation_scheme = NameValidation::legacy;
+        const std::string problem = config_error([&] { TargetBuilder builder(config); });
+        CHECK(problem.starts_with("relabel_configs[0].target_label: is no label name"));
+        config.relabel_configs = {replace("__address__", "x${1}", "h(.*)", "y"),
+                                  replace("__address__", "z${1}", "(.).*", "y")};
+        const LabelMap made = labels(config, {{"__address__", "h-1"}});
+        CHECK_FALSE(made.contains("x-1"));
+        CHECK(made.at("zh") == "y");
+    }
+}
+
+TEST_CASE("ScrapeTarget: the label of a socket counts from Prometheus 3.15 on") {
+    const LabelMap target{{"__address__", "h:1"}, {"__unix_socket__", "/run/x.sock"}};
+    ScrapeConfig config = job();
+    config.prometheus_version = PrometheusVersion::v3_14;
+    CHECK(built(config, target)->unix_socket().empty());
+    config.prometheus_version = PrometheusVersion::v3_15;
+    CHECK(built(config, target)->unix_socket() == "/run/x.sock");
+    CHECK(built(config, {{"__address__", "h:1"}})->unix_socket().empty());
 }
 
 TEST_CASE("TargetBuilder: of labels that labelmap gives one name the last wins, as in Prometheus") {

@@ -111,7 +111,7 @@ TEST_CASE("Http2Session: a response is delivered in any chunking") {
         REQUIRE(answer.heads.size() == 1);
         CHECK(answer.heads[0].status == 200);
         CHECK(answer.heads[0].content_type == "application/json");
-        CHECK(answer.heads[0].content_parameters == "a=b");
+        CHECK(answer.heads[0].content_type_as_sent == "application/JSON; a=b");
         CHECK(answer.body == "hello world");
         CHECK(f.end_of(1) == EndKind::complete);
         CHECK(f.session->state().streams == 0);

@@ -342,6 +342,9 @@ constexpr const DialectRules& rules_of(LabelDialect dialect) noexcept {
 /// earlier releases, and for vmagent. No other code compares versions. scripts/labels writes the
 /// comments to docs/guide/labels.md.
 struct VersionRules {
+    /// `metric_name_validation_scheme: legacy` of a job also restricts the label names of its
+    /// rules. Before: rules may make any name.
+    bool has_names_of_scheme_in_rules;
     /// Role `pod` with `attach_metadata.node`: a pod on an unknown node, or on none, has no
     /// targets. Before: it lacks the labels of the node.
     bool needs_known_node;
@@ -356,6 +359,9 @@ struct VersionRules {
     /// Role `service`: `__meta_kubernetes_service_loadbalancer_ip` has the addresses in the status,
     /// if there are any. Before: it is `spec.loadBalancerIP`.
     bool reads_load_balancer_status;
+    /// The label `__unix_socket__` of a scrape target names a socket for its scrapes. Before: it is
+    /// a hidden label like others.
+    bool has_unix_sockets;
 };
 
 /// A rule, and the first version with it.
@@ -365,11 +371,13 @@ struct VersionRow {
 };
 
 inline constexpr VersionRow version_table[] = {
+    {&VersionRules::has_names_of_scheme_in_rules, PrometheusVersion::v3_7},
     {&VersionRules::needs_known_node, PrometheusVersion::v3_11},
     {&VersionRules::skips_second_ip_family, PrometheusVersion::v3_11},
     {&VersionRules::writes_node_conditions, PrometheusVersion::v3_12},
     {&VersionRules::has_histogram_labels, PrometheusVersion::v3_13},
     {&VersionRules::reads_load_balancer_status, PrometheusVersion::v3_15},
+    {&VersionRules::has_unix_sockets, PrometheusVersion::v3_15},
 };
 
 inline constexpr VersionRules no_version_rules{};

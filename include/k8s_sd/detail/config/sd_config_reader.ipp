@@ -12,7 +12,9 @@
 #include "k8s_sd/selector.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace k8s_sd::inline v0 {
@@ -101,7 +103,8 @@ class SdConfigReader {
         if (!url.is_null() && config_.api_server.url.empty() && rules_.refuses_empty_api_server) {
             url.fail("must not be empty; leave it out for in-cluster access");
         }
-        // In vmagent the presence of tls_config turns an address without scheme into https.
+        // As in vmagent, tls_config turns an address without scheme into https, in both dialects:
+        // Prometheus would send credentials in clear text.
         if (!entry["tls_config"].is_null() && !config_.api_server.url.empty() &&
             config_.api_server.url.find("://") == std::string::npos) {
             config_.api_server.url.insert(0, "https://");
@@ -156,12 +159,13 @@ class SdConfigReader {
             item.allow_only({"role", "label", "field"});
             const std::string label = item["label"].string();
             const std::string field = item["field"].string();
-            if (rules_.has_role_endpointslices && item["role"].string() == role_alias) {
+            const std::string role = item["role"].string();
+            if (role == "namespace") {
+                item["role"].fail("selectors for namespaces are not supported yet");
+            }
+            if (!rules_.refuses_unused_selectors && !names_watched_kind(role)) {
                 read_inert_selector(item);
                 continue;
-            }
-            if (item["role"].string() == "namespace") {
-                item["role"].fail("selectors for namespaces are not supported yet");
             }
             const std::string place = "selectors[" + std::to_string(config_.selectors.size()) + "]";
             places_.remember(place + ".role", item["role"]);
@@ -169,6 +173,12 @@ class SdConfigReader {
             places_.remember(place + ".field", item["field"]);
             config_.selectors.push_back({read_role(item["role"]), label, field});
         }
+    }
+
+    /// Whether any role of the dialect has watches of this name. The alias does not count.
+    bool names_watched_kind(std::string_view role) const {
+        const std::optional<Role> known = role_from_string(role);
+        return known && detail::has_role(config_.dialect, *known);
     }
 
     /// A selector without effect. Its syntax is checked like that of others.

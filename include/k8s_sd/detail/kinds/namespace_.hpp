@@ -62,4 +62,17 @@ inline void attach_namespace(GeneratorContext& g, std::string_view ns) {
     if (object != nullptr) object->metadata.add_to(g.group);
 }
 
+/// The same, but without labels that another namespace has, too: those of `preferred` win.
+inline void attach_namespace_behind(GeneratorContext& g, std::string_view ns,
+                                    std::string_view preferred) {
+    if (!g.options.attach.namespace_) return;
+    const auto* object = g.lookup.get<NamespaceObject>(Kind::namespace_, {}, ns);
+    const auto* first = g.lookup.get<NamespaceObject>(Kind::namespace_, {}, preferred);
+    if (object == nullptr) return;
+    const Labels taken = first != nullptr ? first->metadata.labels() : Labels();
+    for (const LabelBlockPtr& block : object->metadata.blocks) {
+        if (block) g.group.add(g.factory.without(*block, taken));
+    }
+}
+
 }  // namespace k8s_sd::inline v0::detail

@@ -12,6 +12,7 @@
 #include "k8s_sd/detail/objects/label_object.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -265,13 +266,9 @@ class PodObject : public LabelObject {
 };
 
 /// The status of the Ready condition in lower case; "unknown" if missing.
-inline std::string_view pod_ready(const api::Pod& pod) {
+inline std::string pod_ready(const api::Pod& pod) {
     for (const api::PodCondition& condition : pod.status.conditions) {
-        if (condition.type != "Ready") continue;
-        if (condition.status == "True") return "true";
-        if (condition.status == "False") return "false";
-        if (condition.status == "Unknown") return "unknown";
-        return condition.status;
+        if (condition.type == "Ready") return lower_case(condition.status);
     }
     return "unknown";
 }
@@ -313,13 +310,13 @@ inline PodObject::PodObject(const api::Pod& pod, const RoleOptions&, LabelFactor
     add_containers(pod.spec.init_containers, pod.status.init_container_statuses, true, factory);
 }
 
-/// The statuses of containers by name; the last one wins.
+/// The statuses of containers by name; of several the first one, as in both programs.
 class ContainerStatuses {
  public:
     explicit ContainerStatuses(const std::vector<api::ContainerStatus>& all) : all_(all) {
         if (all.size() <= few) return;
         by_name_.reserve(all.size());
-        for (const api::ContainerStatus& status : all) by_name_[status.name] = &status;
+        for (const api::ContainerStatus& status : all) by_name_.try_emplace(status.name, &status);
     }
     /// \returns null if there is none
     const api::ContainerStatus* operator()(std::string_view name) const {
@@ -327,11 +324,8 @@ class ContainerStatuses {
             const auto it = by_name_.find(name);
             return it == by_name_.end() ? nullptr : it->second;
         }
-        const api::ContainerStatus* found = nullptr;
-        for (const api::ContainerStatus& status : all_) {
-            if (status.name == name) found = &status;
-        }
-        return found;
+        const auto it = std::ranges::find(all_, name, &api::ContainerStatus::name);
+        return it == all_.end() ? nullptr : &*it;
     }
 
  private:

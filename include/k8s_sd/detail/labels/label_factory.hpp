@@ -1,7 +1,10 @@
 #pragma once
 
+#include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/labels/label_block.hpp"
+#include "k8s_sd/labels.hpp"
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
@@ -122,6 +125,23 @@ class LabelFactory {
         if (pairs.empty()) return nullptr;
         if (is_sorted_unique(pairs)) return sorted_family(family, pairs);
         return sorted_family(family, sorted_unique(pairs));
+    }
+
+    /// The labels of `block` with names that `others` lacks; null if there are none.
+    LabelBlockPtr without(const LabelBlock& block, const Labels& others) {
+        boost::unordered_flat_set<std::string_view, SeededHash> taken;
+        for (const auto [name, value] : others) taken.insert(name);
+        std::vector<LabelShape::ShapeEntry> kept;
+        packed_.clear();
+        const char* position = block.packed().data();
+        for (const LabelShape::ShapeEntry& entry : block.shape().entries()) {
+            const std::string_view value = unpack_value(position);
+            if (entry.name.empty() || taken.contains(entry.name)) continue;
+            kept.push_back(entry);
+            pack_value(packed_, value);
+        }
+        if (kept.empty()) return nullptr;
+        return LabelBlock::make(new LabelShape(LabelShape::OwnEntries{kept}), packed_);
     }
 
     /// A copy of `block` with one value replaced; `index` counts the entries of its shape.

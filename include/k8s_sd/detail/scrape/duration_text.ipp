@@ -44,11 +44,12 @@ constexpr const char* no_duration = "is not a duration; it must look like 30s, 1
 // Prometheus' syntax.
 
 std::int64_t take_integer(std::string_view& text) {
+    // std::from_chars() takes a sign.
+    if (!detail::is_digit(text.front())) refuse(no_duration);
     std::int64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [next, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc::result_out_of_range) refuse("is too long");
-    if (error != std::errc{} || number < 0) refuse(no_duration);
+    if (error != std::errc{}) refuse("is too long");
     text.remove_prefix(static_cast<std::size_t>(next - text.data()));
     return number;
 }

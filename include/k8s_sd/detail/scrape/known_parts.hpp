@@ -57,9 +57,11 @@ std::optional<RelabelRule> plain_rule(const boost::json::value&);
 /// Bounded, and without secrets. Not thread-safe.
 class KnownParts {
  public:
-    /// With the rule that was read. \returns null if it is not known
-    SharedRulePtr rule(const RuleText&);
-    void add(const RuleTextPtr&, const SharedRulePtr&);
+    /// With the rule that was read.
+    /// \param names  of the job with the rule
+    /// \returns null if it is not known
+    SharedRulePtr rule(const RuleText&, NameValidation names);
+    void add(const RuleTextPtr&, NameValidation names, const SharedRulePtr&);
 
     /// The job of an entry, without name and rules. \returns null if it is not known
     const ScrapeJob* job(const boost::json::object& keys);
@@ -68,6 +70,7 @@ class KnownParts {
  private:
     struct Rule {
         RuleTextPtr text{};
+        NameValidation names{};
         SharedRulePtr compiled{};
     };
     struct Settings {

@@ -160,15 +160,16 @@ std::optional<RelabelRule> plain_rule(const boost::json::value& json) {
     return rule;
 }
 
-SharedRulePtr KnownParts::rule(const RuleText& text) {
+SharedRulePtr KnownParts::rule(const RuleText& text, NameValidation names) {
     const Rule* const found = rules_.find(text.hash, [&](const Rule& rule) {
-        return rule.text.get() == &text || rule.text->json == text.json;
+        const bool is_same = rule.text.get() == &text || rule.text->json == text.json;
+        return is_same && rule.names == names;
     });
     return found ? found->compiled : nullptr;
 }
 
-void KnownParts::add(const RuleTextPtr& text, const SharedRulePtr& compiled) {
-    if (is_small(*compiled)) rules_.add(text->hash, {text, compiled});
+void KnownParts::add(const RuleTextPtr& text, NameValidation names, const SharedRulePtr& compiled) {
+    if (is_small(*compiled)) rules_.add(text->hash, {text, names, compiled});
 }
 
 const ScrapeJob* KnownParts::job(const boost::json::object& keys) {

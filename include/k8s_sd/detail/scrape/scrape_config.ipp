@@ -21,6 +21,14 @@ std::string detail::scheme_of(const ScrapeConfig& config) {
                                                           : config.scheme;
 }
 
+RelabelOptions relabel_options(const ScrapeConfig& config) {
+    RelabelOptions options{.dialect = config.dialect};
+    if (detail::version_rules_of(detail::dialect_of(config)).has_names_of_scheme_in_rules) {
+        options.names = config.metric_name_validation_scheme;
+    }
+    return options;
+}
+
 void validate(const ScrapeConfig& config) {
     if (config.job_name.empty()) throw ConfigError("job_name", "is missing");
     check_utf8("job_name", config.job_name);

@@ -593,7 +593,7 @@ class EntryReader {
                     detail::PatternBudget& patterns, RelabelRules& rules) {
         rules.reserve(rules.size() + texts.size());
         for (const detail::RuleTextPtr& text : texts) {
-            const detail::SharedRulePtr known = known_.rule(*text);
+            const detail::SharedRulePtr known = known_.rule(*text, of_rules.names);
             if (known && !patterns.count(known->patterns())) return false;
             if (known) {
                 rules.share(known->rule());
@@ -603,7 +603,7 @@ class EntryReader {
             if (!read) return false;
             const detail::SharedRulePtr compiled = detail::shared_rule(*read, of_rules, patterns);
             rules.share(compiled->rule());
-            known_.add(text, compiled);
+            known_.add(text, of_rules.names, compiled);
         }
         return true;
     }

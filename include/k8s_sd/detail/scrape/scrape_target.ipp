@@ -49,6 +49,12 @@ bool ScrapeTarget::scrape_native_histograms() const noexcept {
     return flag(detail::native_histograms_label, shape_->job().config.scrape_native_histograms);
 }
 
+std::string_view ScrapeTarget::unix_socket() const noexcept {
+    const bool has_label =
+        detail::version_rules_of(detail::dialect_of(shape_->job().config)).has_unix_sockets;
+    return has_label ? get("__unix_socket__") : std::string_view();
+}
+
 LabelMap ScrapeTarget::public_labels() const {
     LabelMap map;
     for (const auto [name, value] : labels()) {

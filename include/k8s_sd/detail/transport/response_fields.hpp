@@ -18,12 +18,6 @@ inline std::string content_coding(std::string_view content_encoding) {
     return result == "identity" ? std::string() : result;
 }
 
-inline std::string media_parameters(std::string_view content_type) {
-    const std::size_t semicolon = content_type.find(';');
-    if (semicolon == std::string_view::npos) return {};
-    return std::string(trim(content_type.substr(semicolon + 1)));
-}
-
 // Kubernetes sends seconds; like client-go, this ignores dates.
 inline std::optional<Duration> parse_retry_after(std::string_view value) {
     unsigned seconds = 0;
@@ -37,7 +31,7 @@ inline std::optional<Duration> parse_retry_after(std::string_view value) {
 inline void set_field(ResponseHead& head, std::string_view name, std::string_view value) {
     if (name == "content-type" && head.content_type.empty()) {
         head.content_type = lower_case(trim(value.substr(0, value.find(';'))));
-        head.content_parameters = media_parameters(value);
+        head.content_type_as_sent = trim(value);
     } else if (name == "content-encoding" && head.content_encoding.empty()) {
         head.content_encoding = content_coding(value);
     } else if (name == "date" && head.date.empty()) {

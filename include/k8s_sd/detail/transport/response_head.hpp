@@ -13,7 +13,7 @@ struct ResponseHead {
     std::string content_encoding;         ///< lower case; empty: none
     std::string date;                     ///< the server's clock, for messages about credentials
     std::optional<Duration> retry_after;  ///< as sent by the server
-    std::string content_parameters;       ///< of the content type, without the first semicolon
+    std::string content_type_as_sent;     ///< with parameters, without blanks around
     std::string location;                 ///< of a redirect
     bool http2 = false;                   ///< by HTTP/2, not HTTP/1.1
 };

@@ -4,6 +4,8 @@
 #include "lists/listed_target.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string_view>
 
 namespace k8s_sd_program {
@@ -23,6 +25,25 @@ bool is_share_rule(const k8s_sd::RelabelRule& rule) {
 bool makes_unlisted_label(const ScrapeConfig& config, const k8s_sd::RelabelRule& rule) {
     return !rule.target_label.empty() && rule.target_label.find('$') == std::string::npos &&
            !is_listed_name(config, rule.target_label);
+}
+
+/// The labels that agents add to a target without them, of those that the rule removes.
+std::vector<std::string_view> removed_defaults(const ScrapeConfig& config,
+                                               const k8s_sd::RelabelRule& rule) {
+    constexpr std::array<std::string_view, 3> defaults{"__metrics_path__", "__scheme__", "job"};
+    std::vector<std::string_view> removed;
+    using enum k8s_sd::RelabelAction;
+    if (rule.action == replace && rule.replacement.empty()) {
+        std::copy_if(defaults.begin(), defaults.end(), std::back_inserter(removed),
+                     [&](std::string_view name) { return name == rule.target_label; });
+    }
+    if (rule.action != labeldrop && rule.action != labelkeep) return removed;
+    k8s_sd::MutableLabels labels;
+    for (const std::string_view name : defaults) labels.set(name, "x");
+    k8s_sd::Relabeler({rule}, relabel_options(config)).apply(labels);
+    std::copy_if(defaults.begin(), defaults.end(), std::back_inserter(removed),
+                 [&](std::string_view name) { return labels.get(name).empty(); });
+    return removed;
 }
 
 class Keys {
@@ -78,6 +99,11 @@ void add_notes(std::vector<std::string>& notes, const ScrapeJob& job) {
             note(
                 "lists leave out the rule keep $(SHARD), which is for agents; a shard asks for its "
                 "part with shard= and shards=");
+        }
+        const auto removed = removed_defaults(job.scrape, rule);
+        if (job.scrape.dialect == k8s_sd::LabelDialect::prometheus && !removed.empty()) {
+            note("a rule removes " + support::listed(removed) +
+                 ", and agents of a relabelled list fill it in again from their job");
         }
         if (makes_unlisted_label(job.scrape, rule)) {
             note("with metric_name_validation_scheme: legacy lists leave out the label " +

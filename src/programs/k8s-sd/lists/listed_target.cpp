@@ -21,11 +21,18 @@ using k8s_sd::TargetGroup;
 using Label = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view address_label = "__address__";
+constexpr std::string_view unix_socket_label = "__unix_socket__";
 /// A label of the Prometheus operator: the target is on every shard.
 constexpr std::string_view on_all_shards_label = "__tmp_disable_sharding";
 
-/// The labels of one target of a group, sorted by name; its own before those of the group.
-std::vector<Label> labels_of(const TargetGroup& group, std::size_t index) {
+/// Both have the same labels.
+bool is_for_vmagent(const ScrapeConfig& config) {
+    return config.dialect == k8s_sd::LabelDialect::victoriametrics;
+}
+
+/// The labels of one target of a group, sorted by name, also empty ones; its own override those of
+/// the group.
+std::vector<Label> all_labels_of(const TargetGroup& group, std::size_t index) {
     std::vector<Label> labels;
     for (const Label label : group[index]) labels.push_back(label);
     const std::size_t own = labels.size();
@@ -37,7 +44,24 @@ std::vector<Label> labels_of(const TargetGroup& group, std::size_t index) {
     std::inplace_merge(labels.begin(), middle, labels.end(), by_name);
     const auto same_name = [](const Label& a, const Label& b) { return a.first == b.first; };
     labels.erase(std::unique(labels.begin(), labels.end(), same_name), labels.end());
+    return labels;
+}
+
+/// The same without empty labels.
+std::vector<Label> labels_of(const TargetGroup& group, std::size_t index) {
+    std::vector<Label> labels = all_labels_of(group, index);
     std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
+    return labels;
+}
+
+/// The same for readers with the job. To vmagent, an empty label hides a default of the job.
+std::vector<Label> labels_for_readers(const TargetGroup& group, std::size_t index,
+                                      const ScrapeConfig& config) {
+    if (!is_for_vmagent(config)) return labels_of(group, index);
+    std::vector<Label> labels = all_labels_of(group, index);
+    std::erase_if(labels, [](const Label& label) {
+        return label.second.empty() && label.first.starts_with(meta_prefix);
+    });
     return labels;
 }
 
@@ -134,15 +158,25 @@ const HistogramLabel* histogram_label(std::string_view name) {
     return found == std::end(histogram_labels) ? nullptr : found;
 }
 
+/// Whether readers set the same `instance` if the list has none. vmagent adds a port to an address
+/// without one, and leaves out scheme and path.
+bool is_default_instance(const ScrapeTarget& target, const ScrapeConfig& config) {
+    const std::string_view address = target.get(address_label);
+    if (target.get("instance") != address) return false;
+    return !is_for_vmagent(config) ||
+           (address.find(':') != address.npos && address.find('/') == address.npos);
+}
+
 /// Whether the target's setting equals the job's: the reader has it in its own job.
 bool is_default(const ScrapeTarget& target, const ScrapeConfig& config, std::string_view name) {
-    if (name == "instance") return target.get("instance") == target.get(address_label);
+    if (name == "instance") return is_default_instance(target, config);
     if (name == "__scrape_interval__") return target.scrape_interval() == config.scrape_interval;
     if (name == "__scrape_timeout__") {
         constexpr std::chrono::milliseconds usual = std::chrono::seconds(10);
         return target.scrape_timeout() ==
                config.scrape_timeout.value_or(std::min(usual, config.scrape_interval));
     }
+    if (name == unix_socket_label) return target.unix_socket().empty();
     const HistogramLabel* histograms = histogram_label(name);
     return histograms && (target.*histograms->of_target)() == config.*histograms->of_job;
 }
@@ -152,7 +186,7 @@ bool steers_scrape(std::string_view name) {
     constexpr std::array names = {"__metrics_path__",   "__scheme__",       "__scrape_interval__",
                                   "__scrape_timeout__", "__sample_limit__", "__series_limit__",
                                   "__stream_parse__",   "__tenant_id__"};
-    return name.starts_with("__param_") || histogram_label(name) ||
+    return name.starts_with("__param_") || name == unix_socket_label || histogram_label(name) ||
            std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -206,7 +240,7 @@ std::vector<ListedTarget> discovered_targets(const k8s_sd::TargetGroupPtr& group
     const ScrapeConfig& config = builder.config();
     const std::string& job = config.job_name;
     for (std::size_t i = 0; i < group->size(); ++i) {
-        const std::vector<Label> labels = labels_of(*group, i);
+        const std::vector<Label> labels = labels_for_readers(*group, i, config);
         ListedTarget target = discovered_target(labels, config, meta);
         const k8s_sd::BuiltTarget built = builder.build(group, i);
         if (const auto* scraped = std::get_if<k8s_sd::ScrapeTargetPtr>(&built)) {
@@ -237,16 +271,33 @@ ListedTarget collector_target(const TargetGroup& group, std::size_t index) {
 
 namespace {
 
+/// The labels of the job that the target does not have: readers would add them.
+std::vector<std::string> missing_defaults(const ScrapeTarget& target, const ScrapeConfig& config) {
+    std::vector<std::string> missing;
+    for (const std::string_view name : {"__metrics_path__", "__scheme__", "job"}) {
+        if (target.get(name).empty()) missing.emplace_back(name);
+    }
+    for (const auto& [param, values] : config.params) {
+        const std::string name = "__param_" + param;
+        if (target.get(name).empty()) missing.push_back(name);
+    }
+    return missing;
+}
+
 /// The labels in the list, sorted by name.
+/// \param hidden  names of labels to list with an empty value
 std::vector<Label> shown_labels(const ScrapeTarget& target, const ScrapeConfig& config,
-                                const ListContent& content) {
+                                const ListContent& content,
+                                const std::vector<std::string>& hidden) {
     std::vector<Label> labels;
     for (const auto [name, value] : target.labels()) {
         if (shows(content.form, target, config, name)) labels.emplace_back(name, value);
     }
-    if (content.meta.empty()) return labels;
-    for (const Label& label : labels_of(target.group(), target.index())) {
-        if (content.meta.match(label.first)) labels.push_back(label);
+    for (const std::string& name : hidden) labels.emplace_back(name, std::string_view());
+    if (!content.meta.empty()) {
+        for (const Label& label : labels_of(target.group(), target.index())) {
+            if (content.meta.match(label.first)) labels.push_back(label);
+        }
     }
     std::sort(labels.begin(), labels.end());
     return labels;
@@ -254,11 +305,13 @@ std::vector<Label> shown_labels(const ScrapeTarget& target, const ScrapeConfig& 
 
 ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& config,
                             const ListContent& content) {
+    const bool urls = content.form == ListForm::urls;
+    std::vector<std::string> hidden;
+    if (!urls && is_for_vmagent(config)) hidden = missing_defaults(target, config);
     TextWriter writer;
-    for (const auto& [name, value] : shown_labels(target, config, content)) {
+    for (const auto& [name, value] : shown_labels(target, config, content, hidden)) {
         writer.add(config, name, value);
     }
-    const bool urls = content.form == ListForm::urls;
     ListedTarget listed =
         std::move(writer).finish(urls ? target.url() : std::string(target.get(address_label)));
     listed.share_key = share_key_of(target, config.job_name);

@@ -66,11 +66,15 @@ void hide_query(std::string_view url, ApiClientImpl& api) {
     }
 }
 
+/// Prometheus' rule: blanks are allowed after the semicolon only, and nothing may follow.
 bool is_json_utf8(const ResponseHead& head) {
-    if (head.content_type != "application/json") return false;
-    if (head.content_parameters.empty()) return true;
-    const std::string parameters = lower_case(head.content_parameters);
-    return parameters == "charset=utf-8" || parameters == "charset=\"utf-8\"";
+    constexpr std::string_view json = "application/json";
+    const std::string type = lower_case(head.content_type_as_sent);
+    if (!type.starts_with(json)) return false;
+    const std::string_view rest = std::string_view(type).substr(json.size());
+    if (!rest.starts_with(';')) return rest.empty();
+    const std::string_view parameter = trim(rest.substr(1));
+    return parameter == "charset=utf-8" || parameter == "charset=\"utf-8\"";
 }
 
 }  // namespace
@@ -154,10 +158,11 @@ std::optional<HttpTargets::Problem> HttpTargets::problem_of(
                        "the answer is compressed (" + head.content_encoding + ")"};
     }
     if (rules_of(config_.dialect).refuses_bad_target_lists && !is_json_utf8(head)) {
-        const std::string type = head.content_type.empty() ? "nothing" : head.content_type;
+        const std::string& sent = head.content_type_as_sent;
+        const std::string type = sent.empty() ? "nothing" : printable(sent);
         return Problem{errc::unexpected_content_type,
                        "the answer has the type " + type +
-                           "; needed is application/json, with no other charset than utf-8"};
+                           "; needed is application/json, perhaps with \"; charset=utf-8\""};
     }
     if (answer.cut) {
         return Problem{errc::target_list_too_large, "the answer is larger than max_bytes (" +

@@ -102,13 +102,14 @@ class BackingPods {
     void add_labels(const PodObject& pod, GeneratorContext& g, bool extra_target) const {
         const DialectRules& rules = *g.options.rules;
         const bool elsewhere = pod.ns() != ns_;
-        if (rules.writes_namespace_of_pod_elsewhere && elsewhere &&
-            !(extra_target && has_service_)) {
+        const bool prefers_service = extra_target && has_service_;
+        if (rules.writes_namespace_of_pod_elsewhere && elsewhere && !prefers_service) {
             g.group.add(pod.namespace_name);
         }
         add_pod_labels(pod, g);
         if (!rules.attaches_through_pod_or_service) return;
         attach_node(g, pod.node_name());
+        if (elsewhere && prefers_service) return attach_namespace_behind(g, pod.ns(), ns_);
         if (elsewhere || !has_service_) attach_namespace(g, pod.ns());
     }
 
