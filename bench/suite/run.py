@@ -259,7 +259,8 @@ class Bench:
         return [name, f"{self.events / max(burst['cpu'], 0.01):,.0f}",
                 report.times(burst["cpu"], floor * self.events / self.pods),
                 report.megabytes(burst["peak_mb"]), report.seconds(again["cpu"]),
-                report.times(again["cpu"], floor), report.megabytes(again["peak_mb"]), report.seconds(some["cpu"]),
+                report.times(again["cpu"], floor), report.megabytes(again["peak_mb"]),
+                report.seconds(some["cpu"]),
                 f"{churn['cpu'] * 10:.1f} % of a core", report.megabytes(memory)]
 
     def relist(self, server, host, changed, lists):
