@@ -17,6 +17,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace bench {
@@ -208,9 +209,9 @@ void read_body(asio::ip::tcp::socket& socket, const Take& take) {
     }
 }
 
-void read(asio::ip::tcp::socket& socket, Encoding encoding, Floor floor) {
+void read(asio::ip::tcp::socket& socket, Encoding encoding, Floor floor, k8s_sd::Kind kind) {
     boost::json::basic_parser<NoHandler> parser({});
-    const auto walk = make_field_walk(encoding, k8s_sd::Kind::pod);
+    const auto walk = make_field_walk(encoding, kind);
     read_body(socket, [&](std::string_view bytes, bool more) {
         boost::system::error_code ec;
         if (floor == Floor::json_parser) parser.write_some(more, bytes.data(), bytes.size(), ec);
@@ -221,18 +222,39 @@ void read(asio::ip::tcp::socket& socket, Encoding encoding, Floor floor) {
 
 }  // namespace
 
-double measure_floor(unsigned short port, Encoding encoding, Floor floor) {
+double measure_floor(unsigned short port, Encoding encoding, Floor floor, k8s_sd::Kind kind) {
     return in_process([&] {
         asio::io_context context;
         asio::ip::tcp::socket socket(context);
         socket.connect({asio::ip::address_v4::loopback(), port});
         const double cpu = cpu_seconds();
-        const std::string request = "GET /api/v1/pods HTTP/1.1\r\nHost: bench\r\nAccept: " +
-                                    std::string(content_type(encoding)) + "\r\n\r\n";
+        const k8s_sd::Resource& resource = k8s_sd::resource_of(kind);
+        const std::string group(resource.group);
+        const std::string request =
+            "GET " + (group.empty() ? "/api" : "/apis/" + group) + "/v1/" +
+            std::string(resource.plural) +
+            " HTTP/1.1\r\nHost: bench\r\nAccept: " + std::string(content_type(encoding)) +
+            "\r\n\r\n";
         asio::write(socket, asio::buffer(request));
-        read(socket, encoding, floor);
+        read(socket, encoding, floor, kind);
         return cpu_seconds() - cpu;
     });
+}
+
+// --- of labels -----------------------------------------------------------------------------------
+
+std::size_t label_text(const k8s_sd::TargetGroups& host) {
+    std::unordered_set<std::string_view> texts;
+    const auto add = [&](const k8s_sd::Labels& labels) {
+        for (const auto [name, value] : labels) texts.insert({name, value});
+    };
+    host.for_each_group([&](const k8s_sd::TargetGroupPtr& group) {
+        add(group->labels());
+        for (std::size_t i = 0; i < group->size(); ++i) add((*group)[i]);
+    });
+    std::size_t bytes = 0;
+    for (const std::string_view text : texts) bytes += text.size();
+    return bytes;
 }
 
 }  // namespace bench

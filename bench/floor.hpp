@@ -2,6 +2,7 @@
 
 #include "cluster.hpp"
 #include "k8s_sd/kind.hpp"
+#include "k8s_sd/target_groups.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -28,8 +29,13 @@ enum class Floor {
     json_parser,  ///< and passes it through Boost.JSON's parser
 };
 
-/// Requests the list of pods from a bench::Server.
+/// Requests the list of a kind from a server of a benchmark.
 /// \returns the CPU time, in seconds
-double measure_floor(unsigned short port, Encoding encoding, Floor floor);
+double measure_floor(unsigned short port, Encoding encoding, Floor floor,
+                     k8s_sd::Kind kind = k8s_sd::Kind::pod);
+
+/// The size of the text of all targets, each distinct name and value once: what a host with
+/// reachable targets has to keep.
+std::size_t label_text(const k8s_sd::TargetGroups&);
 
 }  // namespace bench

@@ -18,7 +18,6 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 namespace {
 
@@ -36,21 +35,6 @@ struct Result {
     double burst_cpu, burst_wall, burst_peak_mb, changes;
     double max_before_diff, max_diff, max_in_burst;
 };
-
-/// The text of all targets, each distinct name and value once: what the host has to keep.
-double label_text(const k8s_sd::TargetGroups& host) {
-    std::unordered_set<std::string_view> texts;
-    const auto add = [&](const k8s_sd::Labels& labels) {
-        for (const auto [name, value] : labels) texts.insert({name, value});
-    };
-    host.for_each_group([&](const k8s_sd::TargetGroupPtr& group) {
-        add(group->labels());
-        for (std::size_t i = 0; i < group->size(); ++i) add((*group)[i]);
-    });
-    std::size_t bytes = 0;
-    for (const std::string_view text : texts) bytes += text.size();
-    return static_cast<double>(bytes);
-}
 
 Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     asio::io_context context;
@@ -107,7 +91,7 @@ Result measure_k8s_sd(const bench::Server& server, std::size_t events) {
     result.burst_peak_mb = memory_mb("VmHWM");
     result.groups = static_cast<double>(host.group_count());
     result.targets = static_cast<double>(host.target_count());
-    result.label_bytes = label_text(host);
+    result.label_bytes = static_cast<double>(bench::label_text(host));
     result.changes = static_cast<double>(changes);
     return result;
 }

@@ -4,6 +4,7 @@ Called by scripts/bench, see there.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -57,6 +58,16 @@ class Bench:
                 return host.next_report()
         return self.best(once)
 
+    def floor(self, server, *names, protobuf=False):
+        """CPU seconds to read the lists, and to find the wanted fields in them."""
+        words = [self.options.build / "bench" / "bench_floors", str(server.port),
+                 "protobuf" if protobuf else "json", *names]
+        def once():
+            out = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+            return json.loads(out)
+        rounds = [once() for _ in range(1 if self.options.quick else self.options.rounds)]
+        return min(rounds, key=lambda figures: figures["walk"])
+
     def peer_sync(self, peer, program, server, **options):
         with tempfile.TemporaryDirectory(dir=self.folder) as folder, \
                 peer(program, server, folder, **options) as process:
@@ -74,18 +85,23 @@ class Bench:
                    "endpointslice": "pods,services,endpointslices"}
         for role, names in prepare.items():
             for pods in self.sizes:
+                kinds = names.split(",")
                 with self.serve(pods, prepare=names) as server:
+                    floor = self.floor(server, *kinds)["walk"]
                     contenders = [("k8s_sd, JSON", self.sync(server, role=role))]
                     for peer, program, _ in self.peers if pods <= self.peer_limit else []:
                         contenders.append(
                             (peer.name, self.peer_sync(peer, program, server, role=role)))
                 with self.serve(pods, prepare=names, protobuf=True) as server:
+                    protobuf_floor = self.floor(server, *kinds, protobuf=True)["walk"]
                     contenders.insert(1, ("k8s_sd, protobuf", self.sync(server, role=role)))
                 ours = contenders[0][1]
                 for name, figures in contenders:
                     lines.setdefault((role, name), []).append((pods, figures))
+                    own_floor = protobuf_floor if "protobuf" in name else floor
                     rows.append([role, f"{pods:,}", name, report.seconds(figures["cpu"]),
                                  report.times(figures["cpu"], ours["cpu"]),
+                                 report.times(figures["cpu"], own_floor),
                                  report.megabytes(figures["peak_mb"]),
                                  report.times(figures["peak_mb"], ours["peak_mb"])])
                     self.say(rows[-1])
@@ -98,13 +114,16 @@ class Bench:
                                for name, points in mine.items()})
         return report.Table(
             "Sync",
-            "CPU time and peak memory from the start of a program until it has all targets.",
-            ["role", "pods", "program", "CPU", "×", "peak", "×"], rows,
+            "CPU time and peak memory from the start of a program until it has all targets. The "
+            "floor reads the same lists in the same encoding and finds the wanted fields in them, "
+            "with the tables of the library, and stores nothing.",
+            ["role", "pods", "program", "CPU", "×", "of the floor", "peak", "×"], rows,
             [f"sync-{role}-{field}.svg" for role in prepare for field in ("cpu", "peak")])
 
     def transports(self):
         """The same list over other transports."""
         rows = []
+        floors = {}
         for name, server_options, host_options in (
                 ("plain JSON", {}, {}),
                 ("JSON over TLS", {"tls": self.tls}, {}),
@@ -114,18 +133,24 @@ class Bench:
                 ("protobuf", {"protobuf": True}, {}),
                 ("protobuf over TLS", {"protobuf": True, "tls": self.tls}, {}),
                 ("protobuf, watch-list", {"protobuf": True, "watch_list": True}, {})):
+            protobuf = "protobuf" in server_options
+            if protobuf not in floors:
+                with self.serve(protobuf=protobuf) as server:
+                    floors[protobuf] = self.floor(server, "pods", protobuf=protobuf)["walk"]
             with self.serve(**server_options) as server:
                 figures = self.sync(server, **host_options)
             rows.append([name, report.seconds(figures["cpu"]),
                          report.times(figures["cpu"], self.first(rows, figures)),
+                         report.times(figures["cpu"], floors[protobuf]),
                          report.megabytes(figures["peak_mb"]),
                          f"{figures['max_handler_ms']:.1f} ms", str(figures["lists"])])
             self.say(rows[-1])
         return report.Table(
             "Ways to the same list",
             f"{self.pods:,} pods, role pod. The longest handler is that of the "
-            "`io_context` during the sync, including the host's callback with the complete state.",
-            ["way", "CPU", "×", "peak", "longest handler", "lists"], rows)
+            "`io_context` during the sync, including the host's callback with the complete state. "
+            "The floor is that of the plain list in the same encoding.",
+            ["way", "CPU", "×", "of the floor", "peak", "longest handler", "lists"], rows)
 
     def first(self, rows, figures):
         if not rows:
@@ -137,6 +162,8 @@ class Bench:
         rows = []
         pods = min(self.pods, 10_000)
         base = None
+        with self.serve(pods) as server:
+            floor = self.floor(server, "pods")["walk"]
         for different in (0, 1):
             for jobs in self.jobs:
                 with self.serve(pods) as server:
@@ -147,6 +174,7 @@ class Bench:
                 rows.append(["different selectors" if different else "equal", str(jobs),
                              report.seconds(figures["cpu"]),
                              report.times(figures["cpu"], base["cpu"]),
+                             report.times(figures["cpu"], floor),
                              report.megabytes(figures["memory_mb"]),
                              report.times(figures["memory_mb"], base["memory_mb"]),
                              f"{requests['lists'] / rounds:g}",
@@ -162,21 +190,26 @@ class Bench:
                 rows.append([f"{peer.name}, {'different' if different else 'equal'}", str(jobs),
                              report.seconds(figures["cpu"]),
                              report.times(figures["cpu"], base["cpu"]),
+                             report.times(figures["cpu"], floor),
                              report.megabytes(figures["memory_mb"]),
                              report.times(figures["memory_mb"], base["memory_mb"]),
                              str(requests["lists"]), str(requests["watches"])])
                 self.say(rows[-1])
         return report.Table(
             "Many jobs", f"Jobs over {pods:,} pods; × compares with one job. Different: each job "
-            "has its own label selector for a twentieth of the pods.",
-            ["jobs", "number", "sync CPU", "×", "memory", "×", "lists", "watches"], rows)
+            "has its own label selector for a twentieth of the pods. The floor is that of one "
+            "list of all pods.",
+            ["jobs", "number", "sync CPU", "×", "of the floor", "memory", "×", "lists",
+             "watches"], rows)
 
     def changes(self):
         """A burst, a re-list, steady changes; for each program that keeps running."""
         rows = []
         contenders = [("k8s_sd, JSON", {}), ("k8s_sd, protobuf", {"protobuf": True})]
+        floors = {}
         for name, options in contenders:
             with self.serve(**options) as server, Host(self.host, server) as host:
+                floors[name] = floor = self.floor(server, "pods", **options)["walk"]
                 synced = host.next_report()
                 server.send_command(f"burst {self.events}")
                 burst = host.next_report()
@@ -184,7 +217,7 @@ class Bench:
                 again = self.relist(server, host, 0, 2)
                 some = self.relist(server, host, self.pods // 100, 3)
                 churn = self.churn(server, host)
-            rows.append(self.row(name, burst, again, some, churn, synced["memory_mb"]))
+            rows.append(self.row(name, burst, again, some, churn, synced["memory_mb"], floor))
             self.say(rows[-1])
         for peer, program, _ in self.peers:
             with self.serve() as server, \
@@ -207,23 +240,27 @@ class Bench:
                 server.send_command(f"churn {self.churn_rate} 10")
                 server.wait()
                 churn = {"cpu": process.cpu() - before}
-            rows.append(self.row(peer.name, burst, again, some, churn, memory))
+            rows.append(self.row(peer.name, burst, again, some, churn, memory,
+                                 floors["k8s_sd, JSON"]))
             self.say(rows[-1])
         return report.Table(
             "Changes",
             f"{self.pods:,} pods. Burst: {self.events:,} MODIFIED events, each with a changed "
             "label, as fast as the socket takes them. List again: the server ends the watch with "
             "410; nothing has changed, or 1 % of the pods. "
-            f"Steady: {self.churn_rate} changes a second for ten seconds.",
-            ["program", "events a CPU second", "peak", "list again", "peak", "1 % changed",
-             "steady", "memory before"], rows)
+            f"Steady: {self.churn_rate} changes a second for ten seconds. The floor of a list is "
+            "that of the sync, the floor of events the fields of as many pods.",
+            ["program", "events a CPU second", "of the floor", "peak", "list again",
+             "of the floor", "peak", "1 % changed", "steady", "memory before"], rows)
 
     churn_rate = 500
 
-    def row(self, name, burst, again, some, churn, memory):
+    def row(self, name, burst, again, some, churn, memory, floor):
         return [name, f"{self.events / max(burst['cpu'], 0.01):,.0f}",
+                report.times(burst["cpu"], floor * self.events / self.pods),
                 report.megabytes(burst["peak_mb"]), report.seconds(again["cpu"]),
-                report.megabytes(again["peak_mb"]), report.seconds(some["cpu"]),
+                report.times(again["cpu"], floor), report.megabytes(again["peak_mb"]),
+                report.seconds(some["cpu"]),
                 f"{churn['cpu'] * 10:.1f} % of a core", report.megabytes(memory)]
 
     def relist(self, server, host, changed, lists):
@@ -338,6 +375,22 @@ class Bench:
         return report.Verbatim("Pools", "`bench_pools`: targets of the pods in scrape pools.",
                                out.stdout)
 
+    def scale(self):
+        """The output of bench_scale."""
+        program = self.options.build / "bench" / "bench_scale"
+        arguments = ["20000", "2", "1000", "100"] if self.options.quick else []
+        out = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
+        return report.Verbatim("Half a million pods", "`bench_scale`: whether the cost grows "
+                               "linearly, and the latency at 5,000 changes a second.", out.stdout)
+
+    def soak(self):
+        """The output of bench_soak."""
+        program = self.options.build / "bench" / "bench_soak"
+        arguments = ["1000", "12"] if self.options.quick else []
+        out = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
+        return report.Verbatim("A week", "`bench_soak`: memory after a week of changes in virtual "
+                               "time, beside a fresh start in the same state.", out.stdout)
+
     def monitors(self):
         """The output of bench_monitors, and Prometheus with the configuration of the monitors."""
         program = self.options.build / "bench" / "bench_monitors"
@@ -376,7 +429,7 @@ def row_of_monitors(what, cpu, memory, table):
 
 
 SECTIONS = ["syncs", "transports", "many_jobs", "changes", "latency", "dependants", "idle",
-            "slow_host", "pools", "monitors"]
+            "slow_host", "pools", "monitors", "scale", "soak"]
 
 
 def machine():

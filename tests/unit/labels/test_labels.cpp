@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/base/access.hpp"
 #include "k8s_sd/detail/labels/label_factory.hpp"
 #include "k8s_sd/labels.hpp"
+#include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <array>
@@ -17,6 +18,7 @@ using k8s_sd::detail::KeyValues;
 using k8s_sd::detail::LabelBlockPtr;
 using k8s_sd::detail::LabelFactory;
 using k8s_sd::detail::RecentCache;
+using k8s_sd::test::memory_use;
 
 namespace {
 
@@ -323,16 +325,41 @@ TEST_CASE("RecentCache: a few values are made once, wherever their hashes collid
         std::vector<std::size_t> hashes(8);
         for (std::size_t& hash : hashes) hash = random();
         std::size_t made = 0;
+        std::vector<Pointer> used;
         for (int object = 0; object < 100; ++object) {
             for (const std::size_t hash : hashes) {
-                cache.get(
+                used.push_back(cache.get(
                     hash, [&](const Value& value) { return value.hash == hash; },
-                    [&] { return ++made, Pointer(new Value(hash)); });
+                    [&] { return ++made, Pointer(new Value(hash)); }));
             }
         }
         // Five of eight at one of 16 positions are rare, and the table grows then.
         if (made > hashes.size()) CHECK(made < 200);
     }
+}
+
+TEST_CASE("RecentCache: values that nothing refers to are dropped, and their memory with them") {
+    struct Value : boost::intrusive_ref_counter<Value> {
+        explicit Value(std::size_t i) : n(i) {}
+        std::size_t n;
+        std::array<char, 200> content{};
+    };
+    using Pointer = boost::intrusive_ptr<Value>;
+    RecentCache<Pointer> cache(16384);
+    std::size_t made = 0;
+    const auto get = [&](std::size_t n) {
+        return cache.get(
+            n * 0x9E3779B9, [n](const Value& v) { return v.n == n; },
+            [&] { return ++made, Pointer(new Value(n)); });
+    };
+    std::vector<Pointer> used;
+    for (std::size_t n = 0; n < 100; ++n) used.push_back(get(n));
+    memory_use = {.on = true};
+    for (std::size_t n = 1000; n < 1'000'000; ++n) get(n);
+    memory_use.on = false;
+    CHECK(memory_use.bytes < 500 * 256);
+    for (const Pointer& value : used) CHECK(get(value->n)->n == value->n);
+    CHECK(made >= 1'000'000 - 1000);
 }
 
 TEST_CASE("RecentCache: what it remembers survives its growth") {
@@ -348,9 +375,11 @@ TEST_CASE("RecentCache: what it remembers survives its growth") {
             n, [n](const Value& v) { return v.n == n; },
             [&] { return ++made, Pointer(new Value(n)); });
     };
+    std::vector<Pointer> used;
     for (std::size_t round = 0; round < 20; ++round) {
-        for (std::size_t n = 0; n < 1024; ++n) CHECK(get(n)->n == n);
+        for (std::size_t n = 0; n < 1024; ++n) used.push_back(get(n));
     }
+    for (std::size_t i = 0; i < used.size(); ++i) CHECK(used[i]->n == i % 1024);
     const int before = made;
     for (std::size_t n = 0; n < 1024; ++n) get(n);
     CHECK(made == before);

@@ -5,7 +5,6 @@
 #include "k8s_sd/kind.hpp"
 
 #include <boost/container/small_vector.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -77,9 +76,9 @@ class DependencyGraph {
     /// Adds an object to `asked`. Valid until the next set_dependencies().
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {
         auto& known = known_[static_cast<std::size_t>(kind)];
-        auto it = known.find(NameView{ns, name});
-        if (it == known.end()) it = known.insert(Dependency::make(kind, ns, name)).first;
-        asked.push_back({kind, 0, it->get()});
+        const auto* found = known.find(NameView{ns, name});
+        if (!found) found = &known.insert(Dependency::make(kind, ns, name));
+        asked.push_back({kind, 0, found->get()});
     }
 
     /// Replaces the dependencies of `dependent` with `now`. Duplicates in `now` are removed. The
@@ -109,8 +108,8 @@ class DependencyGraph {
     const Dependents& dependents(Kind kind, std::string_view ns, std::string_view name) const {
         static const Immortal<const Dependents> none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
-        const auto it = known.find(NameView{ns, name});
-        return it == known.end() ? *none : (*it)->dependents();
+        const auto* const found = known.find(NameView{ns, name});
+        return found ? (*found)->dependents() : *none;
     }
     /// An object has changed.
     /// \returns its dependents
@@ -118,10 +117,10 @@ class DependencyGraph {
         static const Immortal<const Dependents> none;
         const auto& known = known_[static_cast<std::size_t>(kind)];
         if (known.empty()) return *none;  // saves the hash
-        const auto it = known.find(NameView{ns, name});
-        if (it == known.end()) return *none;
-        (*it)->changed_at_ = ++now_;
-        return (*it)->dependents();
+        const auto* const found = known.find(NameView{ns, name});
+        if (!found) return *none;
+        (*found)->changed_at_ = ++now_;
+        return (*found)->dependents();
     }
     /// The number of changes so far.
     std::uint64_t now() const noexcept { return now_; }
@@ -153,10 +152,10 @@ class DependencyGraph {
         }
         if (!dependents.empty()) return;
         auto& known = known_[static_cast<std::size_t>(unused.kind)];
-        known.erase(known.find(NameView{unused.dependency->ns(), unused.dependency->name()}));
+        known.erase(NameView{unused.dependency->ns(), unused.dependency->name()});
     }
 
-    using Known = boost::unordered_flat_set<std::unique_ptr<Dependency>, KeyHash, KeyEqual>;
+    using Known = SplitSet<std::unique_ptr<Dependency>, KeyHash, KeyEqual>;
     std::array<Known, kind_count> known_;
     std::uint64_t now_ = 0;
 };

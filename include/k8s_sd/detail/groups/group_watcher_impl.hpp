@@ -3,6 +3,7 @@
 #include "k8s_sd/detail/async/strand.hpp"
 #include "k8s_sd/detail/base/weak_map.hpp"
 #include "k8s_sd/detail/client/server_identity.hpp"
+#include "k8s_sd/detail/groups/full_diff.hpp"
 #include "k8s_sd/detail/groups/group_making.hpp"
 #include "k8s_sd/detail/groups/role_groups.hpp"
 #include "k8s_sd/detail/sharing/watch_set.hpp"
@@ -58,6 +59,7 @@ class GroupWatcherImpl final : public std::enable_shared_from_this<GroupWatcherI
         std::vector<std::weak_ptr<Observer>> observers;
         std::vector<Kind> needed;            // empty: the role is not active
         std::unique_ptr<RoleGroups> groups;  // null: the role is not active
+        std::unique_ptr<FirstDiff> first;    // while the groups are first generated
         bool ready = false;                  // observers have the complete state
     };
 

@@ -128,12 +128,17 @@ void GroupWatcherImpl::update(RoleState& state, bool from_queue) {
     const std::vector<GroupChange> changes = groups.update(groups_per_handler);
     if (groups.dirty()) from_queue && !state.ready ? enqueue_first() : update_soon();
     const bool overfull_changed = groups.take_overfull_change();
+    if (!state.ready) {
+        if (!state.first) state.first = std::make_unique<FirstDiff>();
+        state.first->add(changes, groups.object_count());
+    }
     if (state.ready) {
         if (!changes.empty())
             for_each_alive(state.observers, [&](Observer& o) { o.on_changes(changes); });
     } else if (!groups.dirty()) {
         state.ready = true;
-        const auto complete = state_of_groups(groups);
+        const auto complete =
+            std::make_shared<const TargetGroupDiff>(std::exchange(state.first, {})->take(groups));
         for_each_alive(state.observers, [&](Observer& o) { o.on_ready(complete); });
     }
     if (overfull_changed) for_each_alive(state.observers, [](Observer& o) { o.on_status(); });

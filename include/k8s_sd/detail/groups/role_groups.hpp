@@ -10,7 +10,6 @@
 #include "k8s_sd/status.hpp"
 #include "k8s_sd/time.hpp"
 
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,19 +74,20 @@ class RoleGroups final : private Lookup {
     bool has_other_views() const noexcept { return shared_.has_several_views(); }
     /// Whether groups are marked.
     bool dirty() const noexcept { return !dirty_.empty(); }
-    /// Regenerates at most `limit` marked groups.
+    /// Regenerates at most `limit` marked groups, fewer if they have many targets.
     /// \returns the changed ones
     std::vector<GroupChange> update(std::size_t limit);
 
     std::size_t group_count() const noexcept { return group_count_; }
+    std::size_t object_count() const noexcept { return entries_.size(); }
     /// Whether the objects with too many targets have changed since the last call.
     bool take_overfull_change() noexcept { return std::exchange(overfull_changed_, false); }
     /// Visits every group with targets.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
-        for (const auto& entry : entries_) {
+        entries_.for_each([&](const EntryPtr& entry) {
             if (entry->group) visit(entry->group);
-        }
+        });
     }
 
  private:
@@ -190,7 +190,7 @@ class RoleGroups final : private Lookup {
     SharedGroups& shared_;
     const Environment& environment_;
     const bool may_ask_;  ///< the role's generator may look up other objects
-    boost::unordered_flat_set<EntryPtr, EntryHash, KeyEqual> entries_;
+    SplitSet<EntryPtr, EntryHash, KeyEqual> entries_;
     std::size_t group_count_ = 0;
     std::vector<GroupEntry*> dirty_;
     Graph graph_;

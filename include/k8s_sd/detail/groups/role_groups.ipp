@@ -10,6 +10,12 @@
 
 namespace k8s_sd::inline v0::detail {
 
+namespace {
+
+constexpr std::size_t targets_per_group = 4;
+
+}  // namespace
+
 RoleGroups::RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, SharedGroups& shared,
                        const Environment& env, OverfullObjects& overfull)
     : role_(role),
@@ -26,7 +32,7 @@ RoleGroups::RoleGroups(Role role, const WatchSet& watches, ObjectMaker& maker, S
 }
 
 RoleGroups::~RoleGroups() {
-    for (const auto& entry : entries_) stop_sharing(*entry);
+    entries_.for_each([this](const EntryPtr& entry) { stop_sharing(*entry); });
     shared_.remove_view();
 }
 
@@ -44,13 +50,13 @@ void RoleGroups::on_change(const ObjectChange& change) {
 
 void RoleGroups::track(const ObjectChange& change) {
     const Object& object = change.after ? *change.after : *change.before;
-    auto it = entries_.find(NameView{object.ns(), object.name()});
-    if (it == entries_.end()) {
+    const EntryPtr* known = entries_.find(NameView{object.ns(), object.name()});
+    if (!known) {
         if (!change.after) return;
         EntryPtr entry(may_ask_ ? new AskingEntry(change.after) : new GroupEntry(change.after));
-        it = entries_.insert(std::move(entry)).first;
+        known = &entries_.insert(std::move(entry));
     } else {
-        GroupEntry& entry = **it;
+        GroupEntry& entry = **known;
         stop_sharing(entry);
         entry.gone = !change.after;
         if (change.after) {
@@ -59,7 +65,7 @@ void RoleGroups::track(const ObjectChange& change) {
             entry.current = false;
         }
     }
-    mark(**it);
+    mark(**known);
 }
 
 void RoleGroups::mark(GroupEntry& entry) {
@@ -70,14 +76,22 @@ void RoleGroups::mark(GroupEntry& entry) {
 // --- generating ----------------------------------------------------------------------------------
 
 std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
-    const std::size_t count = std::min(dirty_.size(), limit);
-    const std::vector<GroupEntry*> now(dirty_.end() - static_cast<std::ptrdiff_t>(count),
-                                       dirty_.end());
-    dirty_.resize(dirty_.size() - count);
-    // Frees the memory of a burst, because the next one may be far away.
-    if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = {};
+    const auto size_of = [](const TargetGroupPtr& group) { return group ? group->size() : 0; };
+    const std::size_t begin = dirty_.size() - std::min(dirty_.size(), limit);
+    std::size_t end = begin;
     std::vector<GroupChange> changes;
-    for (GroupEntry* entry : now) regenerate(*entry, changes);
+    // Slices have a hundred targets each, and the handler should end as soon as with pods.
+    for (std::size_t targets = 0; end < dirty_.size() && targets < targets_per_group * limit;) {
+        GroupEntry& entry = *dirty_[end++];
+        targets += size_of(entry.group);
+        const std::size_t known = changes.size();
+        regenerate(entry, changes);
+        if (changes.size() > known) targets += size_of(changes.back().group);
+    }
+    dirty_.erase(dirty_.begin() + static_cast<std::ptrdiff_t>(begin),
+                 dirty_.begin() + static_cast<std::ptrdiff_t>(end));
+    // Frees the memory of a burst, because the next one may be far away.
+    if (dirty_.empty() && dirty_.capacity() > limit) dirty_ = std::vector<GroupEntry*>();
     return changes;
 }
 
@@ -103,7 +117,7 @@ void RoleGroups::regenerate(GroupEntry& entry, std::vector<GroupChange>& changes
     if (!entry.gone) return share(entry);
     if (entry.asked()) graph_.set_dependencies(entry, {});
     set_overfull(entry, false);
-    entries_.erase(entries_.find(NameView{entry.ns(), entry.name()}));
+    entries_.erase(NameView{entry.ns(), entry.name()});
 }
 
 /// The group of the current object from another view; null if there is none.

@@ -18,10 +18,17 @@
 
 namespace k8s_sd::inline v0::detail {
 
+/// Whether something beside the cache refers to the value.
+template <class Pointer>
+bool is_in_use(const Pointer& value) noexcept {
+    return value->use_count() > 1;
+}
+
 /// Caches recent values by hash, so that equal ones are usually made once. Four values have room at
 /// each position of the table; another one evicts the one used the longest time ago. The number of
-/// slots is bounded: sharing is likely, not certain, and no cleanup is needed. The cache grows with
-/// use, because many groups are small.
+/// slots is bounded: sharing is likely, not certain. The cache grows with the values in use,
+/// because many groups are small. After many insertions it drops the values that nothing else
+/// refers to: a small cluster would fill it with the annotations of deleted pods.
 ///
 /// With one value at each position, two of the five shapes of all pods evicted each other in one of
 /// forty processes, because their hashes depend on the addresses of literals. They were made again
@@ -42,8 +49,9 @@ class RecentCache {
         }
         Pointer made = make();
         std::rotate(ways, ways + way_count - 1, ways + way_count);
+        if (ways->value && is_in_use(ways->value)) ++displaced_;
         *ways = {hash, made};
-        if (++insertions_ > 2 * slots_.size() && slots_.size() < max_slots_) grow();
+        if (++insertions_ > slots_.size() / 2) renew();
         return made;
     }
 
@@ -58,6 +66,18 @@ class RecentCache {
     Slot* ways_of(std::size_t hash) noexcept {
         return &slots_[(hash & (slots_.size() / way_count - 1)) * way_count];
     }
+    /// Drops unused values, and grows if the others lack room.
+    void renew() {
+        std::size_t used = 0;
+        for (Slot& slot : slots_) {
+            if (!slot.value) continue;
+            is_in_use(slot.value) ? static_cast<void>(++used) : slot.value.reset();
+        }
+        insertions_ = 0;
+        const std::size_t displaced = std::exchange(displaced_, 0);
+        const bool lacks_room = used > slots_.size() / 2 || displaced > slots_.size() / 4;
+        if (lacks_room && slots_.size() < max_slots_) grow();
+    }
     void grow() {
         std::vector<Slot> old(slots_.size() * 2);
         old.swap(slots_);
@@ -67,11 +87,10 @@ class RecentCache {
             while (free->value) ++free;
             *free = std::move(slot);
         }
-        insertions_ = 0;
     }
 
     std::size_t max_slots_;
-    std::size_t insertions_ = 0;
+    std::size_t insertions_ = 0, displaced_ = 0;  // since the latest renewal; displaced: in use
     std::vector<Slot> slots_;
 };
 
@@ -163,6 +182,10 @@ class LabelFactory {
         const char* prefix;
         std::string raw_keys;
         LabelShapePtr shape;
+
+        friend bool is_in_use(const boost::intrusive_ptr<FamilyShape>& made) noexcept {
+            return is_in_use(made->shape);
+        }
     };
 
     /// Usual, because API servers sort keys.

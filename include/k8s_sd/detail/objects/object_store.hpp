@@ -2,6 +2,7 @@
 
 #include "k8s_sd/detail/base/hash.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
+#include "k8s_sd/detail/objects/split_set.hpp"
 #include "k8s_sd/objects/object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -79,10 +80,7 @@ class ObjectSet {
  public:
     /// Null: no such object.
     const Element* find(const NameView& key) const {
-        if (!table_.empty()) {
-            const auto it = table_.find(key);
-            return it == table_.end() ? nullptr : &*it;
-        }
+        if (!table_.empty()) return table_.find(key);
         for (const Element& element : few_) {
             if (KeyEqual{}(key, element)) return &element;
         }
@@ -105,15 +103,12 @@ class ObjectSet {
     template <class Visit>
     void for_each(Visit visit) const {
         for (const ObjectPtr& object : few_) visit(object);
-        for (const ObjectPtr& object : table_) visit(object);
+        table_.for_each([&](const ObjectPtr& object) { visit(object); });
     }
     template <class Predicate>
     void erase_if(Predicate predicate) {
         std::erase_if(few_, predicate);
-        for (auto it = table_.begin(); it != table_.end();) {
-            const auto here = it++;
-            if (predicate(*here)) table_.erase(here);
-        }
+        table_.erase_if(predicate);
     }
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return few_.size() + table_.size(); }
@@ -123,7 +118,7 @@ class ObjectSet {
 
     // One of them is empty.
     std::vector<Element> few_;
-    boost::unordered_flat_set<Element, KeyHash, KeyEqual> table_;
+    SplitSet<Element, KeyHash, KeyEqual> table_;
 };
 
 /// The objects of one collection. An update with equal content and equal matching views is no

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A key with its hash, for lookups in sets with transparent hash and equality.
+template <class Key>
+struct HashedKey {
+    const Key& key;
+    std::size_t hash;
+};
+
+/// A set of very many elements that never stops its thread for long: a large one consists of parts,
+/// each of which grows alone. A single table of half a million elements moves all of them when it
+/// grows, which takes tens of milliseconds.
+/// \tparam Hash   its values must have 16 random low bits
+template <class Element, class Hash, class Equal>
+class SplitSet {
+    struct KnownHash : Hash {
+        using Hash::operator();
+        template <class Key>
+        std::size_t operator()(const HashedKey<Key>& key) const noexcept {
+            return key.hash;
+        }
+    };
+    struct KnownEqual : Equal {
+        using Equal::operator();
+        template <class Key>
+        bool operator()(const HashedKey<Key>& key, const Element& element) const noexcept {
+            return Equal::operator()(key.key, element);
+        }
+        template <class Key>
+        bool operator()(const Element& element, const HashedKey<Key>& key) const noexcept {
+            return Equal::operator()(element, key.key);
+        }
+    };
+    using Part = boost::unordered_flat_set<Element, KnownHash, KnownEqual>;
+
+ public:
+    /// The set is split when it reaches this size.
+    static constexpr std::size_t max_unsplit = 8192;
+
+    /// Null: no such element. Valid until the next insertion or removal.
+    template <class Key>
+    const Element* find(const Key& key) const {
+        const HashedKey<Key> hashed{key, Hash{}(key)};
+        const Part& part = parts_.empty() ? whole_ : parts_[part_of(hashed.hash)];
+        const auto it = part.find(hashed);
+        return it == part.end() ? nullptr : &*it;
+    }
+    /// The set must not contain an equal element. \returns the element in the set
+    const Element& insert(Element element) {
+        if (parts_.empty() && whole_.size() == max_unsplit) split();
+        ++size_;
+        if (parts_.empty()) return *whole_.insert(std::move(element)).first;
+        Part& part = parts_[part_of(Hash{}(element))];
+        return *part.insert(std::move(element)).first;
+    }
+    template <class Key>
+    void erase(const Key& key) {
+        const HashedKey<Key> hashed{key, Hash{}(key)};
+        Part& part = parts_.empty() ? whole_ : parts_[part_of(hashed.hash)];
+        const auto it = part.find(hashed);
+        if (it == part.end()) return;
+        part.erase(it);
+        if (--size_ == 0) parts_ = std::vector<Part>();
+    }
+    template <class Predicate>
+    void erase_if(Predicate predicate) {
+        for_each_part([&](Part& part) {
+            for (auto it = part.begin(); it != part.end();) {
+                const auto here = it++;
+                if (!predicate(*here)) continue;
+                part.erase(here);
+                --size_;
+            }
+        });
+        if (size_ == 0) parts_ = std::vector<Part>();
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        const auto visit_part = [&](const Part& part) {
+            for (const Element& element : part) visit(element);
+        };
+        visit_part(whole_);
+        for (const Part& part : parts_) visit_part(part);
+    }
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+
+ private:
+    static constexpr std::size_t part_count = 256;
+
+    /// The tables use the low eight bits of a hash, and the high ones.
+    static std::size_t part_of(std::size_t hash) noexcept { return hash >> 8U & (part_count - 1); }
+    template <class Visit>
+    void for_each_part(Visit visit) {
+        visit(whole_);
+        for (Part& part : parts_) visit(part);
+    }
+    void split() {
+        parts_ = std::vector<Part>(part_count);
+        for (const Element& element : whole_) {
+            const std::size_t part = part_of(Hash{}(element));
+            parts_[part].insert(std::move(const_cast<Element&>(element)));
+        }
+        whole_ = Part();
+    }
+
+    // One of them is empty.
+    Part whole_;
+    std::vector<Part> parts_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace k8s_sd::inline v0::detail

@@ -1,0 +1,116 @@
+#include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/objects/split_set.hpp"
+#include "support/allocations.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace k8s_sd;
+using namespace k8s_sd::test;
+
+namespace {
+
+struct Hash {
+    using is_transparent = void;
+    using is_avalanching = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+        return detail::seeded_hash(text);
+    }
+    std::size_t operator()(const std::unique_ptr<std::string>& text) const noexcept {
+        return detail::seeded_hash(*text);
+    }
+};
+struct Equal {
+    using is_transparent = void;
+    static std::string_view text(std::string_view text) { return text; }
+    static std::string_view text(const std::unique_ptr<std::string>& text) { return *text; }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+        return text(a) == text(b);
+    }
+};
+using Set = detail::SplitSet<std::unique_ptr<std::string>, Hash, Equal>;
+
+std::string name_of(std::size_t number) { return "pod-" + std::to_string(number); }
+
+std::set<std::string> content(const Set& set) {
+    std::set<std::string> content;
+    set.for_each([&](const std::unique_ptr<std::string>& text) { content.insert(*text); });
+    return content;
+}
+
+}  // namespace
+
+TEST_CASE("SplitSet: it has the elements of a plain set, whole, split, and emptied") {
+    std::mt19937 random(7);
+    Set set;
+    std::set<std::string> plain;
+    const auto change = [&](std::size_t numbers, bool mostly_inserts) {
+        const std::string name = name_of(random() % numbers);
+        const bool inserts = random() % 8 == 0 ? !mostly_inserts : mostly_inserts;
+        const auto* const found = set.find(std::string_view(name));
+        REQUIRE((found != nullptr) == plain.contains(name));
+        if (!inserts) {
+            set.erase(std::string_view(name));
+            plain.erase(name);
+        } else if (!found) {
+            CHECK(*set.insert(std::make_unique<std::string>(name)) == name);
+            plain.insert(name);
+        }
+        REQUIRE(set.size() == plain.size());
+    };
+    constexpr std::size_t large = 3 * Set::max_unsplit;
+    for (int round = 0; round < 2; ++round) {
+        for (std::size_t i = 0; i < 2 * large; ++i) change(large, true);
+        CHECK(content(set) == plain);
+        CHECK(set.size() > Set::max_unsplit);
+        for (std::size_t i = 0; i < large; ++i) change(large, false);
+        CHECK(content(set) == plain);
+        const auto is_odd = [](const std::string& text) { return (text.back() - '0') % 2 == 1; };
+        set.erase_if([&](const std::unique_ptr<std::string>& text) { return is_odd(*text); });
+        std::erase_if(plain, is_odd);
+        CHECK(content(set) == plain);
+        set.erase_if([](const auto&) { return true; });
+        plain.clear();
+        CHECK(set.empty());
+    }
+}
+
+TEST_CASE("SplitSet: an empty set has no memory, even if it was large") {
+    memory_use = {.on = true};
+    {
+        Set set;
+        for (std::size_t i = 0; i < 2 * Set::max_unsplit; ++i) {
+            set.insert(std::make_unique<std::string>(name_of(i)));
+        }
+        for (std::size_t i = 0; i < 2 * Set::max_unsplit; ++i) {
+            set.erase(std::string_view(name_of(i)));
+        }
+        CHECK(set.empty());
+        CHECK(memory_use.bytes == 0);
+    }
+    memory_use.on = false;
+}
+
+TEST_CASE("SplitSet: no insertion into a large set moves more than a part of it") {
+    Set set;
+    std::size_t longest = 0;
+    memory_use = {.on = true};
+    for (std::size_t i = 0; i < 16 * Set::max_unsplit; ++i) {
+        auto element = std::make_unique<std::string>(name_of(i));
+        memory_use.requested = 0;
+        set.insert(std::move(element));
+        // The bytes of the new table.
+        longest = std::max(longest, static_cast<std::size_t>(memory_use.requested));
+    }
+    memory_use.on = false;
+    // A single table takes 16 times as many pointers at least.
+    CHECK(longest < 5 * Set::max_unsplit * sizeof(void*));
+}
