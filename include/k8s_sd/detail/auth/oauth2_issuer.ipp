@@ -4,6 +4,7 @@
 #include "k8s_sd/detail/base/secrets.hpp"
 #include "k8s_sd/detail/config/urls.hpp"
 #include "k8s_sd/detail/text/base64.hpp"
+#include "k8s_sd/detail/text/decimal.hpp"
 #include "k8s_sd/detail/text/json_text.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/detail/text/redaction.hpp"
@@ -14,7 +15,6 @@
 
 #include <boost/json/object.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -32,10 +32,7 @@ std::optional<std::chrono::seconds> expires_in(const boost::json::object& object
     if (value && value->is_number()) {
         seconds = value->to_number<double>();
     } else if (value && value->is_string()) {
-        const std::string_view text = json_text(object, "expires_in");
-        const char* const end = text.data() + text.size();
-        // A date starts like a number.
-        if (std::from_chars(text.data(), end, seconds).ptr != end) return std::nullopt;
+        seconds = parse_decimal(json_text(object, "expires_in")).value_or(0);
     }
     constexpr double max_seconds = 1e9;
     if (!(seconds >= 1)) return std::nullopt;

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/monitors/byte_size.hpp"
+#include "k8s_sd/detail/text/decimal.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 
 #include <array>
@@ -21,10 +22,8 @@ std::optional<double> cut_decimal(std::string_view& text) {
     }
     const std::string_view number =
         text.substr(text.starts_with('+') ? 1 : 0, size - (text.starts_with('+') ? 1 : 0));
-    double value = 0;
-    const char* end = number.data() + number.size();
-    const auto [last, error] = std::from_chars(number.data(), end, value, std::chars_format::fixed);
-    if (!digits || error != std::errc{} || last != end) return std::nullopt;
+    const std::optional<double> value = parse_decimal(number);
+    if (!digits || !value) return std::nullopt;
     text.remove_prefix(size);
     return value;
 }

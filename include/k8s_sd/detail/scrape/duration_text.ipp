@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/base/dialect_rules.hpp"
+#include "k8s_sd/detail/text/decimal.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/error.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
@@ -95,11 +96,7 @@ std::int64_t parse_as_prometheus(std::string_view text) {
 /// nullopt: not a number, or out of range.
 std::optional<double> decimal_number(std::string_view text) {
     if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [next, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || next != end) return std::nullopt;
-    return number;
+    return detail::parse_decimal(text);
 }
 
 /// Removes a number such as "-1.5" from the front: a sign, digits, a point and digits.

@@ -1,12 +1,12 @@
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
 #include "k8s_sd/detail/scrape/handed_keys.hpp"
+#include "k8s_sd/detail/text/decimal.hpp"
 #include "k8s_sd/detail/text/did_you_mean.hpp"
 #include "k8s_sd/detail/text/text.hpp"
 #include "k8s_sd/scrape/duration_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <utility>
@@ -32,14 +32,8 @@ std::vector<std::string_view> names_of(const KnownKeys& known) {
     return names;
 }
 
-bool is_number(const std::string& text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size();
-}
-
 void check_number(const YamlValue& value) {
-    if (!value.is_plain() || !is_number(value.string())) value.fail("must be a number");
+    if (!value.is_plain() || !parse_decimal(value.string())) value.fail("must be a number");
 }
 
 /// Consumes a number with its unit.
@@ -59,7 +53,7 @@ bool skip_size(std::string_view& rest) {
 /// Accepts sizes like Prometheus and vmagent: 10MB, 64KiB, 1.5GB, 100, 1GB512MB, 1e6.
 void check_size(const YamlValue& value) {
     const std::string text = lower_case(value.string());
-    if (is_number(text)) return;
+    if (parse_decimal(text)) return;
     std::string_view rest = text;
     do {
         if (!skip_size(rest)) value.fail("must be a size, such as 10MB");

@@ -1,4 +1,5 @@
 #include "k8s_sd/detail/config/yaml/yaml_value.hpp"
+#include "k8s_sd/detail/text/decimal.hpp"
 #include "k8s_sd/detail/text/did_you_mean.hpp"
 #include "k8s_sd/detail/text/printable.hpp"
 #include "k8s_sd/error.hpp"
@@ -37,25 +38,24 @@ void append_path(const YamlStep& step, std::string& path) {
     }
 }
 
-template <class Number, class... Options>
-std::optional<Number> number(std::string_view text, Options... options) {
-    Number value{};
+std::optional<std::uint64_t> number(std::string_view text, int base) {
+    std::uint64_t value = 0;
     const char* end = text.data() + text.size();
-    const auto [last, error] = std::from_chars(text.data(), end, value, options...);
+    const auto [last, error] = std::from_chars(text.data(), end, value, base);
     if (error != std::errc{} || last != end) return std::nullopt;
     return value;
 }
 
 std::optional<std::uint64_t> with_base(std::string_view digits) {
-    if (digits.size() < 2 || digits[0] != '0') return number<std::uint64_t>(digits, 10);
+    if (digits.size() < 2 || digits[0] != '0') return number(digits, 10);
     switch (digits[1]) {
         case 'x':
-        case 'X': return number<std::uint64_t>(digits.substr(2), 16);
+        case 'X': return number(digits.substr(2), 16);
         case 'o':
-        case 'O': return number<std::uint64_t>(digits.substr(2), 8);
+        case 'O': return number(digits.substr(2), 8);
         case 'b':
-        case 'B': return number<std::uint64_t>(digits.substr(2), 2);
-        default: return number<std::uint64_t>(digits.substr(1), 8);
+        case 'B': return number(digits.substr(2), 2);
+        default: return number(digits.substr(1), 8);
     }
 }
 
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> whole_number(std::string text) {
     if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
     std::erase(text, '_');
     if (const auto value = with_base(text)) return value;
-    const auto value = number<double>(text);
+    const auto value = parse_decimal(text);
     if (!value || *value != std::floor(*value) || *value >= 0x1p64) return std::nullopt;
     return static_cast<std::uint64_t>(*value);
 }

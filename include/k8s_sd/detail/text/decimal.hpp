@@ -1,0 +1,12 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace k8s_sd::inline v0::detail {
+
+/// A number such as "-1.5" or "1e3", whatever the locale. Nothing for other text, and for a number
+/// that no double can hold.
+std::optional<double> parse_decimal(std::string_view text);
+
+}  // namespace k8s_sd::inline v0::detail
