@@ -29,7 +29,7 @@ std::vector<std::string> random_uids(std::size_t count) {
     return uids;
 }
 
-std::string problem_of(Ranges ranges) {
+std::string share_problem(Ranges ranges) {
     try {
         (void)ObjectShare(std::move(ranges));
     } catch (const ConfigError& error) {
@@ -83,14 +83,14 @@ TEST_CASE("ObjectShare: the first hash of a range belongs to it, and its end doe
 }
 
 TEST_CASE("ObjectShare: what cannot be a share is refused in words") {
-    CHECK(problem_of({}) == "share: has no range, and so no object");
-    CHECK(problem_of({{2, 2}}) ==
+    CHECK(share_problem({}) == "share: has no range, and so no object");
+    CHECK(share_problem({{2, 2}}) ==
           "share: the range from 0x0000000000000002 to 0x0000000000000002 does not begin before it "
           "ends");
-    CHECK(problem_of({{3, 2}}).find("does not begin before it ends") != std::string::npos);
+    CHECK(share_problem({{3, 2}}).find("does not begin before it ends") != std::string::npos);
     Ranges ranges;
     for (std::uint64_t i = 0; i < 65; ++i) ranges.push_back({2 * i + 1, 2 * i + 2});
-    CHECK(problem_of(ranges) == "share: has 65 ranges; at most 64 are allowed");
+    CHECK(share_problem(ranges) == "share: has 65 ranges; at most 64 are allowed");
     ranges.pop_back();
     CHECK(ObjectShare(ranges).ranges().size() == 64);
     CHECK_THROWS_AS(ObjectShare::part(0, 0), ConfigError);
