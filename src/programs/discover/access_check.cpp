@@ -82,7 +82,8 @@ cli::ExitStatus check_each_cluster(Options options, LineWriter& out) {
         if (options.log.format == cli::LogFormat::text) {
             std::cerr << "discover: " << text << '\n';
         } else {
-            cli::EventLog("discover", options.log).write(k8s_sd::LogLevel::warning, text);
+            cli::EventLog("discover", options.log)
+                .write(k8s_sd::LogLevel::warning, cli::Event::context_note, text);
         }
     };
     const cli::ClusterOptions clusters = std::exchange(options.clusters, {});

@@ -91,13 +91,6 @@ cli::Section permission_options(Options& o) {
           flag(o.monitors)},
          {"--service-account", "NS/NAME", "subject of the roles (default default/k8s-sd)",
           cli::text(o.service_account)}}};
-    for (cli::Option& option :
-         cli::profile_options(
-             o.profiles, o.profiles_wanted,
-             "with either: only the permissions of k8s-sd --cluster-profiles on the hub")
-             .options) {
-        section.options.push_back(std::move(option));
-    }
     return section;
 }
 
@@ -192,6 +185,10 @@ cli::CommandLine command_line(Options& options) {
                      "Try it without a cluster:  discover --sim\n",
             .sections = {server_options(options), cli::credential_options(options.config),
                          config_options(options), permission_options(options), run_options(options),
+                         cli::profile_options(
+                             options.profiles, options.profiles_wanted,
+                             "discover the clusters that the hub, the server above, describes "
+                             "now; with --check and --print-rbac: the access to the hub only"),
                          recording_options(options), cli::fleet_options(options.fleet),
                          cli::fleet_rule_options(options.fleet), cli::agent_options(options.fleet),
                          cli::warm_options(options.warm_start), output_options(options)},
@@ -199,7 +196,8 @@ cli::CommandLine command_line(Options& options) {
                      "time\n(with --once also: never to be synced), 1 anything else.\nSIGINT and "
                      "SIGTERM end it with 0, and --check with 1.\n",
             .prepare = [&](const auto& given) { load_base(options, given); },
-            .checking_option = "--check"};
+            .checking_option = "--check",
+            .print_error = cli::error_writer("discover", options.log)};
 }
 
 namespace {
@@ -250,8 +248,10 @@ void check_recording(const Options& o) {
 namespace {
 
 void check_clusters(const Options& o) {
-    cli::check(o.clusters);
-    if (!o.clusters.several()) return;
+    cli::ClusterOptions clusters = o.clusters;
+    clusters.profiles = o.profiles_wanted && !o.check && !o.print_rbac;
+    cli::check(clusters);
+    if (!clusters.several()) return;
     const auto refuse = [](bool given, const char* option) {
         if (given) throw UsageError(std::string(option) + ": is for one cluster; name one context");
     };
@@ -288,13 +288,10 @@ void check(const Options& options) {
     if (options.monitors && !options.check && !options.print_rbac) {
         throw UsageError("--monitors: needs --check or --print-rbac");
     }
-    if (options.profiles_wanted && !options.check && !options.print_rbac) {
-        throw UsageError("--cluster-profiles: needs --check or --print-rbac; k8s-sd discovers the "
-                         "targets of these clusters");
-    }
     if (options.profiles_wanted && (options.monitors || options.clusters.several())) {
-        throw UsageError("--cluster-profiles: asks the hub for them only; leave out --monitors, "
-                         "and name one context");
+        throw UsageError(
+            "--cluster-profiles: the server is the hub; leave out --monitors, and name "
+            "one context");
     }
     if (!options.service_account.empty() && !options.print_rbac) {
         throw UsageError("--service-account: needs --print-rbac");

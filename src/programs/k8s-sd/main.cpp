@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
         k8s_sd::Environment environment;
         const cli::EventLog log("k8s-sd", options.log);
         environment.logger = log.logger();
-        cli::record(options.record, environment, log.at(k8s_sd::LogLevel::warning));
+        cli::record(options.record, environment,
+                    log.writer(k8s_sd::LogLevel::warning, cli::Event::recording));
         k8s_sd::install(io, environment);
         options.service_manager = cli::ServiceManager::address_in_environment();
         k8s_sd_program::Program program(io, options);

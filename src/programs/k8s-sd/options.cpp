@@ -304,11 +304,7 @@ cli::CommandLine command_line(Options& o) {
             .prepare = prepare,
             .on_signal = cli::CommandLine::OnSignal::end_or_reload,
             .checking_option = "--check",
-            .print_error = [&o](const std::string& text) {
-                if (o.log.format == cli::LogFormat::text) return false;
-                cli::EventLog("k8s-sd", o.log).at(k8s_sd::LogLevel::error)(text);
-                return true;
-            }};
+            .print_error = cli::error_writer("k8s-sd", o.log)};
 }
 
 k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {

@@ -80,6 +80,9 @@ class Program {
     void log_new(const std::vector<std::string>& problems);
     void log_more(const std::vector<std::string>& problems);
     void log_changes(const std::vector<std::string>& removed);
+    const boost::asio::any_io_executor& file_worker();
+    void warn(cli::Event, const std::string& text) const;
+    std::function<void(const std::string&)> warning_writer(cli::Event) const;
     void report_notes(const k8s_sd::ScrapeConfigFile&, std::vector<std::string> more);
     RouteEvents route_events();
     void reload(const http::HttpServer::Respond&);
@@ -92,7 +95,6 @@ class Program {
     boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor strand_;
     const cli::EventLog log_;
-    const cli::EventLog warn_;  ///< the same, with the level of warnings
     cli::LineWriter out_;
     ServeMetrics metrics_;
     cli::ServiceManager service_manager_;

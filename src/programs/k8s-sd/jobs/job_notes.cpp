@@ -102,7 +102,7 @@ void add_notes(std::vector<std::string>& notes, const ScrapeJob& job) {
         }
         const auto removed = removed_defaults(job.scrape, rule);
         if (job.scrape.dialect == k8s_sd::LabelDialect::prometheus && !removed.empty()) {
-            note("a rule removes " + support::listed(removed) +
+            note("a rule removes " + cli::listed(removed) +
                  ", and agents of a relabelled list fill it in again from their job");
         }
         if (makes_unlisted_label(job.scrape, rule)) {
