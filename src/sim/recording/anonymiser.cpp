@@ -77,10 +77,10 @@ bool has_form(std::string_view text, std::string_view form) {
 bool is_of_the_api(std::string_view key, std::string_view text) {
     constexpr auto constants = std::to_array<std::string_view>(
         {"addressType", "effect", "from", "ipFamilyPolicy", "kind", "method", "mode", "operator",
-         "pathType", "phase", "protocol", "restartPolicy", "reason", "status", "type", "verb"});
-    for (const std::string_view name : constants) {
-        if (key == name) return is_constant(text);
-    }
+         "pathType", "phase", "protocol", "reason", "restartPolicy", "status", "type", "verb"});
+    static_assert(std::is_sorted(constants.begin(), constants.end()));
+    if (is_constant(text) && std::binary_search(constants.begin(), constants.end(), key))
+        return true;
     if (key == "apiVersion" || key == "group" || key == "apiGroup") return true;
     if (key == "uid")
         return has_form(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") && text.size() == 36;
@@ -220,6 +220,25 @@ std::string Anonymiser::text(std::string_view original, Escapes escapes) {
         }
     }
     return result;
+}
+
+void Anonymiser::append_json(std::string_view original, std::string& to) {
+    constexpr std::size_t max_size = 256;
+    constexpr std::size_t max_texts = std::size_t{1} << 16;
+    if (original.size() <= max_size) {
+        const std::lock_guard lock(mutex_);
+        const auto found = json_.find(original);
+        if (found != json_.end()) {
+            to += found->second;
+            return;
+        }
+    }
+    const std::string replacement = text(original, Escapes::json);
+    to += replacement;
+    if (original.size() > max_size) return;
+    const std::lock_guard lock(mutex_);
+    if (json_.size() >= max_texts) json_.clear();
+    json_.emplace(original, replacement);
 }
 
 std::string Anonymiser::word(std::string_view original) {
@@ -404,6 +423,8 @@ constexpr std::string_view applied_object = "kubectl.kubernetes.io/last-applied-
 constexpr std::size_t max_string = std::size_t{1} << 20;
 constexpr std::size_t max_literal = 40;
 
+bool is_bracket(char c) { return c == '[' || c == ']' || c == '{' || c == '}'; }
+
 /// A number, or a word of JSON.
 bool is_literal(std::string_view text) {
     return text.find_first_not_of("0123456789+-.eE") == text.npos || text == "true" ||
@@ -413,34 +434,50 @@ bool is_literal(std::string_view text) {
 }  // namespace
 
 std::string JsonAnonymiser::feed(std::string_view bytes) {
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-        if (in_string_ && !escaped_) {
-            // Most bytes are in strings.
-            const std::size_t begin = at;
-            while (at < bytes.size() && bytes[at] != '"' && bytes[at] != '\\') ++at;
-            const std::size_t room = skipped_ > 0 ? 0 : max_string - string_.size();
-            string_ += bytes.substr(begin, std::min(at - begin, room));
-            if (at == bytes.size()) break;
+    out_.reserve(bytes.size());
+    while (!bytes.empty() && !is_broken_) {
+        if (in_string_) {
+            take_string(bytes);
+        } else if (skipped_ > 0) {
+            take_left_out(bytes);
+        } else {
+            take(bytes.front());
+            bytes.remove_prefix(1);
         }
-        take(bytes[at]);
     }
     return std::exchange(out_, {});
 }
 
-void JsonAnonymiser::take(char c) {
-    if (is_broken_) return;
-    if (in_string_) {
-        if (!escaped_ && c == '"') return end_string();
-        escaped_ = !escaped_ && c == '\\';
-        if (string_.size() < max_string && skipped_ == 0) string_ += c;
-        return;
+void JsonAnonymiser::take_string(std::string_view& bytes) {
+    std::size_t size = 0;
+    if (escaped_) {
+        escaped_ = false;
+        size = 1;
+    } else {
+        while (size < bytes.size() && bytes[size] != '"' && bytes[size] != '\\') ++size;
     }
-    if (skipped_ > 0) {
+    const bool ends = size < bytes.size() && bytes[size] == '"';
+    const bool escapes = !ends && size < bytes.size() && bytes[size] == '\\';
+    if (escapes) ++size;
+    if (skipped_ == 0) string_ += bytes.substr(0, std::min(size, max_string - string_.size()));
+    escaped_ = escapes;
+    bytes.remove_prefix(size + (ends ? 1 : 0));
+    if (ends) end_string();
+}
+
+void JsonAnonymiser::take_left_out(std::string_view& bytes) {
+    std::size_t at = 0;
+    while (at < bytes.size() && bytes[at] != '"' && !is_bracket(bytes[at])) ++at;
+    if (at < bytes.size()) {
+        const char c = bytes[at++];
         in_string_ = c == '"';
         if (c == '[' || c == '{') ++skipped_;
         if ((c == ']' || c == '}') && --skipped_ == 0) out_ += ']';
-        return;
     }
+    bytes.remove_prefix(at);
+}
+
+void JsonAnonymiser::take(char c) {
     if (is_digit(c) || is_letter(c) || c == '-' || c == '+' || c == '.') {
         literal_ += c;
         is_broken_ = literal_.size() > max_literal;
@@ -450,60 +487,71 @@ void JsonAnonymiser::take(char c) {
 }
 
 void JsonAnonymiser::take_punctuation(char c) {
-    constexpr std::string_view punctuation = "\"{}[]:, \t\r\n";
     const bool is_blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    const bool is_mark = c == '"' || c == ',' || c == ':' || is_bracket(c);
     // Whatever is no JSON may be text in disorder, so it must not be recorded.
-    is_broken_ = punctuation.find(c) == punctuation.npos || !is_literal(literal_) ||
-                 (key_ && !is_blank && c != ':');
+    is_broken_ = (!is_mark && !is_blank) || (!literal_.empty() && !is_literal(literal_)) ||
+                 (expects_colon_ && !is_blank && c != ':');
     if (is_broken_) return;
-    out_ += std::exchange(literal_, {});
-    if (key_ && c == ':') (((out_ += '"') += *key_) += '"'), key_.reset();
+    if (!literal_.empty()) out_ += std::exchange(literal_, {});
     if (c == '"') {
         in_string_ = true;
         return;
     }
     if (c == '{' || c == '[') return open(c);
-    if ((c == '}' || c == ']') && !levels_.empty()) levels_.pop_back();
-    if (c == ',' && !levels_.empty()) levels_.back().expects_key = levels_.back().is_object;
-    if (c == ':' && !levels_.empty()) levels_.back().expects_key = false;
+    Level* const here = level();
+    if (here && (c == '}' || c == ']')) --depth_;
+    if (here && c == ',') here->expects_key = here->is_object;
+    if (here && c == ':') {
+        if (std::exchange(expects_colon_, false)) ((out_ += '"') += here->key) += '"';
+        here->expects_key = false;
+    }
     out_ += c;
 }
 
 void JsonAnonymiser::open(char c) {
     out_ += c;
-    const Level* const above = levels_.empty() ? nullptr : &levels_.back();
+    if (levels_.size() == depth_) levels_.emplace_back();
+    const Level* const above = level();
     if (c == '[' && above && above->is_object && !above->has_user_keys && is_left_out(above->key)) {
         skipped_ = 1;
         return;
     }
-    Level level{.is_object = c == '{', .expects_key = c == '{'};
-    if (above) {
-        level.has_user_keys = above->has_user_keys || (above->is_object && has_names(above->key));
-        if (c == '[') level.key = above->key;  // of each value of the array
-    }
-    levels_.push_back(std::move(level));
+    Level& inner = levels_[depth_++];
+    inner.is_object = inner.expects_key = c == '{';
+    inner.has_user_keys =
+        above && (above->has_user_keys || (above->is_object && has_names(above->key)));
+    inner.key.clear();
+    if (above && c == '[') inner.key = above->key;  // of each value of the array
 }
 
 void JsonAnonymiser::end_string() {
-    in_string_ = escaped_ = false;
+    in_string_ = false;
     if (skipped_ > 0) return;
     if (string_.size() == max_string) string_.clear();  // its end is missing
-    if (!levels_.empty() && levels_.back().expects_key) {
-        levels_.back().key = string_;
-        key_ = string_;
+    if (Level* const here = level(); here && here->expects_key) {
+        here->key.swap(string_);
+        expects_colon_ = true;
     } else {
-        ((out_ += '"') += value()) += '"';
+        out_ += '"';
+        add_value();
+        out_ += '"';
     }
     string_.clear();
 }
 
-std::string JsonAnonymiser::value() const {
-    const std::string_view key = levels_.empty() ? std::string_view() : levels_.back().key;
-    const bool is_users = !levels_.empty() && levels_.back().has_user_keys;
-    if (is_users && key == applied_object) return {};
-    if (content_ == Content::documents && key != "serverAddress") return string_;
-    if (!is_users && is_of_the_api(key, string_)) return string_;
-    return names_.text(string_, Anonymiser::Escapes::json);
+void JsonAnonymiser::add_value() {
+    const Level* const here = level();
+    const std::string_view key = here ? std::string_view(here->key) : std::string_view();
+    const bool is_users = here && here->has_user_keys;
+    if (is_users && key == applied_object) return;
+    const bool stays = content_ == Content::documents ? key != "serverAddress"
+                                                      : !is_users && is_of_the_api(key, string_);
+    if (stays) {
+        out_ += string_;
+    } else {
+        names_.append_json(string_, out_);
+    }
 }
 
 }  // namespace k8s_sd::inline v0::sim

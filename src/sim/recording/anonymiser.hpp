@@ -1,11 +1,10 @@
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,11 +26,20 @@ class Anonymiser {
 
     /// Words of letters and digits, and addresses. Other characters stay.
     std::string text(std::string_view, Escapes = Escapes::none);
+    /// Appends text() of the content of a string in JSON. Most repeat earlier ones.
+    void append_json(std::string_view, std::string& to);
     /// Names in the path and in selectors; without the path prefix of the server.
     std::string request(std::string_view request);
 
  private:
     class Reader;
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const noexcept {
+            return std::hash<std::string_view>()(text);
+        }
+    };
+    using Replacements = boost::unordered_flat_map<std::string, std::string, Hash, std::equal_to<>>;
 
     std::string word(std::string_view original);
     std::string address_v4(std::string_view key);
@@ -43,9 +51,10 @@ class Anonymiser {
 
     const OnNew on_new_;
     std::mutex mutex_;
-    std::map<std::string, std::string, std::less<>> words_;
-    std::map<std::string, std::string, std::less<>> addresses_v4_;
-    std::map<std::string, std::string, std::less<>> addresses_v6_;
+    Replacements words_;
+    Replacements addresses_v4_;
+    Replacements addresses_v6_;
+    Replacements json_;  ///< recent whole texts
 };
 
 /// The request with the forms in JSON of its header `Accept` only, and without compression.
@@ -76,19 +85,24 @@ class JsonAnonymiser {
         std::string key{};
     };
 
+    /// Each takes the bytes of its state off, or some of them.
+    void take_string(std::string_view& bytes);
+    void take_left_out(std::string_view& bytes);
     void take(char);
     void take_punctuation(char);
     void end_string();
     void open(char);
-    std::string value() const;
+    Level* level() noexcept { return depth_ == 0 ? nullptr : &levels_[depth_ - 1]; }
+    void add_value();
 
     Anonymiser& names_;
     const Content content_;
     std::string out_;
-    std::vector<Level> levels_;
-    std::string string_;              ///< raw, without quotes
-    std::string literal_;             ///< a number or a word, as far as read
-    std::optional<std::string> key_;  ///< its colon is to come
+    std::vector<Level> levels_;  ///< the first `depth_` ones; the others keep their memory
+    std::size_t depth_ = 0;
+    std::string string_;          ///< raw, without quotes
+    std::string literal_;         ///< a number or a word, as far as read
+    bool expects_colon_ = false;  ///< after the key of the level
     bool is_broken_ = false;
     bool in_string_ = false;
     bool escaped_ = false;     ///< the next character of the string

@@ -85,10 +85,15 @@ class RecordingWriter::NamesFile {
     void add(std::string_view replacement, std::string_view original) {
         const std::string line = std::string(replacement) + ' ' + std::string(original) + '\n';
         size_ += line.size();
-        if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
-            std::fflush(file_.get()) != 0) {
+        if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size()) {
             has_failed_ = true;
         }
+        is_written_ = false;
+    }
+    /// Once for each part: the file has the names of all parts, even if the program is killed.
+    void write() {
+        if (is_written_.exchange(true)) return;
+        if (std::fflush(file_.get()) != 0) has_failed_ = true;
     }
     std::uint64_t size() const noexcept { return size_; }
     bool has_failed() const noexcept { return has_failed_; }
@@ -96,6 +101,7 @@ class RecordingWriter::NamesFile {
  private:
     const OwnedFile file_;
     std::atomic<std::uint64_t> size_ = 0;
+    std::atomic<bool> is_written_ = true;
     std::atomic<bool> has_failed_ = false;
 };
 
@@ -207,6 +213,7 @@ void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::stri
                 line_of(kind, place.stream, clock_->now() - start_, text.size());
             set_level(is_compressed ? Z_NO_COMPRESSION : usual_level);
             const std::string limit = limit_before(line.size() + text.size());
+            if (names_file_) names_file_->write();
             if (names_file_ && names_file_->has_failed()) {
                 ended_ = true;
                 news.ended = path_ + ".names cannot be written";
