@@ -156,6 +156,7 @@ class K8S_SD_EXPORT ProgramRunner {
         std::vector<Variable> variables{};  ///< added to the environment of this process
         Duration timeout{};                 ///< then it is killed
         std::size_t max_output = 0;         ///< bytes; a program with more output is killed
+        std::string server{};               ///< URL of the API server with these credentials
     };
     /// The outcome of a run.
     struct Result {
@@ -196,10 +197,11 @@ K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
 /// waits for them, as with system_resolver().
 K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
 /// Child processes, each in a session of its own, without input, and with no inherited descriptor
-/// except two pipes. When a program ends, all other processes of its session are killed. At most 8
-/// run at a time in the process; each has a thread; nothing waits for it, as with
-/// system_resolver(). After 30 s of waiting for a free slot, a program is not started. Installs no
-/// signal handler, and reaps no child of the host.
+/// except two pipes. When a program ends, all other processes of its session are killed. At most 2
+/// run at a time for one API server, and 32 in the process, so hanging programs for one server do
+/// not delay those for others. Each has a thread; nothing waits for it, as with system_resolver().
+/// After 30 s of waiting for a free slot, a program is not started. Installs no signal handler, and
+/// reaps no child of the host.
 K8S_SD_EXPORT std::shared_ptr<ProgramRunner> system_program_runner();
 K8S_SD_EXPORT std::shared_ptr<Connector> system_connector();  ///< TCP sockets, OpenSSL
 

@@ -50,6 +50,32 @@ TEST_CASE("BlockingThreads: calls run side by side, but not more than so many") 
     CHECK(*most == 2);
 }
 
+TEST_CASE("BlockingThreads: calls of a group that hang hold up no other group") {
+    static auto& four = *new BlockingThreads(4, 100, 2);
+    const auto gate = std::make_shared<std::promise<void>>();
+    const std::shared_future<void> open = gate->get_future().share();
+    const auto running = std::make_shared<std::atomic<int>>(0);
+    const auto ended = std::make_shared<std::atomic<int>>(0);
+    for (int i = 0; i < 10; ++i) {
+        REQUIRE(four.run(
+            [open, running, ended] {
+                ++*running;
+                open.wait();
+                ++*ended;
+            },
+            "hangs"));
+    }
+    while (*running < 2) std::this_thread::sleep_for(1ms);
+    for (int i = 0; i < 10; ++i) {
+        std::promise<void> other;
+        REQUIRE(four.run([&] { other.set_value(); }, "other"));
+        other.get_future().wait();
+    }
+    CHECK(*running == 2);
+    gate->set_value();
+    while (*ended < 10) std::this_thread::sleep_for(1ms);
+}
+
 TEST_CASE("BlockingThreads: too many calls that wait are refused") {
     auto& one = threads(1, 2);
     std::promise<void> gate, began;

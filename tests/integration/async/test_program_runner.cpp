@@ -219,6 +219,26 @@ TEST_CASE("ProgramRunner: a program unwanted before its start is not started") {
     }
 }
 
+TEST_CASE("ProgramRunner: hanging programs for one server delay none for another") {
+    const Scripts scripts;
+    ProgramRunner::Program hanging = program(scripts.script("sleep 1000"));
+    hanging.server = "https://one";
+    std::vector<std::promise<Result>> promises(40);
+    std::vector<std::shared_ptr<void>> running;
+    for (auto& promise : promises) {
+        running.push_back(system_program_runner()->async_run(
+            hanging, [&](Result result) { promise.set_value(std::move(result)); }));
+    }
+    ProgramRunner::Program other = program(scripts.script("echo fine"));
+    other.server = "https://two";
+    std::promise<Result> answer;
+    const auto wanted = system_program_runner()->async_run(
+        other, [&](Result result) { answer.set_value(std::move(result)); });
+    CHECK(answer.get_future().get().output == "fine\n");
+    running.clear();
+    for (auto& promise : promises) CHECK(promise.get_future().get().end == End::killed);
+}
+
 TEST_CASE("ProgramRunner: a host that ignores SIGCHLD gets what is printed all the same") {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;

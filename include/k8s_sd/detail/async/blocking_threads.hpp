@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <limits>
+#include <map>
 #include <mutex>
+#include <string>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -18,27 +21,41 @@ class BlockingThreads {
  public:
     /// \param max_threads  maximum number of threads
     /// \param max_waiting  maximum number of queued calls
-    BlockingThreads(std::size_t max_threads, std::size_t max_waiting)
-        : max_threads_(max_threads), max_waiting_(max_waiting) {}
+    /// \param max_of_group  maximum number of threads for the calls of one group
+    BlockingThreads(std::size_t max_threads, std::size_t max_waiting,
+                    std::size_t max_of_group = std::numeric_limits<std::size_t>::max())
+        : max_threads_(max_threads), max_waiting_(max_waiting), max_of_group_(max_of_group) {}
     BlockingThreads(const BlockingThreads&) = delete;
     BlockingThreads& operator=(const BlockingThreads&) = delete;
 
     /// Runs `call` in one of the threads. Exceptions are ignored.
+    /// \param group  calls that may block for the same reason
     /// \return false if the queue is full or no thread can be started; the call is dropped
-    bool run(std::function<void()> call);
+    bool run(std::function<void()> call, const std::string& group = {});
 
  private:
+    struct Call {
+        std::string group;
+        std::function<void()> function;
+    };
+    /// A waiting call whose group has room has no thread only if there are max_threads_ of them.
     struct State {
         std::mutex mutex;
         std::size_t threads = 0;
-        std::deque<std::function<void()>> waiting;
+        std::deque<Call> waiting;
+        std::map<std::string, std::size_t> running;  ///< calls of each group
     };
 
-    static bool start_thread(State&);
-    static void work(State&) noexcept;
+    bool has_room(const State&, const std::string& group) const;
+    bool start_thread(State&) const;
+    void work(State&) const noexcept;
+    /// The first waiting call of a group with room; empty: none, and the thread ends.
+    Call next_call(State&) const;
+    static void finish(State&, const std::string& group) noexcept;
 
     const std::size_t max_threads_;
     const std::size_t max_waiting_;
+    const std::size_t max_of_group_;
     PerProcess<State> state_;
 };
 

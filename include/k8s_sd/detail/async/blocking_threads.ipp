@@ -3,6 +3,7 @@
 
 #include <openssl/crypto.h>
 #include <pthread.h>
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <thread>
@@ -49,23 +50,30 @@ bool is_exit_prepared() noexcept {
 
 }  // namespace
 
-bool BlockingThreads::run(std::function<void()> call) {
+bool BlockingThreads::run(std::function<void()> call, const std::string& group) {
     if (!is_exit_prepared()) return false;
     State& s = state_.get();
-    std::function<void()> refused;  // destroyed without the mutex: it may run another call
+    Call refused;  // destroyed without the mutex: it may run another call
     const std::lock_guard lock(s.mutex);
     if (s.waiting.size() >= max_waiting_) return false;
-    s.waiting.push_back(std::move(call));
+    s.waiting.push_back({group, std::move(call)});
+    // The end of a call of its group makes room, and has a thread.
+    if (!has_room(s, group)) return true;
     if (s.threads >= max_threads_ || start_thread(s) || s.threads > 0) return true;
-    refused.swap(s.waiting.back());
+    std::swap(refused, s.waiting.back());
     s.waiting.pop_back();
     return false;
 }
 
-bool BlockingThreads::start_thread(State& s) {
+bool BlockingThreads::has_room(const State& s, const std::string& group) const {
+    const auto found = s.running.find(group);
+    return found == s.running.end() || found->second < max_of_group_;
+}
+
+bool BlockingThreads::start_thread(State& s) const {
     const BlockedSignals blocked;
     try {
-        std::thread([&s] { work(s); }).detach();
+        std::thread([this, &s] { work(s); }).detach();
     } catch (...) {  // no thread, or out of memory
         return false;
     }
@@ -73,25 +81,39 @@ bool BlockingThreads::start_thread(State& s) {
     return true;
 }
 
-void BlockingThreads::work(State& s) noexcept {
+void BlockingThreads::work(State& s) const noexcept {
     const DetachedThread detached;
     for (;;) {
         halt_at_exit();
-        std::function<void()> call;
-        {
-            const std::lock_guard lock(s.mutex);
-            if (s.waiting.empty()) {
-                --s.threads;
-                return;
-            }
-            call = std::move(s.waiting.front());
-            s.waiting.pop_front();
-        }
+        Call call = next_call(s);
+        if (!call.function) return;
         try {
-            call();
+            call.function();
         } catch (...) {  // NOLINT(bugprone-empty-catch): no recipient
         }
+        call.function = nullptr;
+        finish(s, call.group);
     }
+}
+
+BlockingThreads::Call BlockingThreads::next_call(State& s) const {
+    const std::lock_guard lock(s.mutex);
+    const auto next = std::find_if(s.waiting.begin(), s.waiting.end(),
+                                   [&](const Call& waiting) { return has_room(s, waiting.group); });
+    if (next == s.waiting.end()) {
+        --s.threads;
+        return {};
+    }
+    Call call = std::move(*next);
+    s.waiting.erase(next);
+    ++s.running[call.group];
+    return call;
+}
+
+void BlockingThreads::finish(State& s, const std::string& group) noexcept {
+    const std::lock_guard lock(s.mutex);
+    const auto running = s.running.find(group);
+    if (--running->second == 0) s.running.erase(running);
 }
 
 }  // namespace k8s_sd::inline v0::detail

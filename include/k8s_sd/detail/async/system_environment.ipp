@@ -81,10 +81,12 @@ class SystemProgramRunner final : public ProgramRunner {
  public:
     std::shared_ptr<void> async_run(Program program, Handler handler) override {
         // Global and never destroyed: see BlockingThreads.
-        static const detail::Immortal<detail::BlockingThreads> threads(8U, 1000U);
+        static const detail::Immortal<detail::BlockingThreads> threads(32U, 1000U, 2U);
+        const std::string server = program.server;
         const auto child = std::make_shared<detail::ChildProcess>(std::move(program));
         const auto asked = Steady::now();
-        if (!threads->run([child, handler, asked] { handler(run_program(*child, asked)); })) {
+        const auto call = [child, handler, asked] { handler(run_program(*child, asked)); };
+        if (!threads->run(call, server)) {
             handler(not_started("too many programs wait, or there is no thread"));
         }
         return {child.get(), [child](void*) { child->kill(); }};
