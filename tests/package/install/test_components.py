@@ -35,9 +35,9 @@ def files_below(root):
     return {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
 
 
-def install(folder, *options):
+def install(folder, *options, **environment):
     result = subprocess.run([CMAKE, "--install", BUILD, "--prefix", folder, *options], text=True,
-                            capture_output=True, check=False)
+                            capture_output=True, check=False, env={**os.environ, **environment})
     if result.returncode:
         raise AssertionError(result.stdout + result.stderr)
     return files_below(pathlib.Path(folder))
@@ -67,6 +67,20 @@ class Components(unittest.TestCase):
                                       "share/bash-completion/completions/kubectl-sd"},
                                      found["tools"])
             self.check_paths(pathlib.Path(scratch, "whole"))
+
+    def test_with_destdir_nothing_is_written_elsewhere(self):
+        if "tools" not in components():
+            self.skipTest("this build has no programs")
+        before = files_below(BUILD)
+        with tempfile.TemporaryDirectory() as scratch:
+            install("/nonexistent/prefix", "--component", "tools", DESTDIR=scratch)
+            found = files_below(pathlib.Path(scratch))
+            self.assertTrue(all(file.startswith("nonexistent/prefix/") for file in found), found)
+            self.assertEqual({file.removeprefix("nonexistent/prefix/") for file in found},
+                             install(f"{scratch}/whole", "--component", "tools"))
+        self.assertFalse(pathlib.Path("/nonexistent").exists())
+        manifests = {f"install_manifest{part}.txt" for part in ("", "_tools")}
+        self.assertEqual(files_below(BUILD) - manifests, before - manifests)
 
     def check_paths(self, whole):
         for file in whole.rglob("*"):
@@ -127,8 +141,8 @@ class Archives(unittest.TestCase):
         (folder,) = (self.folder / "unpacked" / name).iterdir()
         return folder
 
-    def output(self, *command):
-        environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(
+    def output(self, *command, **environment):
+        environment = {**os.environ, **environment, "LD_LIBRARY_PATH": ":".join(
             {str(path.parent) for path in (self.folder / "unpacked").rglob("*.so.*")})}
         result = subprocess.run([str(word) for word in command], text=True, capture_output=True,
                                 check=False, env=environment)
@@ -170,6 +184,44 @@ class Archives(unittest.TestCase):
                 self.assertIn("why\n", self.output(program, ""))
             else:
                 self.assertRegex(self.output(program, "--version"), r"\d+\.\d+\.\d+\n$")
+
+    def test_each_program_has_a_manual_page_with_its_options(self):
+        pages = self.root("tools") / "share/man/man1" if "tools" in self.names else None
+        if not pages or not pages.is_dir():
+            self.skipTest("this build has no manual pages")
+        for program in ("discover", "k8s-sd", "kubectl-sd"):
+            page = (pages / f"{program}.1").read_text(encoding="utf-8").replace("\\-", "-")
+            self.assertTrue(page.startswith(".TH "), program)
+            # The plugin has options of each command, with a page of its own.
+            command = [program, "why"] if program == "kubectl-sd" else [program]
+            if command[1:]:
+                page = (pages / f"{program}-why.1").read_text(encoding="utf-8").replace("\\-", "-")
+            text = self.output(self.root("tools") / "bin" / command[0], *command[1:], "--help")
+            options = re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
+            self.assertGreater(len(options), 5, command)
+            for option in options:
+                self.assertIn(option, page, command)
+
+    @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
+    def test_kubectl_runs_the_plugin_and_completes_its_words(self):
+        if "tools" not in self.names:
+            self.skipTest("this build has no programs")
+        path = f"{self.root('tools') / 'bin'}:{os.environ['PATH']}"
+        with tempfile.TemporaryDirectory() as scratch:
+            jobs = pathlib.Path(scratch, "jobs.yml")
+            jobs.write_text("scrape_configs: [{job_name: pods, "
+                            "kubernetes_sd_configs: [{role: pod}]}]\n", encoding="utf-8")
+            answer = self.output("kubectl", "sd", "why", "orders-db-0", "-n", "shop", "--sim",
+                                 "--config", jobs, PATH=path)
+            self.assertRegex(answer, r"(?m)^JOB +OBJECT +TARGET +SCRAPED +REASON$")
+            self.assertRegex(answer, r"(?m)^pods +pod/shop/orders-db-0 .* yes\b")
+            table = self.output("kubectl", "sd", "targets", "--sim", "--config", jobs, PATH=path)
+            self.assertIn("10.", table)
+            self.assertIn("endpointslices", self.output(
+                "kubectl", "sd", "rbac", "--role", "endpointslice", "--service-account", "a/b",
+                PATH=path))
+        if (self.root("tools") / "bin/kubectl_complete-sd").exists():
+            self.assertIn("why\n", self.output("kubectl", "__complete", "sd", "", PATH=path))
 
     @unittest.skipUnless(shutil.which("dpkg-deb"), "dpkg-deb is not installed")
     def test_packages_have_the_same_files_and_their_dependencies(self):
