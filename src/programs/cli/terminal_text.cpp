@@ -121,6 +121,15 @@ std::string printable(std::string_view text, std::size_t max_size) {
     return result;
 }
 
+std::string first_lines(std::string text, std::size_t max_size) {
+    if (text.size() <= max_size) return text;
+    const std::size_t end = text.rfind('\n', max_size - 1) + 1;  // 0: the first line is longer
+    const auto rest = text.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto others = std::count(rest, text.end(), '\n') + (text.back() == '\n' ? 0 : 1);
+    text.resize(end);
+    return text + "and " + std::to_string(others) + " more lines\n";
+}
+
 std::size_t columns(std::string_view text) noexcept {
     std::size_t count = 0;
     while (!text.empty()) {

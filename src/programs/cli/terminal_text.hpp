@@ -12,6 +12,9 @@ namespace support {
 /// in "...".
 std::string printable(std::string_view text, std::size_t max_size = 80);
 
+/// The first whole lines of a text, at most `max_size` bytes of them, and the number of the others.
+std::string first_lines(std::string text, std::size_t max_size);
+
 /// The number of columns of printable text on a terminal.
 std::size_t columns(std::string_view text) noexcept;
 

@@ -9,6 +9,7 @@
 #include "api/ui_object_routes.hpp"
 #include "api/ui_relabel_routes.hpp"
 #include "api/ui_routes.hpp"
+#include "cli/terminal_text.hpp"
 #include "collectors/allocator_routes.hpp"
 #include "page/page_routes.hpp"
 #include "serve/list_routes.hpp"
@@ -17,6 +18,9 @@
 namespace k8s_sd_program {
 
 namespace {
+
+/// Jobs and clusters are without number, and probes keep the answer.
+constexpr std::size_t max_readiness = std::size_t{64} << 10;
 
 using support::HttpRoutes;
 using support::HttpServer;
@@ -30,8 +34,8 @@ HttpServer::Reply readiness(const ServedJobs& jobs, const TargetAllocator& alloc
     const std::string notes = (events.ready_with_left_out_jobs ? left_out : "") + events.trouble() +
                               jobs.failed() + jobs.failed_targets() + jobs.stale() +
                               jobs.without_clusters() + jobs.unconfirmed() + events.idle_monitors();
-    if (!waits.empty()) return text_reply(503, waits + notes);
-    return text_reply(200, "ok\n" + notes);
+    if (!waits.empty()) return text_reply(503, support::first_lines(waits + notes, max_readiness));
+    return text_reply(200, support::first_lines("ok\n" + notes, max_readiness));
 }
 
 }  // namespace

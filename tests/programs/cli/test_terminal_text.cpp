@@ -101,3 +101,12 @@ TEST_CASE("StyledLine: whatever bytes come, the line fits and no escape is ours 
         REQUIRE(printable(plain, 10'000) == plain);
     }
 }
+
+TEST_CASE("first_lines: counts the lines that it leaves out") {
+    using support::first_lines;
+    CHECK(first_lines("one\ntwo\n", 8) == "one\ntwo\n");
+    CHECK(first_lines("one\ntwo\n", 7) == "one\nand 1 more lines\n");
+    CHECK(first_lines("one\ntwo\nthree", 8) == "one\ntwo\nand 1 more lines\n");
+    CHECK(first_lines("one\ntwo\nthree", 3) == "and 3 more lines\n");
+    CHECK(first_lines("", 3) == "");
+}

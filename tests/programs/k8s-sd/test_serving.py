@@ -400,6 +400,16 @@ class Reload(unittest.TestCase):
             self.assertEqual(server.text("/-/reload", method="POST"), (200, "ok\n"))
             server.wait_for("/readyz", "ok\n")
 
+    def test_the_answer_about_readiness_has_a_limit(self):
+        bad = STATIC + "".join(f"- job_name: {number:0200}\n  relabel_configs: [{{action: kepe}}]\n"
+                               for number in range(1000))
+        with serving_file(bad) as (server, _):
+            server.wait_for("/readyz", 503)
+            text = server.text("/readyz")[1]
+            self.assertLess(len(text), 65 << 10)
+            named = text.count("\n") - 1
+            self.assertRegex(text, rf"\nand {1000 - named} more lines\n$")
+
     def test_a_mistake_from_the_start_keeps_a_replica_out_unless_it_is_accepted(self):
         bad = STATIC + "- job_name: two\n  relabel_configs: [{action: kepe}]\n"
         for options, status in (((), 503), (("--ready-with-left-out-jobs",), 200)):
