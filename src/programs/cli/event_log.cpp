@@ -29,7 +29,7 @@ std::string now_in_words() {
     return std::string(text, size) + fraction;
 }
 
-std::string text_lines(std::string_view time, const LogEvent& event) {
+std::string text_lines(std::string_view time, const EventLine& event) {
     std::string begin(time);
     begin.append(time.empty() ? "" : " ").append(event.program).append(": ");
     std::string lines;
@@ -49,12 +49,13 @@ std::string logfmt_value(std::string_view value) {
     return plain ? std::string(value) : json_string(value);
 }
 
-std::vector<LogField> all_fields(std::string_view time, const LogEvent& event) {
+std::vector<LogField> all_fields(std::string_view time, const EventLine& event) {
     std::vector<LogField> fields;
     if (!time.empty()) fields.emplace_back("time", time);
     fields.emplace_back("level", to_string(event.level));
     fields.emplace_back("program", event.program);
     fields.emplace_back("msg", event.text.substr(0, event.text.find_last_not_of('\n') + 1));
+    fields.emplace_back("event", event.event);
     fields.insert(fields.end(), event.fields.begin(), event.fields.end());
     return fields;
 }
@@ -112,7 +113,7 @@ std::vector<Option> log_options(LogOptions& o) {
              [&o](const std::string&) { o.times = false; }}};
 }
 
-std::string log_lines(LogFormat format, std::string_view time, const LogEvent& event) {
+std::string log_lines(LogFormat format, std::string_view time, const EventLine& event) {
     switch (format) {
         case LogFormat::text: return text_lines(time, event);
         case LogFormat::json: return json_line(all_fields(time, event));
@@ -121,18 +122,49 @@ std::string log_lines(LogFormat format, std::string_view time, const LogEvent& e
     return {};
 }
 
-EventLog EventLog::at(k8s_sd::LogLevel level) const {
-    EventLog log = *this;
-    log.level_ = level;
-    return log;
+std::string_view to_string(Event event) noexcept {
+    switch (event) {
+        case Event::config_applied: return "config_applied";
+        case Event::config_refused: return "config_refused";
+        case Event::config_note: return "config_note";
+        case Event::jobs_left_out: return "jobs_left_out";
+        case Event::job_problem: return "job_problem";
+        case Event::job_complete: return "job_complete";
+        case Event::job_without_clusters: return "job_without_clusters";
+        case Event::targets_failed: return "targets_failed";
+        case Event::targets_unassigned: return "targets_unassigned";
+        case Event::clusters_changed: return "clusters_changed";
+        case Event::cluster_unusable: return "cluster_unusable";
+        case Event::context_note: return "context_note";
+        case Event::certificate: return "certificate";
+        case Event::connections_limited: return "connections_limited";
+        case Event::file_problem: return "file_problem";
+        case Event::list_doubtful: return "list_doubtful";
+        case Event::recording: return "recording";
+        case Event::replay: return "replay";
+        case Event::simulation: return "simulation";
+        case Event::listening: return "listening";
+        case Event::fleet: return "fleet";
+        case Event::snapshot: return "snapshot";
+        case Event::watch_status: return "watch_status";
+        case Event::not_synced: return "not_synced";
+        case Event::failed: return "failed";
+        case Event::end: return "end";
+    }
+    return {};
 }
 
-void EventLog::write(k8s_sd::LogLevel level, std::string_view text,
+void EventLog::write(k8s_sd::LogLevel level, Event event, std::string_view text,
                      std::vector<LogField> fields) const {
-    write(LogEvent{level, program_, text, std::move(fields)});
+    write(EventLine{level, program_, to_string(event), text, std::move(fields)});
 }
 
-void EventLog::write(const LogEvent& event) const {
+std::function<void(const std::string& text)> EventLog::writer(k8s_sd::LogLevel level,
+                                                              Event event) const {
+    return [log = *this, level, event](const std::string& text) { log.write(level, event, text); };
+}
+
+void EventLog::write(const EventLine& event) const {
     if (options_.level == k8s_sd::LogLevel::off) return;
     const std::string lines =
         log_lines(options_.format, options_.times ? now_in_words() : std::string(), event);
@@ -148,15 +180,25 @@ k8s_sd::Logger EventLog::logger() const {
             // The library's own form, with the time.
             const std::string text = std::string(to_string(record.level)) + ": " +
                                      printable(record.text, std::string::npos);
-            return log.write(LogEvent{record.level, "k8s_sd", text, {}});
+            return log.write({record.level, "k8s_sd", to_string(record.event), text, {}});
         }
         std::vector<LogField> fields;
         if (record.kind) fields.emplace_back("resource", to_string(*record.kind));
         if (!record.ns.empty()) fields.emplace_back("namespace", record.ns);
         if (record.error) fields.emplace_back("error", record.error.message());
-        log.write(LogEvent{record.level, log.program_, record.text, std::move(fields)});
+        log.write(
+            {record.level, log.program_, to_string(record.event), record.text, std::move(fields)});
     };
     return logger;
+}
+
+std::function<bool(const std::string& text)> error_writer(std::string_view program,
+                                                          const LogOptions& options) {
+    return [program = std::string(program), &options](const std::string& text) {
+        if (options.format == LogFormat::text) return false;
+        EventLog(program, options).write(k8s_sd::LogLevel::error, Event::failed, text);
+        return true;
+    };
 }
 
 }  // namespace support

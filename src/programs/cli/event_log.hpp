@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,39 @@ struct LogOptions {
 /// The options --log-format, --log-level and --no-log-times.
 std::vector<Option> log_options(LogOptions&);
 
+/// What an event of a program reports: stable names, listed in docs/guide/logs.md.
+enum class Event : std::uint8_t {
+    config_applied,        ///< a configuration is in use
+    config_refused,        ///< a changed configuration has a mistake; the previous one stays in use
+    config_note,           ///< a part of the configuration has no effect here
+    jobs_left_out,         ///< jobs of the configuration that cannot be used
+    job_problem,           ///< a job, or a part of it, does not work as configured
+    job_complete,          ///< the first complete list of a job
+    job_without_clusters,  ///< a list lacks some clusters
+    targets_failed,        ///< targets that cannot be scraped
+    targets_unassigned,    ///< targets without a collector
+    clusters_changed,      ///< the clusters of ClusterProfiles
+    cluster_unusable,      ///< a ClusterProfile without usable access
+    context_note,          ///< a context that is left out, or has the same server as another one
+    certificate,           ///< a certificate or a token file: renewed, invalid, or near its end
+    connections_limited,   ///< fewer connections than configured, for lack of files
+    file_problem,          ///< a file of a list cannot be written, or stays as it is
+    list_doubtful,         ///< a list is read from a server with a doubtful certificate
+    recording,             ///< a recording ends, or goes on in another file
+    replay,                ///< a replay differs from the recorded run
+    simulation,            ///< the simulated cluster, and its changes
+    listening,             ///< the address of the server
+    fleet,                 ///< the view of a fleet, and the share of this member
+    snapshot,              ///< targets of a snapshot, or their confirmation
+    watch_status,          ///< the state of a watch, as --status-interval wants
+    not_synced,            ///< --once without a complete list in time
+    failed,                ///< the program ends with this error
+    end,                   ///< the program ends, by a signal
+};
+
+/// "config_applied" and so on.
+std::string_view to_string(Event) noexcept;
+
 /// A part of an event with a stable name. Texts omit it in the form `text`.
 struct LogField {
     LogField(std::string_view name, std::string_view text) : key(name), value(text) {}
@@ -42,17 +76,18 @@ struct LogField {
     bool is_number = false;
 };
 
-/// An event of a program.
-struct LogEvent {
+/// An event of a program, or of the library.
+struct EventLine {
     k8s_sd::LogLevel level = k8s_sd::LogLevel::info;
     std::string_view program{};
+    std::string_view event{};
     std::string_view text{};
     std::vector<LogField> fields{};
 };
 
 /// The line of an event, with its end; several in the form `text` if the event has several.
 /// \param time  in RFC 3339 format; empty: none
-std::string log_lines(LogFormat, std::string_view time, const LogEvent&);
+std::string log_lines(LogFormat, std::string_view time, const EventLine&);
 
 /// Events on standard error. Any thread; all copies share the output.
 class EventLog {
@@ -61,19 +96,23 @@ class EventLog {
     EventLog(std::string_view program, const LogOptions& options)
         : program_(program), options_(options) {}
 
-    /// The same log; events without a level have this one.
-    EventLog at(k8s_sd::LogLevel) const;
-    void operator()(const std::string& text) const { write(level_, text); }
-    void write(k8s_sd::LogLevel, std::string_view text, std::vector<LogField> fields = {}) const;
+    void write(k8s_sd::LogLevel, Event, std::string_view text,
+               std::vector<LogField> fields = {}) const;
+    /// Writes texts as events of this kind.
+    std::function<void(const std::string& text)> writer(k8s_sd::LogLevel, Event) const;
     /// Writes the library's lines, with the keys `resource`, `namespace` and `error`.
     k8s_sd::Logger logger() const;
 
  private:
-    void write(const LogEvent&) const;
+    void write(const EventLine&) const;
 
     std::string program_;
     LogOptions options_;
-    k8s_sd::LogLevel level_ = k8s_sd::LogLevel::info;
 };
+
+/// CommandLine::print_error for a program with these options: errors have the form of events.
+/// \param options  outlives the result
+std::function<bool(const std::string& text)> error_writer(std::string_view program,
+                                                          const LogOptions& options);
 
 }  // namespace support

@@ -82,7 +82,8 @@ support::ExitStatus check_each_cluster(Options options, LineWriter& out) {
         if (options.log.format == support::LogFormat::text) {
             std::cerr << "discover: " << text << '\n';
         } else {
-            support::EventLog("discover", options.log).write(k8s_sd::LogLevel::warning, text);
+            support::EventLog("discover", options.log)
+                .write(k8s_sd::LogLevel::warning, support::Event::context_note, text);
         }
     };
     const support::ClusterOptions clusters = std::exchange(options.clusters, {});

@@ -206,7 +206,8 @@ support::CommandLine command_line(Options& options) {
                      "time\n(with --once also: never to be synced), 1 anything else.\nSIGINT and "
                      "SIGTERM end it with 0, and --check with 1.\n",
             .prepare = [&](const auto& given) { load_base(options, given); },
-            .checking_option = "--check"};
+            .checking_option = "--check",
+            .print_error = support::error_writer("discover", options.log)};
 }
 
 namespace {

@@ -17,6 +17,8 @@
 
 namespace discover {
 
+using support::Event;
+
 namespace {
 
 std::string in_seconds(k8s_sd::Duration duration) {
@@ -120,20 +122,22 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     reporter_ = make_reporter(out, options_, server);
     // The heading of the text format includes it.
     if (simulation_ && options_.output != Output::text) {
-        comment("simulated cluster at " + server);
+        comment(Event::simulation, "simulated cluster at " + server);
     }
 }
 
 void Session::set_up_recording(k8s_sd::Environment& environment) {
     // The connector may outlive this object.
-    support::record(options_.record, environment, log_.at(k8s_sd::LogLevel::warning));
+    support::record(options_.record, environment,
+                    log_.writer(k8s_sd::LogLevel::warning, Event::recording));
     support::prepare_to_record(options_.record, options_.config);
     if (options_.replay_file.empty()) return;
     k8s_sd::sim::Recording recording = support::usable_recording(options_.replay_file);
     support::prepare_to_replay(recording, options_.config);
     replay_end_ = std::min(recording.duration(), options_.until.value_or(k8s_sd::Duration::max()));
     if (recording.end == k8s_sd::sim::RecordingEnd::cut) {
-        note(k8s_sd::LogLevel::warning, "the recording is cut; it is replayed to there");
+        note(k8s_sd::LogLevel::warning, Event::replay,
+             "the recording is cut; it is replayed to there");
     }
     options_.replay_clock = replay_clock_ = std::make_shared<k8s_sd::sim::ManualClock>();
     replay_ = std::make_shared<k8s_sd::sim::ReplayConnector>(std::move(recording), replay_clock_);
@@ -165,21 +169,22 @@ void Session::run_replay() {
         replay_clock_->advance(io_, replay_end_);
     }
     if (const std::size_t unknown = replay_->unknown_requests(); unknown > 0 && !stopped_) {
-        note(k8s_sd::LogLevel::warning, std::to_string(unknown) +
-                                            " requests are not in the recording; are the options "
-                                            "those of the recorded run?");
+        note(k8s_sd::LogLevel::warning, Event::replay,
+             std::to_string(unknown) + " requests are not in the recording; are the options "
+                                       "those of the recorded run?");
     }
     stop(support::exit_fine);
     io_.restart();
 }
 
-void Session::note(k8s_sd::LogLevel level, const std::string& text) const {
-    if (!is_text(options_)) return log_.write(level, text);
+void Session::note(k8s_sd::LogLevel level, Event event, const std::string& text) const {
+    if (!is_text(options_)) return log_.write(level, event, text);
     std::cerr << "discover: " << text << std::endl;
 }
 
-void Session::comment(const std::string& text) {
-    is_text(options_) ? reporter_->comment(text) : log_(text);
+void Session::comment(Event event, const std::string& text) {
+    if (is_text(options_)) return reporter_->comment(text);
+    log_.write(k8s_sd::LogLevel::info, event, text);
 }
 
 void Session::find_server() {
@@ -199,7 +204,7 @@ void Session::find_server() {
 std::string Session::find_clusters() {
     configs_ =
         support::configs_of(options_.config, options_.clusters, [this](const std::string& why) {
-            note(k8s_sd::LogLevel::warning, why);
+            note(k8s_sd::LogLevel::warning, Event::context_note, why);
         });
     std::string servers;
     for (k8s_sd::DiscoveryConfig& config : configs_) {
@@ -248,7 +253,7 @@ support::ExitStatus Session::run() {
         discoverer.async_run([](k8s_sd::error_code) {});
     }
     if (const std::string url = member_->url(); !url.empty()) {
-        note(k8s_sd::LogLevel::info, "listens at " + url);
+        note(k8s_sd::LogLevel::info, Event::listening, "listens at " + url);
     }
     member_->start();
     if (options_.status_interval) print_status_later();
@@ -265,7 +270,7 @@ support::ExitStatus Session::run() {
 void Session::wait_for_signals() {
     signals_.async_wait([this](int) {
         if (!member_->drains([this] { stop(support::exit_fine); })) return stop(support::exit_fine);
-        comment(member_->in_words());
+        comment(Event::fleet, member_->in_words());
         wait_for_signals();
     });
 }
@@ -284,7 +289,7 @@ void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
 void Session::on_share(const k8s_sd::FleetShare& share) {
     if (stopped_) return;
     const bool is_first = !std::exchange(has_view_, true);
-    comment(member_->in_words());
+    comment(Event::fleet, member_->in_words());
     for (unsigned job = 0; job < shared_jobs_.size(); ++job) {
         SharedJob& shared = shared_jobs_[job];
         k8s_sd::TargetGroupDiff gained = shared.share.share(share, k8s_sd::system_clock()->now());
@@ -317,8 +322,9 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     if (stopped_ || diff.empty()) return;
     if (progress_) progress_->stop();
     reporter_->diff(job, diff);
-    if (diff.unconfirmed) comment("unconfirmed: " + discoverers_[job].status().snapshot);
-    if (diff.confirms) comment("the API server has confirmed the targets");
+    if (diff.unconfirmed)
+        comment(Event::snapshot, "unconfirmed: " + discoverers_[job].status().snapshot);
+    if (diff.confirms) comment(Event::snapshot, "the API server has confirmed the targets");
     if (is_complete(diff) && ++delivered_jobs_ == options_.jobs) on_synced();
 }
 
@@ -326,8 +332,9 @@ void Session::on_synced() {
     reporter_->synced();
     if (options_.once) return stop(support::exit_fine);
     if (!simulation_) return;
-    simulation_->start_changes(std::chrono::seconds(1),
-                               [this](const std::string& what) { comment(what); });
+    simulation_->start_changes(std::chrono::seconds(1), [this](const std::string& what) {
+        comment(Event::simulation, what);
+    });
 }
 
 void Session::on_timeout() {
@@ -367,7 +374,7 @@ void Session::stop_unsynced(const std::string& why) {
         const auto line = support::StyledLine().add("discover: " + head, support::Tone::warning);
         std::cerr << errors_.whole(line) << '\n' << details;
     } else {
-        log_.at(k8s_sd::LogLevel::error)(head + "\n" + details);
+        log_.write(k8s_sd::LogLevel::error, Event::not_synced, head + "\n" + details);
     }
     stop(support::exit_not_synced);
 }
@@ -378,7 +385,8 @@ void Session::print_status_later() {
         if (ec || stopped_) return;
         const k8s_sd::TimePoint now = k8s_sd::system_clock()->now();
         for (const k8s_sd::WatchStatus& watch : watches())
-            note(k8s_sd::LogLevel::info, support::printable(watch_line(watch, now), 4000));
+            note(k8s_sd::LogLevel::info, Event::watch_status,
+                 support::printable(watch_line(watch, now), 4000));
         print_status_later();
     });
 }

@@ -53,8 +53,8 @@ class Session {
     void wait_for_signals();
     void make_discoverers();
     /// Reports an event beside the results.
-    void note(k8s_sd::LogLevel, const std::string& text) const;
-    void comment(const std::string& text);
+    void note(k8s_sd::LogLevel, support::Event, const std::string& text) const;
+    void comment(support::Event, const std::string& text);
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
     void report(unsigned job, const k8s_sd::TargetGroupDiff&);
     void on_share(const k8s_sd::FleetShare&);

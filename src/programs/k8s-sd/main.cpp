@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
         k8s_sd::Environment environment;
         const support::EventLog log("k8s-sd", options.log);
         environment.logger = log.logger();
-        support::record(options.record, environment, log.at(k8s_sd::LogLevel::warning));
+        support::record(options.record, environment,
+                        log.writer(k8s_sd::LogLevel::warning, support::Event::recording));
         k8s_sd::install(io, environment);
         options.service_manager = support::ServiceManager::address_in_environment();
         k8s_sd_program::Program program(io, options);

@@ -310,11 +310,7 @@ support::CommandLine command_line(Options& o) {
             .prepare = prepare,
             .on_signal = support::CommandLine::OnSignal::end_or_reload,
             .checking_option = "--check",
-            .print_error = [&o](const std::string& text) {
-                if (o.log.format == support::LogFormat::text) return false;
-                support::EventLog("k8s-sd", o.log).at(k8s_sd::LogLevel::error)(text);
-                return true;
-            }};
+            .print_error = support::error_writer("k8s-sd", o.log)};
 }
 
 k8s_sd::ScrapeConfigOptions scrape_config_options(const Options& o) {

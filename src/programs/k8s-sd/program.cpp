@@ -31,6 +31,7 @@
 namespace k8s_sd_program {
 
 namespace asio = boost::asio;
+using support::Event;
 using support::HttpServer;
 
 namespace {
@@ -62,8 +63,10 @@ scrape_configs:
 support::HttpLimits possible(support::HttpLimits limits, const support::EventLog& log) {
     const std::size_t wanted = std::exchange(limits.connections, make_room_for(limits.connections));
     if (limits.connections < wanted) {
-        log("as few files may be open, there is room for " + std::to_string(limits.connections) +
-            " connections, not " + std::to_string(wanted) + "; see ulimit -n");
+        log.write(k8s_sd::LogLevel::warning, Event::connections_limited,
+                  "as few files may be open, there is room for " +
+                      std::to_string(limits.connections) + " connections, not " +
+                      std::to_string(wanted) + "; see ulimit -n");
     }
     return limits;
 }
@@ -81,31 +84,25 @@ ServeOptions serve_options(ServeOptions options, const support::EventLog& log) {
             *options.start_without_clusters, options.warm_start.server_timeout + reading);
     }
     options.on_complete = [log](const std::string& job, const TargetCounts& counts) {
-        log.write(info,
+        log.write(info, Event::job_complete,
                   "job " + job + ": its list is complete, with " + plural(counts.active, "target") +
                       " of " + std::to_string(counts.discovered) + " discovered",
-                  {{"event", "job_complete"},
-                   {"job", job},
-                   {"targets", counts.active},
-                   {"discovered", counts.discovered}});
+                  {{"job", job}, {"targets", counts.active}, {"discovered", counts.discovered}});
     };
     options.on_missing_clusters = [log](const std::string& job, const TargetCounts& counts,
                                         const std::vector<std::string>& missing) {
-        log.write(warning,
+        log.write(warning, Event::job_without_clusters,
                   "job " + job + ": its list is served with " + plural(counts.active, "target") +
                       ", without " + plural(missing.size(), "cluster") + ": " +
                       support::printable(support::listed(missing, 20), 2000),
-                  {{"event", "job_without_clusters"},
-                   {"job", job},
-                   {"targets", counts.active},
-                   {"missing_clusters", missing.size()}});
+                  {{"job", job}, {"targets", counts.active}, {"missing_clusters", missing.size()}});
     };
     options.on_failed = [log](const std::string& job, const TargetCounts& counts,
                               const std::string& example) {
-        log.write(warning,
+        log.write(warning, Event::targets_failed,
                   "job " + job + ": " + plural(counts.failed, "target") +
                       " cannot be scraped, such as " + example,
-                  {{"event", "targets_failed"}, {"job", job}, {"targets", counts.failed}});
+                  {{"job", job}, {"targets", counts.failed}});
     };
     return options;
 }
@@ -135,27 +132,29 @@ Program::Program(asio::io_context& io, Options options)
       executor_(io.get_executor()),
       strand_(asio::make_strand(io)),
       log_("k8s-sd", options_.log),
-      warn_(log_.at(k8s_sd::LogLevel::warning)),
       service_manager_(strand_, options_.service_manager),
       signals_(strand_),
       listen_(listen_endpoint(options_.listen)),
-      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(), warn_),
+      guard_(strand_, options_.tls, options_.access, listen_.address().is_loopback(),
+             warning_writer(Event::certificate)),
       profiles_(strand_),
       monitors_(strand_, options_.monitors),
       follow_timer_(options_.serve.clock->make_timer(strand_)),
       jobs_(strand_, executor_, serve_options(options_.serve, log_), metrics_),
       allocator_(strand_, options_.allocator),
-      allocation_count_(std::make_shared<AllocationCount>(strand_, jobs_, allocator_, warn_)),
+      allocation_count_(std::make_shared<AllocationCount>(
+          strand_, jobs_, allocator_, warning_writer(Event::targets_unassigned))),
       slow_(std::make_shared<SlowWork>(executor_)),
       routes_(k8s_sd_program::routes(jobs_, allocator_, metrics_, route_events())),
       server_(std::make_shared<HttpServer>(strand_, listen_, guard_.protect(routes_),
-                                           possible(options_.http, warn_), guard_.tls())) {
+                                           possible(options_.http, log_), guard_.tls())) {
     find_cluster();
     support::make_snapshot_directory(options_.serve.warm_start);
     if (!options_.write_folder.empty()) {
         if (!options_.file_worker) options_.file_worker = file_worker_.emplace(1).get_executor();
         files_.emplace(options_.file_worker, options_.serve.clock, options_.write_folder,
-                       options_.write_form.value_or(ListForm::relabelled), warn_, metrics_.files);
+                       options_.write_form.value_or(ListForm::relabelled),
+                       warning_writer(Event::file_problem), metrics_.files);
     }
     // Fail at once if the configuration is invalid from the start.
     if (!options_.config_file.empty()) {
@@ -177,7 +176,8 @@ void Program::find_cluster() {
                 monitors_.enabled() || support::names_server(options_.server))) {
         support::usable_server(options_.server);
     }
-    servers_ = support::configs_of(options_.server, options_.clusters, warn_);
+    servers_ = support::configs_of(options_.server, options_.clusters,
+                                   warning_writer(Event::context_note));
 }
 
 bool Program::add_servers(std::vector<k8s_sd::DiscoveryConfig>& configs,
@@ -280,6 +280,14 @@ void Program::on_update(const k8s_sd::ScrapeConfigUpdate& update) {
     }
 }
 
+void Program::warn(Event event, const std::string& text) const {
+    log_.write(k8s_sd::LogLevel::warning, event, text);
+}
+
+std::function<void(const std::string&)> Program::warning_writer(Event event) const {
+    return log_.writer(k8s_sd::LogLevel::warning, event);
+}
+
 void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
     if (!configured_) throw support::Unusable(error.what());
     stay(error);
@@ -288,7 +296,7 @@ void Program::refuse(const k8s_sd::ConfigError& error, std::uint64_t checks) {
 
 void Program::stay(const k8s_sd::ConfigError& error) {
     const std::string text = std::string("the configuration stays as it is: ") + error.what();
-    log_.write(k8s_sd::LogLevel::warning, text, {{"event", "config_refused"}});
+    log_.write(k8s_sd::LogLevel::warning, Event::config_refused, text);
     trouble_ = text + "\n";
 }
 
@@ -303,7 +311,7 @@ void Program::report_notes(const k8s_sd::ScrapeConfigFile& file, std::vector<std
                       "responses; start one k8s-sd for the jobs of each server");
     }
     for (std::string& note : all) {
-        if (!notes_.contains(note)) warn_(note);
+        if (!notes_.contains(note)) warn(Event::config_note, note);
         notes.insert(std::move(note));
     }
     notes_.swap(notes);
@@ -330,7 +338,7 @@ void Program::use(k8s_sd::ScrapeConfigFile file, const std::vector<std::string>&
     apply();
     log_changes(removed);
     const std::string left_out = jobs_.left_out().lines();
-    if (!left_out.empty()) warn_(left_out);
+    if (!left_out.empty()) warn(Event::jobs_left_out, left_out);
     // Serve only once the jobs are known; otherwise existing jobs would be reported as missing.
     if (std::exchange(configured_, true)) return;
     server_->start();
@@ -345,19 +353,19 @@ std::string Program::status_line() const {
 void Program::log_changes(const std::vector<std::string>& removed) {
     const JobChanges& changes = jobs_.changes();
     const std::size_t jobs = jobs_.count();
-    log_.write(k8s_sd::LogLevel::info,
+    log_.write(k8s_sd::LogLevel::info, Event::config_applied,
                "applied: " + plural(jobs, "job") +
                    (configured_ ? part(changes.added, "added") : "") +
                    part(changes.changed, "changed") +
                    part(configured_ ? changes.removed : removed, "removed"),
-               {{"event", "config_applied"}, {"jobs", jobs}});
+               {{"jobs", jobs}});
 }
 
 /// Configurations that stay equal keep their watches and targets. Cluster managers change
 /// properties all the time: without a change of access there is nothing to apply.
 void Program::on_clusters(const k8s_sd::InventoryDiff& diff,
                           const std::vector<std::string>& problems) {
-    for (const std::string& problem : problems) warn_(problem);
+    for (const std::string& problem : problems) warn(Event::cluster_unusable, problem);
     std::vector<k8s_sd::DiscoveryConfig> servers = profiles_.servers();
     if (configured_ && !unusable_.why_unknown && servers == servers_ &&
         profiles_.unusable() == unusable_.problems)
@@ -367,12 +375,11 @@ void Program::on_clusters(const k8s_sd::InventoryDiff& diff,
         updated.push_back(support::printable(name_of(cluster), 200));
     for (const k8s_sd::InventoryCluster& cluster : diff.removed)
         removed.push_back(support::printable(name_of(cluster), 200));
-    log_.write(k8s_sd::LogLevel::info,
-               "ClusterProfiles: " + plural(servers.size(), "usable cluster") +
-                   part(updated, "new or changed") + part(removed, "removed"),
-               {{"event", "clusters_changed"},
-                {"clusters", servers.size() + profiles_.unusable().size()},
-                {"usable", servers.size()}});
+    log_.write(
+        k8s_sd::LogLevel::info, Event::clusters_changed,
+        "ClusterProfiles: " + plural(servers.size(), "usable cluster") +
+            part(updated, "new or changed") + part(removed, "removed"),
+        {{"clusters", servers.size() + profiles_.unusable().size()}, {"usable", servers.size()}});
     // First those that go: else their targets would wait for the lists of new ones.
     std::vector<k8s_sd::DiscoveryConfig> remaining = servers_;
     std::erase_if(remaining, [&](const k8s_sd::DiscoveryConfig& server) {
@@ -439,7 +446,7 @@ void Program::follow_jobs_later() {
 void Program::log_new(const std::vector<std::string>& problems) {
     std::set<std::string> now(problems.begin(), problems.end());
     for (const std::string& problem : now) {
-        if (!problems_.contains(problem)) warn_(problem);
+        if (!problems_.contains(problem)) warn(Event::job_problem, problem);
     }
     problems_.swap(now);
 }
@@ -449,7 +456,7 @@ void Program::log_more(const std::vector<std::string>& problems) {
     constexpr std::size_t max_problems = 10'000;
     if (problems_.size() > max_problems) problems_.clear();
     for (const std::string& problem : problems) {
-        if (problems_.insert(problem).second) warn_(problem);
+        if (problems_.insert(problem).second) warn(Event::job_problem, problem);
     }
 }
 
@@ -532,7 +539,7 @@ void Program::reload_on_signal() {
 // at once.
 void Program::stop(const std::string& why) {
     ended_ = true;
-    log_.write(k8s_sd::LogLevel::info, "ends: " + why, {{"event", "end"}, {"signal", why}});
+    log_.write(k8s_sd::LogLevel::info, Event::end, "ends: " + why, {{"signal", why}});
     signals_.cancel();
     guard_.stop();
     if (reloader_) reloader_->cancel();

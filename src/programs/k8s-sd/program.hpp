@@ -80,6 +80,8 @@ class Program {
     void log_new(const std::vector<std::string>& problems);
     void log_more(const std::vector<std::string>& problems);
     void log_changes(const std::vector<std::string>& removed);
+    void warn(support::Event, const std::string& text) const;
+    std::function<void(const std::string&)> warning_writer(support::Event) const;
     void report_notes(const k8s_sd::ScrapeConfigFile&, std::vector<std::string> more);
     RouteEvents route_events();
     void reload(const support::HttpServer::Respond&);
@@ -93,7 +95,6 @@ class Program {
     boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor strand_;
     const support::EventLog log_;
-    const support::EventLog warn_;  ///< the same, with the level of warnings
     support::LineWriter out_;
     ServeMetrics metrics_;
     support::ServiceManager service_manager_;

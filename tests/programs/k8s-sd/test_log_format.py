@@ -21,7 +21,7 @@ scrape_configs:
                      replacement: '$1/no/address'}]
 """
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-KEYS = ["time", "level", "program", "msg"]
+KEYS = ["time", "level", "program", "msg", "event"]
 
 
 def read_logfmt(line):
@@ -48,7 +48,7 @@ class OfK8sSd(unittest.TestCase):
 
     def check(self, events):
         for event in events:
-            self.assertEqual(list(event)[:4], KEYS)
+            self.assertEqual(list(event)[:5], KEYS)
             self.assertRegex(event["time"], f"^{TIME}$")
             self.assertEqual((event["level"], event["program"]), ("info", "k8s-sd"))
         names = [event.get("event") for event in events]
@@ -78,7 +78,7 @@ class OfK8sSd(unittest.TestCase):
             pathlib.Path(config + ".new").write_text("scrape_configs: {", encoding="utf-8")
             os.rename(config + ".new", config)  # so no part of it is read
             event = self.wait_for(program, "config_refused")
-        self.assertEqual(list(event), [*KEYS, "event"])
+        self.assertEqual(list(event), KEYS)
         self.assertEqual(event["level"], "warning")
         self.assertIn("the configuration stays as it is: ", event["msg"])
         self.assertIn(config, event["msg"])
@@ -88,7 +88,7 @@ class OfK8sSd(unittest.TestCase):
                 "k8s-sd", "--listen", "127.0.0.1:0", "--config", config, "--log-format",
                 "json") as program:
             event = self.wait_for(program, "targets_failed")
-        self.assertEqual(list(event), [*KEYS, "event", "job", "targets"])
+        self.assertEqual(list(event), [*KEYS, "job", "targets"])
         self.assertEqual((event["level"], event["job"], event["targets"]), ("warning", "some", 2))
         self.assertIn("__address__ must be host:port", event["msg"])
 
@@ -98,7 +98,7 @@ class OfK8sSd(unittest.TestCase):
             event = {}
             while event.get("level") != "warning":
                 event = json.loads(program.log_line())
-        self.assertEqual(event["resource"], "pods")
+        self.assertEqual((event["event"], event["resource"]), ("watch_failed", "pods"))
         self.assertIn("http://127.0.0.1:1", event["msg"])
         self.assertIn("refused", event["error"])
 
@@ -114,7 +114,7 @@ class OfK8sSd(unittest.TestCase):
         result = run("k8s-sd", "--config", "/nonexistent/file", "--log-format", "json")
         self.assertEqual(result.returncode, 2)
         event = json.loads(result.stderr)
-        self.assertEqual(event["level"], "error")
+        self.assertEqual((event["level"], event["event"]), ("error", "failed"))
         self.assertIn("/nonexistent/file", event["msg"])
 
     def test_an_unknown_form_is_refused(self):
@@ -132,9 +132,10 @@ class OfFollow(unittest.TestCase):
 
     def test_lines_are_events(self):
         event = json.loads(self.first_warning("--log-format", "json"))
-        self.assertEqual(list(event)[:4], KEYS)
+        self.assertEqual(list(event)[:5], KEYS)
         self.assertRegex(event["time"], f"^{TIME}$")
         self.assertEqual((event["level"], event["program"]), ("warning", "k8s-sd follow"))
+        self.assertEqual(event["event"], "file_problem")
         self.assertIn("http://127.0.0.1:1/sd/pods", event["msg"])
         event = read_logfmt(self.first_warning("--log-format", "logfmt", "--no-log-times"))
         self.assertEqual(list(event), KEYS[1:])
@@ -142,33 +143,65 @@ class OfFollow(unittest.TestCase):
 
 
 class OfThePage(unittest.TestCase):
-    """docs/guide/logs.md has the events of the code, with their levels and keys."""
+    """docs/guide/logs.md has the events of the code, with their meanings and keys."""
     ROOT = pathlib.Path(__file__).parents[3]
-    WRITTEN = re.compile(r'write\(\s*(?:k8s_sd::LogLevel::)?(\w+),(?:(?!write\().)*?'
-                         r'\{\{"event", "(\w+)"\}(.*?)\}\);', re.DOTALL)
+    WITH_FIELDS = re.compile(r'(\w+),[^{}]*\{(\{"\w+",.*?\})\}\);', re.DOTALL)
 
-    def events_of_the_code(self):
-        events, named = {}, 0
-        for path in (self.ROOT / "src/programs").rglob("*.cpp"):
-            text = path.read_text(encoding="utf-8")
-            named += text.count('{"event", "')
-            for level, name, rest in self.WRITTEN.findall(text):
-                events[name] = (level, re.findall(r'\{"(\w+)",', rest))
-        self.assertEqual(len(events), named)
+    def setUp(self):
+        self.page = self.text("docs/guide/logs.md")
+
+    def text(self, path):
+        return (self.ROOT / path).read_text(encoding="utf-8")
+
+    def events_of(self, header, enumeration):
+        """Names and meanings."""
+        body = re.search(rf"enum class {enumeration} .*?\{{(.*?)\n\}};", self.text(header),
+                         re.DOTALL)
+        events = re.findall(r"^ +(\w+), +///< (.*)$", body[1], re.MULTILINE)
+        self.assertEqual(len(events), body[1].strip().count("\n") + 1, "a line for each event")
         return events
 
-    def test_it_has_each_event_and_each_key(self):
-        page = (self.ROOT / "docs/guide/logs.md").read_text(encoding="utf-8")
-        rows = re.findall(r"^\| `(\w+)` \| (info|warning|error) \|(.*)\|$", page, re.MULTILINE)
-        listed = {name: (level, re.findall(r"`(\w+)`", keys)) for name, level, keys in rows}
-        events = self.events_of_the_code()
-        self.assertEqual(listed, events)
-        first = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ", page.partition("| Event |")[0],
+    def keys_of_events(self):
+        keys = {}
+        for path in (self.ROOT / "src/programs").rglob("*.cpp"):
+            for call in path.read_text(encoding="utf-8").split(" Event::")[1:]:
+                if match := self.WITH_FIELDS.match(call):
+                    keys[match[1]] = re.findall(r'\{"(\w+)",', match[2])
+        return keys
+
+    def test_it_has_the_events_of_the_programs_with_their_keys(self):
+        keys = self.keys_of_events()
+        self.assertGreater(len(keys), 5)
+        for name, meaning in self.events_of("src/programs/cli/event_log.hpp", "Event"):
+            listed = ", ".join(f"`{key}`" for key in keys.get(name, []))
+            self.assertIn(f"| `{name}` | {meaning} |" + (f" {listed} |\n" if listed else " |\n"),
+                          self.page)
+
+    def test_it_has_the_events_of_the_library(self):
+        for name, meaning in self.events_of("include/k8s_sd/logger.hpp", "LogEvent"):
+            self.assertIn(f"| `{name}` | {meaning} |\n", self.page)
+
+    def test_it_has_no_other_events(self):
+        listed = re.findall(r"^\| `(\w+)` \|", self.page.partition("## Events")[2], re.MULTILINE)
+        known = [name for name, _ in self.events_of("src/programs/cli/event_log.hpp", "Event") +
+                 self.events_of("include/k8s_sd/logger.hpp", "LogEvent")]
+        self.assertEqual(listed, known)
+        self.assertEqual(len(set(known)), len(known))
+
+    def test_each_event_is_written_somewhere(self):
+        code = "".join(path.read_text(encoding="utf-8") for folder in ("src/programs", "include")
+                       for path in (self.ROOT / folder).rglob("*.?pp"))
+        for name, _ in self.events_of("src/programs/cli/event_log.hpp", "Event"):
+            self.assertGreater(len(re.findall(rf"\bEvent::{name}\b", code)), 1, name)
+        for name, _ in self.events_of("include/k8s_sd/logger.hpp", "LogEvent"):
+            self.assertGreater(len(re.findall(rf"\bLogEvent::{name}\b", code)), 1, name)
+
+    def test_it_has_each_key(self):
+        first = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ", self.page.partition("## Events")[0],
                            re.MULTILINE)
         keys = {key for cell in first for key in re.findall(r"`(\w+)`", cell)}
-        used = {key for _, of_event in events.values() for key in of_event}
-        self.assertLessEqual(used | {"event", *KEYS}, keys)
-        self.assertLessEqual(keys, used | {"event", "resource", "namespace", "error", *KEYS})
+        used = {key for of_event in self.keys_of_events().values() for key in of_event}
+        self.assertEqual(keys, used | {"resource", "namespace", "error", *KEYS})
 
 
 class OfDiscover(unittest.TestCase):
@@ -178,8 +211,16 @@ class OfDiscover(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         events = [json.loads(line) for line in result.stderr.splitlines()]
         self.assertEqual({event["program"] for event in events}, {"discover"})
+        self.assertEqual([event["event"] for event in events], ["watch_failed", "not_synced"])
         self.assertRegex(events[-1]["msg"], r"^not synced after 0\.2 s:\n  pods: ")
         self.assertTrue(all(re.fullmatch(TIME, event["time"]) for event in events))
+
+    def test_the_last_error_has_the_same_form(self):
+        result = run("discover", "--log-format", "json", "--sd-config", "/nonexistent/file")
+        self.assertEqual(result.returncode, 2)
+        event = json.loads(result.stderr)
+        self.assertEqual((event["level"], event["event"]), ("error", "failed"))
+        self.assertIn("/nonexistent/file", event["msg"])
 
 
 if __name__ == "__main__":

@@ -36,15 +36,15 @@ TEST_CASE("Logger: passes on what the level allows") {
     logger.write = [&](LogLevel level, std::string_view text) { lines.emplace_back(level, text); };
 
     logger.level = LogLevel::info;
-    logger.log(LogLevel::error, "a");
-    logger.log(LogLevel::info, "b");
-    logger.log(LogLevel::debug, "c");
-    logger.log(LogLevel::off, "d");
+    logger.log(LogLevel::error, LogEvent::watch_failed, "a");
+    logger.log(LogLevel::info, LogEvent::watch_failed, "b");
+    logger.log(LogLevel::debug, LogEvent::watch_failed, "c");
+    logger.log(LogLevel::off, LogEvent::watch_failed, "d");
     CHECK(lines == std::vector<std::pair<LogLevel, std::string>>{{LogLevel::error, "a"},
                                                                  {LogLevel::info, "b"}});
     lines.clear();
     logger.level = LogLevel::off;
-    logger.log(LogLevel::error, "a");
+    logger.log(LogLevel::error, LogEvent::watch_failed, "a");
     CHECK(lines.empty());
 }
 
@@ -53,16 +53,18 @@ TEST_CASE("Logger: a record has the line in its parts, beside the text and witho
     std::vector<LogRecord> records;
     Logger logger;
     logger.write_record = [&](const LogRecord& record) { records.push_back(record); };
-    logger.log({LogLevel::warning, "no permission", Kind::pod, "shop", errc::forbidden});
-    logger.log(LogLevel::debug, "not enabled");
+    logger.log({LogLevel::warning, LogEvent::targets_limited, "no permission", Kind::pod, "shop",
+                errc::forbidden});
+    logger.log(LogLevel::debug, LogEvent::watch_failed, "not enabled");
     REQUIRE(records.size() == 1);
     CHECK(records[0].level == LogLevel::warning);
+    CHECK(records[0].event == LogEvent::targets_limited);
     CHECK(records[0].text == "no permission");
     CHECK(records[0].kind == Kind::pod);
     CHECK(records[0].ns == "shop");
     CHECK(records[0].error == errc::forbidden);
     logger.write = [&](LogLevel, std::string_view text) { lines.emplace_back(text); };
-    logger.log(LogLevel::error, "both");
+    logger.log(LogLevel::error, LogEvent::watch_failed, "both");
     CHECK(lines == std::vector<std::string>{"both"});
     REQUIRE(records.size() == 2);
     CHECK_FALSE(records[1].kind);
@@ -74,7 +76,7 @@ TEST_CASE("Logger: without a sink writes one line to standard error, whatever th
     REQUIRE(pipe(ends) == 0);
     const int standard_error = dup(STDERR_FILENO);
     dup2(ends[1], STDERR_FILENO);
-    Logger().log(LogLevel::warning, "first\nk8s_sd: error: forged\x1b[0m");
+    Logger().log(LogLevel::warning, LogEvent::watch_failed, "first\nk8s_sd: error: forged\x1b[0m");
     dup2(standard_error, STDERR_FILENO);
     close(standard_error);
     close(ends[1]);

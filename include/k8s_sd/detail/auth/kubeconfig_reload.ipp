@@ -113,7 +113,7 @@ ApiServerConfig KubeconfigReload::parse() const {
 void KubeconfigReload::take(ApiServerConfig next) {
     const ApiServerConfig before = std::exchange(present_, std::move(next));
     const bool moved = before.url != present_.url;
-    logger_.log(LogLevel::info,
+    logger_.log(LogLevel::info, LogEvent::kubeconfig_changed,
                 name() + "it has changed" + (moved ? "; the server is " + present_.url : ""));
     // The handler may destroy this object.
     const ChangeHandler changed = changed_;
@@ -125,7 +125,9 @@ void KubeconfigReload::take(ApiServerConfig next) {
 void KubeconfigReload::report(const std::string& problem) {
     if (reported_ == problem) return;
     reported_ = problem;
-    logger_.log(LogLevel::warning,
+    const LogEvent event =
+        problem.empty() ? LogEvent::kubeconfig_recovered : LogEvent::kubeconfig_failed;
+    logger_.log(LogLevel::warning, event,
                 name() + (problem.empty() ? "usable again"
                                           : problem + "; going on with what was read before"));
 }

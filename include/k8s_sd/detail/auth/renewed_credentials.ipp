@@ -133,9 +133,11 @@ void RenewedCredentials::pause(bool in_vain) {
 void RenewedCredentials::report() {
     if (reported_ == problem_ || answer()->ec) return;
     reported_ = problem_;
-    logger_.log(LogLevel::warning, problem_.empty()
-                                       ? options_.name + ": works again"
-                                       : problem_ + "; going on with the credentials there are");
+    const LogEvent event =
+        problem_.empty() ? LogEvent::credentials_recovered : LogEvent::credentials_failed;
+    logger_.log(LogLevel::warning, event,
+                problem_.empty() ? options_.name + ": works again"
+                                 : problem_ + "; going on with the credentials there are");
 }
 
 std::shared_ptr<const RequestCredentials> RenewedCredentials::answer() const {

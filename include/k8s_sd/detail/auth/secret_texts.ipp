@@ -47,10 +47,12 @@ struct SecretTexts::Text {
     void report(const Logger& logger) {
         if (!known || reported == problem) return;
         reported = problem;
-        logger.log(LogLevel::warning, problem.empty()
-                                          ? name + ": usable again"
-                                          : problem + "; going on with the value " +
-                                                (from_file ? "read before" : "beside it"));
+        const LogEvent event =
+            problem.empty() ? LogEvent::credentials_recovered : LogEvent::credentials_failed;
+        logger.log(LogLevel::warning, event,
+                   problem.empty() ? name + ": usable again"
+                                   : problem + "; going on with the value " +
+                                         (from_file ? "read before" : "beside it"));
     }
 
     const std::string name;

@@ -72,7 +72,7 @@ class ViewFileReport {
     void on_ignored(const std::string& problem, bool wanted) {
         const std::string words = outcomes_.on_ignored(problem);
         if (wanted) set(read_words_, words);
-        log_.log(LogLevel::warning, words);
+        log_.log(LogLevel::warning, LogEvent::fleet_file_ignored, words);
     }
     /// The members have been seen: the file is no longer needed.
     void on_seen() { set(read_words_, {}); }
@@ -81,7 +81,8 @@ class ViewFileReport {
         const auto words = outcomes_.on_written(problem);
         if (!words) return;
         set(write_words_, *words);
-        if (!words->empty()) log_.log(LogLevel::warning, *words);
+        if (words->empty()) return;
+        log_.log(LogLevel::warning, LogEvent::fleet_file_not_written, *words);
     }
     /// Any thread.
     std::string words() const {

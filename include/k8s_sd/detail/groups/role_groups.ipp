@@ -243,7 +243,7 @@ void RoleGroups::set_overfull(GroupEntry& entry, bool overfull) {
     const Kind kind = main_kind(role_);
     const std::string text =
         too_many_targets(kind, entry.ns(), entry.name(), maker_.options.max_targets);
-    logger.log({LogLevel::warning, text, kind, entry.ns()});
+    logger.log({LogLevel::warning, LogEvent::targets_limited, text, kind, entry.ns()});
 }
 
 void RoleGroups::warn_of_over_capacity(const ObjectChange& change) const {
@@ -258,7 +258,8 @@ void RoleGroups::warn_of_over_capacity(const ObjectChange& change) const {
                              std::string(change.after->name()) +
                              " has more addresses than it can hold, some are missing; use the role "
                              "endpointslice";
-    logger.log({LogLevel::warning, text, Kind::endpoints, change.after->ns()});
+    logger.log({LogLevel::warning, LogEvent::endpoints_truncated, text, Kind::endpoints,
+                change.after->ns()});
 }
 
 }  // namespace k8s_sd::inline v0::detail

@@ -185,7 +185,10 @@ void ResourceSearch::fail(error_code ec, std::string problem) {
         status_.message = problem;
         ++status_.failures;
     }
-    if (is_new) api.environment.logger.log({LogLevel::warning, problem, status_.kind, {}, ec});
+    if (is_new) {
+        api.environment.logger.log(
+            {LogLevel::warning, LogEvent::resource_search_failed, problem, status_.kind, {}, ec});
+    }
     ask_later(pause);
     failed_();
 }

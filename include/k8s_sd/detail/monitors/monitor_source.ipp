@@ -482,14 +482,16 @@ class MonitorSource::Impl final : public detail::RunState {
         const TimePoint now = clock().now();
         if (!log_minute_ || now - *log_minute_ >= std::chrono::minutes(1)) {
             if (log_lines_ > max_lines) {
-                log_.log(LogLevel::warning, std::to_string(log_lines_ - max_lines) +
-                                                " more refused monitors in the last minute");
+                log_.log(LogLevel::warning, LogEvent::monitor_refused,
+                         std::to_string(log_lines_ - max_lines) +
+                             " more refused monitors in the last minute");
             }
             log_minute_ = now;
             log_lines_ = 0;
         }
         for (const std::string& line : lines) {
-            if (++log_lines_ <= max_lines) log_.log(LogLevel::warning, line);
+            if (++log_lines_ > max_lines) continue;
+            log_.log(LogLevel::warning, LogEvent::monitor_refused, line);
         }
     }
 

@@ -356,7 +356,7 @@ void KindWatches::log_refusal(const SharedWatch& watch, error_code why) const {
                              " are watched one selector or namespace at a time, because the "
                              "server refuses to list and watch those of " +
                              where + " together: " + why.message();
-    logger.log({LogLevel::info, text, kind_, watch.query().ns, why});
+    logger.log({LogLevel::info, LogEvent::watches_divided, text, kind_, watch.query().ns, why});
 }
 
 /// The selections overlap in too many combinations: let the server evaluate them again. Until then,

@@ -207,7 +207,7 @@ class WatchReport {
     }
     void count_objects(int delta);
     std::string url() const;
-    void log(LogLevel, const std::string& text, error_code error = {}) const;
+    void log(LogLevel, LogEvent, const std::string& text, error_code error = {}) const;
 
     const WatchQuery& query_;
     const std::string& server_;

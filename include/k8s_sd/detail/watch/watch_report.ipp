@@ -38,16 +38,17 @@ void WatchReport::begin_list(ListReason reason, TimePoint now) noexcept {
 
 void WatchReport::begin_poll(Duration interval) {
     if (std::exchange(polling_, true)) return;
-    log(LogLevel::warning, "cannot be watched; lists it every " + seconds_text(interval) +
-                               " instead, and tries to watch each time");
+    log(LogLevel::warning, LogEvent::watch_refused,
+        "cannot be watched; lists it every " + seconds_text(interval) +
+            " instead, and tries to watch each time");
 }
 
 void WatchReport::begin_api_version(std::string_view version) {
     api_version_ = version;
-    log(LogLevel::warning, version.empty()
-                               ? "this is the version to ask for, and no older one any more"
-                               : "the server is old: it has this API in " + api_version_ +
-                                     " only, which serves until there is a newer one");
+    log(LogLevel::warning, LogEvent::api_version_changed,
+        version.empty() ? "this is the version to ask for, and no older one any more"
+                        : "the server is old: it has this API in " + api_version_ +
+                              " only, which serves until there is a newer one");
 }
 
 // --- incoming data ------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ void WatchReport::on_bad_object(const BadObject& bad, bool hides_state) {
                     status_.last_byte.value_or(TimePoint()));
     }
     if (bad_objects_++ > 0) return;
-    log(LogLevel::warning,
+    log(LogLevel::warning, LogEvent::object_skipped,
         "skipped the object " + printable(key) + ": " + bad.ec.message() + ": " +
             printable(bad.problem),
         bad.ec);
@@ -124,28 +125,28 @@ WatchStatus WatchReport::whole_status() const {
 
 void WatchReport::on_version_regression(std::string_view version, std::string_view known) {
     add(metrics_.version_regressions);
-    log(LogLevel::warning, "the server's version went back from " + printable(known) + " to " +
-                               printable(version) +
-                               ": it was restored from a backup, or is another one; what it has "
-                               "now counts");
+    log(LogLevel::warning, LogEvent::version_regressed,
+        "the server's version went back from " + printable(known) + " to " + printable(version) +
+            ": it was restored from a backup, or is another one; what it has "
+            "now counts");
 }
 
 void WatchReport::on_other_encoding(const Failure& failure) {
     add(metrics_.json_fallbacks);
-    log(LogLevel::warning,
+    log(LogLevel::warning, LogEvent::encoding_refused,
         "is not served in the encoding that was asked for; plain JSON has to do: " +
             failure.message,
         failure.ec);
 }
 
 void WatchReport::on_shard_selector_refused() {
-    log(LogLevel::warning,
+    log(LogLevel::warning, LogEvent::parameter_refused,
         "the server refuses the parameter shardSelector; it sends everything, and what is not of "
         "the share is dropped here");
 }
 
 void WatchReport::on_drop_refused() {
-    log(LogLevel::info,
+    log(LogLevel::info, LogEvent::parameter_refused,
         "the server refuses the parameter drop of the header Accept; it sends managedFields");
 }
 
@@ -155,9 +156,10 @@ void WatchReport::on_managed_fields(bool with) {
 
 void WatchReport::on_suspicious_list(std::size_t lost, std::size_t known) {
     add(metrics_.suspicious_lists);
-    log(LogLevel::warning, "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
-                               " objects; a second one has to confirm that before they are "
-                               "removed");
+    log(LogLevel::warning, LogEvent::list_suspicious,
+        "a list lacks " + std::to_string(lost) + " of " + std::to_string(known) +
+            " objects; a second one has to confirm that before they are "
+            "removed");
 }
 
 bool WatchReport::on_list(TimePoint now, bool streamed) {
@@ -184,8 +186,9 @@ bool WatchReport::on_synced() {
     if (status_.synced) return false;
     status_.synced = true;
     add(metrics_.synced_watchers, 1);
-    log(LogLevel::info, "listed " + std::to_string(status_.objects) + " objects" +
-                            (status_.streamed_lists > 0 ? " with a watch" : ""));
+    log(LogLevel::info, LogEvent::list_complete,
+        "listed " + std::to_string(status_.objects) + " objects" +
+            (status_.streamed_lists > 0 ? " with a watch" : ""));
     return true;
 }
 
@@ -194,14 +197,16 @@ bool WatchReport::on_synced() {
 bool WatchReport::on_starting(TimePoint now) {
     if (!starting_since_) {
         starting_since_ = now;
-        log(LogLevel::info, "the server has just started and fills its caches; waiting for it");
+        log(LogLevel::info, LogEvent::server_starting,
+            "the server has just started and fills its caches; waiting for it");
     }
     return now - *starting_since_ < std::chrono::minutes(1);
 }
 
 void WatchReport::note(const Failure& failure) {
     add(failure_counter(metrics_, failure.ec));
-    if (!failure.message.empty()) log(LogLevel::debug, failure.message, failure.ec);
+    if (!failure.message.empty())
+        log(LogLevel::debug, LogEvent::watch_interrupted, failure.message, failure.ec);
 }
 
 void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
@@ -212,7 +217,8 @@ void WatchReport::fail(const Failure& failure, bool watching, TimePoint now) {
     status_.error = failure.ec;
     status_.message = redact_(url() + ": " + failure.message);
     if (changed) status_.since = now;
-    if (failures_.add(failure, watching)) log(LogLevel::warning, failure.message, failure.ec);
+    if (failures_.add(failure, watching))
+        log(LogLevel::warning, LogEvent::watch_failed, failure.message, failure.ec);
 }
 
 bool WatchReport::recover(TimePoint now) {
@@ -224,7 +230,7 @@ bool WatchReport::recover(TimePoint now) {
     status_.error = {};
     status_.message.reset();
     status_.since = now;
-    log(LogLevel::warning, "works again");
+    log(LogLevel::warning, LogEvent::watch_recovered, "works again");
     return true;
 }
 
@@ -246,10 +252,11 @@ std::string WatchReport::url() const {
     return server_ + collection_target(whole, api_version_);
 }
 
-void WatchReport::log(LogLevel level, const std::string& text, error_code error) const {
+void WatchReport::log(LogLevel level, LogEvent event, const std::string& text,
+                      error_code error) const {
     if (!logger_.enabled(level)) return;
     const std::string line = redact_(url() + ": " + text);
-    logger_.log({level, line, query_.kind, query_.ns, error});
+    logger_.log({level, event, line, query_.kind, query_.ns, error});
 }
 
 }  // namespace k8s_sd::inline v0::detail

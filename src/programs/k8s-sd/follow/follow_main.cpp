@@ -86,7 +86,8 @@ support::CommandLine command_line(FollowOptions& o) {
                            [&](Text v) { o.sources.push_back(read_list_source(v)); }, true},
             .notes = "Whatever a server answers that is no list, or if it does not answer, the "
                      "file stays as it\nis. Exit status: 0 ended by SIGINT or SIGTERM, 2 unusable "
-                     "arguments, 1 anything else.\n"};
+                     "arguments, 1 anything else.\n",
+            .print_error = support::error_writer("k8s-sd follow", o.log)};
 }
 
 void check(const FollowOptions& o) {
@@ -102,7 +103,7 @@ void check(const FollowOptions& o) {
 }
 
 ListClientOptions with_warnings(ListClientOptions options, const support::EventLog& log) {
-    options.warn = log;
+    options.warn = log.writer(k8s_sd::LogLevel::warning, support::Event::list_doubtful);
     return options;
 }
 
@@ -110,11 +111,11 @@ ListClientOptions with_warnings(ListClientOptions options, const support::EventL
 struct Followed {
     Followed(asio::io_context& io, const ListSource& source, const FollowOptions& options,
              const TargetFolder& folder, FileMetrics& metrics)
-        : log(support::EventLog("k8s-sd follow", options.log).at(k8s_sd::LogLevel::warning)),
+        : log("k8s-sd follow", options.log),
           client(io.get_executor(), source, with_warnings(options.client, log)),
           list(folder, source,
-               std::chrono::duration_cast<std::chrono::milliseconds>(options.interval), log,
-               metrics) {}
+               std::chrono::duration_cast<std::chrono::milliseconds>(options.interval),
+               log.writer(k8s_sd::LogLevel::warning, support::Event::file_problem), metrics) {}
 
     const support::EventLog log;
     ListClient client;

@@ -50,7 +50,9 @@ class SnapshotReport {
         : outcomes_(std::move(metrics), std::move(what)), log_(std::move(logger)) {}
 
     void on_missing() { set(outcomes_.what() + " does not exist yet", false); }
-    void on_ignored(const std::string& problem) { warn(outcomes_.on_ignored(problem)); }
+    void on_ignored(const std::string& problem) {
+        warn(LogEvent::snapshot_ignored, outcomes_.on_ignored(problem));
+    }
     /// The targets of the snapshot are in use.
     void on_delivered(std::chrono::seconds age) {
         outcomes_.on_loaded();
@@ -64,7 +66,7 @@ class SnapshotReport {
         const auto words = outcomes_.on_written(problem);
         if (!words) return;
         if (words->empty()) return set({}, false);
-        warn(*words);
+        warn(LogEvent::snapshot_not_written, *words);
     }
 
     /// Any thread.
@@ -80,9 +82,9 @@ class SnapshotReport {
         words_ = std::move(words);
         unconfirmed_ = unconfirmed;
     }
-    void warn(const std::string& words) {
+    void warn(LogEvent event, const std::string& words) {
         set(words, false);
-        log_.log(LogLevel::warning, words);
+        log_.log(LogLevel::warning, event, words);
     }
 
     SnapshotOutcomes outcomes_;

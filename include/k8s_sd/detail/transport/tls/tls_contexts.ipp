@@ -128,10 +128,13 @@ TlsContexts::Context TlsContexts::renewed(const TlsConfig& config, TrustStore tr
         context = entry.context;
         if (context != old) warning = entry.warning;
     }
-    if (!warning.empty()) logger_.log(LogLevel::warning, warning);
+    if (!warning.empty()) logger_.log(LogLevel::warning, LogEvent::tls_files_doubtful, warning);
     if (before == after) return context;
-    logger_.log(LogLevel::warning, after.empty() ? join(tls_file_names(config)) + ": usable again"
-                                                 : after + "; going on with what was read before");
+    const LogEvent event =
+        after.empty() ? LogEvent::tls_files_recovered : LogEvent::tls_files_failed;
+    logger_.log(LogLevel::warning, event,
+                after.empty() ? join(tls_file_names(config)) + ": usable again"
+                              : after + "; going on with what was read before");
     return context;
 }
 
