@@ -32,20 +32,23 @@ using namespace k8s_sd::test;
 
 namespace {
 
-/// \returns the diffs of a random history, with lost connections and expired versions
-Diffs record_history(Random& random, const DiscoveryConfig& config, const RecordingFile& file,
-                     const sim::RecordingOptions& options = {}) {
+constexpr std::uint64_t library_seed = 1;
+
+/// A random history, with lost connections and expired versions.
+void record_history(Random& random, const DiscoveryConfig& config, const RecordingFile& file,
+                    const sim::RecordingOptions& options, const OnDiff& on_diff) {
     sim::FixtureOptions set_up;
     set_up.environment = [&](Environment& environment) {
+        environment.seed = library_seed;
         environment.connector = std::make_shared<sim::RecordingConnector>(
             environment.connector, environment.clock, file.path, options);
     };
     sim::Fixture fixture(std::move(set_up));
     RandomCluster cluster(random, fixture.server);
     for (unsigned i = random.below(20); i > 0; --i) cluster.change();
-    Diffs diffs;
+    const TimePoint begin = fixture.clock->now();
     Discoverer discoverer(fixture.context.get_executor(), config, [&](const TargetGroupDiff& diff) {
-        diffs.push_back(diff_in_words(diff));
+        on_diff(diff, fixture.clock->now() - begin);
     });
     discoverer.async_run(asio::detached);
     for (int step = 0; step < 15; ++step) {
@@ -57,8 +60,41 @@ Diffs record_history(Random& random, const DiscoveryConfig& config, const Record
     fixture.advance(90s);
     discoverer.cancel();
     fixture.settle();
+}
+
+Diffs record_history(Random& random, const DiscoveryConfig& config, const RecordingFile& file,
+                     const sim::RecordingOptions& options = {}) {
+    Diffs diffs;
+    record_history(random, config, file, options, [&](const TargetGroupDiff& diff, Duration) {
+        diffs.push_back(diff_in_words(diff));
+    });
     return diffs;
 }
+
+/// The state at the end of each moment with a change, by time. Changes of one moment may be one
+/// diff or several: that depends on the order of handlers.
+class Moments {
+ public:
+    OnDiff on_diff() {
+        return [this](const TargetGroupDiff& diff, Duration at) {
+            apply(diff_in_words(diff), state_);
+            states_[at] = state_;
+        };
+    }
+    std::map<Duration, State> states() const {
+        std::map<Duration, State> changes;
+        const State* before = nullptr;
+        for (const auto& [at, state] : states_) {
+            if (!before || *before != state) changes.emplace(at, state);
+            before = &state;
+        }
+        return changes;
+    }
+
+ private:
+    State state_;
+    std::map<Duration, State> states_;
+};
 
 /// The names of an anonymous recording.
 class RecordedNames {
@@ -148,6 +184,34 @@ TEST_CASE("Recordings: each replay of a random history is the same and ends in i
         const Diffs replayed = replay(recording, config);
         REQUIRE(state_after(replayed) == state_after(diffs));
         REQUIRE((replay(recording, config) == replayed));
+    });
+}
+
+TEST_CASE("Recordings: a replay has the changes of the recorded run, each at its time") {
+    for_each_seed("RECORDINGS", 1000, [&](std::uint64_t seed) {
+        Random random(seed);
+        const DiscoveryConfig config = random_config(random, "http://cluster");
+        const RecordingFile file;
+        Moments recorded;
+        record_history(random, config, file, {}, recorded.on_diff());
+        Moments replayed;
+        const std::size_t unknown =
+            replay(sim::read_recording(file.path), config, library_seed, replayed.on_diff());
+        CHECK(unknown == 0);
+        REQUIRE(replayed.states() == recorded.states());
+    });
+}
+
+TEST_CASE("Recordings: for pods a replay has the diffs of the recorded run, one by one") {
+    for_each_seed("RECORDINGS", 1000, [&](std::uint64_t seed) {
+        Random random(seed);
+        DiscoveryConfig config = random_config(random, "http://cluster");
+        config.role = Role::pod;
+        config.selectors.clear();
+        config.attach_metadata = {};
+        const RecordingFile file;
+        const Diffs diffs = record_history(random, config, file);
+        REQUIRE((replay(sim::read_recording(file.path), config, library_seed) == diffs));
     });
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -70,23 +71,28 @@ using State = std::map<std::string, std::string>;
 
 using Diffs = std::vector<std::set<std::string>>;
 
+inline void apply(const std::set<std::string>& diff, State& state) {
+    if (diff.contains("full")) state.clear();
+    for (const std::string& change : diff) {
+        const std::string source = change.substr(2, change.find('\n') - 2);
+        if (change.starts_with("+ ")) state[source] = change;
+        if (change.starts_with("- ")) state.erase(source);
+    }
+}
+
 inline State state_after(const Diffs& diffs) {
     State state;
-    for (const auto& diff : diffs) {
-        if (diff.contains("full")) state.clear();
-        for (const std::string& change : diff) {
-            const std::string source = change.substr(2, change.find('\n') - 2);
-            if (change.starts_with("+ ")) state[source] = change;
-            if (change.starts_with("- ")) state.erase(source);
-        }
-    }
+    for (const auto& diff : diffs) apply(diff, state);
     return state;
 }
 
+/// A diff, and the time since the beginning.
+using OnDiff = std::function<void(const TargetGroupDiff&, Duration)>;
+
 /// Replays the whole recording with this configuration, at an invented server.
-/// \param seed  of the library \param unknown  receives the number of unknown requests
-inline Diffs replay(const sim::Recording& recording, DiscoveryConfig config, std::uint64_t seed = 1,
-                    std::size_t* unknown = nullptr) {
+/// \param seed  of the library \returns the number of unknown requests
+inline std::size_t replay(const sim::Recording& recording, DiscoveryConfig config,
+                          std::uint64_t seed, const OnDiff& on_diff) {
     asio::io_context io;
     const auto clock = std::make_shared<sim::ManualClock>();
     const auto connector = std::make_shared<sim::ReplayConnector>(recording, clock);
@@ -97,15 +103,26 @@ inline Diffs replay(const sim::Recording& recording, DiscoveryConfig config, std
     environment.logger.level = LogLevel::off;
     install(io, environment);
     config.api_server.url = "http://recording";
-    Diffs diffs;
+    const TimePoint begin = clock->now();
     Discoverer discoverer(io.get_executor(), config, [&](const TargetGroupDiff& diff) {
-        diffs.push_back(diff_in_words(diff));
+        on_diff(diff, clock->now() - begin);
     });
     discoverer.async_run(asio::detached);
     clock->advance(io, recording.duration());
     discoverer.cancel();
     clock->advance(io, {});
-    if (unknown) *unknown = connector->unknown_requests();
+    return connector->unknown_requests();
+}
+
+/// The same. \param unknown  receives the number of unknown requests
+inline Diffs replay(const sim::Recording& recording, DiscoveryConfig config, std::uint64_t seed = 1,
+                    std::size_t* unknown = nullptr) {
+    Diffs diffs;
+    const std::size_t all =
+        replay(recording, std::move(config), seed, [&](const TargetGroupDiff& diff, Duration) {
+            diffs.push_back(diff_in_words(diff));
+        });
+    if (unknown) *unknown = all;
     return diffs;
 }
 

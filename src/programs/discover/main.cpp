@@ -2,6 +2,7 @@
 // docs/programs/discover.md.
 
 #include "access_check.hpp"
+#include "hub_clusters.hpp"
 #include "k8s_sd/error.hpp"
 #include "options.hpp"
 #include "print_rbac.hpp"
@@ -23,6 +24,13 @@ support::ExitStatus run(Options options) {
         return support::exit_fine;
     }
     if (options.check) return check_access(std::move(options), out);
+    if (options.profiles_wanted) {
+        auto status = support::exit_fine;
+        auto clusters = clusters_of_hub(options, status);
+        if (!clusters) return status;
+        options.clusters.profiles = true;
+        options.hub_clusters = std::move(*clusters);
+    }
     // One thread runs everything.
     boost::asio::io_context io(1);
     return Session(io, std::move(options), out).run();

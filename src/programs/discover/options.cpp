@@ -94,13 +94,6 @@ support::Section permission_options(Options& o) {
           flag(o.monitors)},
          {"--service-account", "NS/NAME", "the subject of the roles (default default/k8s-sd)",
           support::text(o.service_account)}}};
-    for (support::Option& option :
-         support::profile_options(o.profiles, o.profiles_wanted,
-                                  "with either: what k8s-sd --cluster-profiles needs on the hub, "
-                                  "and nothing else")
-             .options) {
-        section.options.push_back(std::move(option));
-    }
     return section;
 }
 
@@ -198,6 +191,10 @@ support::CommandLine command_line(Options& options) {
                      "Try it without a cluster:  discover --sim\n",
             .sections = {server_options(options), support::credential_options(options.config),
                          config_options(options), permission_options(options), run_options(options),
+                         support::profile_options(
+                             options.profiles, options.profiles_wanted,
+                             "discover the clusters that the hub, the server above, describes "
+                             "now; with --check and --print-rbac: the access to the hub only"),
                          recording_options(options), support::fleet_options(options.fleet),
                          support::fleet_rule_options(options.fleet),
                          support::agent_options(options.fleet),
@@ -258,8 +255,10 @@ void check_recording(const Options& o) {
 namespace {
 
 void check_clusters(const Options& o) {
-    support::check(o.clusters);
-    if (!o.clusters.several()) return;
+    support::ClusterOptions clusters = o.clusters;
+    clusters.profiles = o.profiles_wanted && !o.check && !o.print_rbac;
+    support::check(clusters);
+    if (!clusters.several()) return;
     const auto refuse = [](bool given, const char* option) {
         if (given) throw UsageError(std::string(option) + ": is for one cluster; name one context");
     };
@@ -296,13 +295,10 @@ void check(const Options& options) {
     if (options.monitors && !options.check && !options.print_rbac) {
         throw UsageError("--monitors: needs --check or --print-rbac");
     }
-    if (options.profiles_wanted && !options.check && !options.print_rbac) {
-        throw UsageError("--cluster-profiles: needs --check or --print-rbac; k8s-sd discovers the "
-                         "targets of these clusters");
-    }
     if (options.profiles_wanted && (options.monitors || options.clusters.several())) {
-        throw UsageError("--cluster-profiles: asks the hub for them only; leave out --monitors, "
-                         "and name one context");
+        throw UsageError(
+            "--cluster-profiles: the server is the hub; leave out --monitors, and name "
+            "one context");
     }
     if (!options.service_account.empty() && !options.print_rbac) {
         throw UsageError("--service-account: needs --print-rbac");

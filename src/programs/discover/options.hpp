@@ -38,6 +38,8 @@ struct Options {
     bool monitors = false;         ///< in both cases those of k8s-sd --monitors, too
     bool profiles_wanted = false;  ///< in both cases those of k8s-sd --cluster-profiles only
     support::ProfileOptions profiles;
+    /// The clusters of these profiles, as listed at the start.
+    std::vector<k8s_sd::DiscoveryConfig> hub_clusters;
     std::string service_account;  ///< empty: the default one
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;

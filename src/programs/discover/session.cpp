@@ -202,10 +202,12 @@ void Session::find_server() {
 }
 
 std::string Session::find_clusters() {
-    configs_ =
-        support::configs_of(options_.config, options_.clusters, [this](const std::string& why) {
-            note(k8s_sd::LogLevel::warning, Event::context_note, why);
-        });
+    const auto warn = [this](const std::string& why) {
+        note(k8s_sd::LogLevel::warning, Event::context_note, why);
+    };
+    configs_ = options_.clusters.profiles
+                   ? std::exchange(options_.hub_clusters, {})
+                   : support::configs_of(options_.config, options_.clusters, warn);
     std::string servers;
     for (k8s_sd::DiscoveryConfig& config : configs_) {
         const std::string url = support::usable_server(config).url;

@@ -4,6 +4,7 @@ import contextlib
 import json
 import unittest
 
+from cluster_profiles import simulated_hub
 from harness import file_with, run, running, simulated_cluster
 
 
@@ -139,6 +140,46 @@ class Mistakes(unittest.TestCase):
         with file_with("clusters: []\n", "empty") as path:
             self.assertIn("--all-contexts: there is no context in ",
                           self.refused("--kubeconfig", path, "--all-contexts"))
+
+
+class Profiles(unittest.TestCase):
+    """The clusters that ClusterProfiles of a hub describe at the start."""
+    FLEET = ("--cluster-profiles-namespace", "fleet", "--role", "node")
+
+    def test_targets_of_all_clusters_have_their_names(self):
+        with simulated_hub() as (hub, url), simulated_cluster() as blue, \
+                simulated_cluster() as green:
+            hub.cluster("blue", blue)
+            hub.cluster("green", green)
+            hub.profile("lost")
+            for label in ("cluster", "region"):
+                result = run("discover", "--api-server", url, *self.FLEET, "--once", "--output",
+                             "targets", "--cluster-label", label)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual({target[label] for target in json.loads(result.stdout)},
+                                 {"fleet/blue", "fleet/green"})
+                self.assertRegex(result.stderr, "(?m)^discover: cluster fleet/lost: ")
+
+    def test_a_hub_that_is_away_is_named_in_time(self):
+        result = run("discover", "--api-server", "http://127.0.0.1:1", *self.FLEET, "--once",
+                     "--timeout", "0.5", "--log-format", "json")
+        self.assertEqual(result.returncode, 3)
+        event = json.loads(result.stderr.splitlines()[-1])
+        self.assertEqual(event["event"], "not_synced")
+        self.assertIn("ClusterProfiles of the hub have not been listed", event["msg"])
+
+    def test_without_a_usable_cluster_there_is_nothing_to_discover(self):
+        with simulated_hub() as (hub, url):
+            hub.profile("lost")
+            result = run("discover", "--api-server", url, *self.FLEET, "--once")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("none of the 1 ClusterProfiles", result.stderr)
+
+    def test_options_for_one_cluster_are_refused(self):
+        for option in (["--jobs", "2"], ["--record", "/tmp/x.gz"], ["--explain", "node/a"]):
+            result = run("discover", "--api-server", "http://127.0.0.1:1", *self.FLEET, *option)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"{option[0]}: is for one cluster", result.stderr)
 
 
 if __name__ == "__main__":

@@ -93,12 +93,10 @@ class PrintRbac(unittest.TestCase):
         self.assertIn('namespace: "fleet"', text)
         self.assertNotIn("kind: ClusterRole\n", text)
         self.assertNotIn('"pods"', text)
-        for arguments, remedy in (((), "needs --check or --print-rbac; k8s-sd discovers"),
-                                  (("--check", "--monitors"), "leave out --monitors")):
-            result = run("discover", "--cluster-profiles", "--role", "pod", *arguments)
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("--cluster-profiles: ", result.stderr)
-            self.assertIn(remedy, result.stderr)
+        result = run("discover", "--cluster-profiles", "--role", "pod", "--check", "--monitors")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--cluster-profiles: the server is the hub; leave out --monitors",
+                      result.stderr)
 
     def test_cluster_profiles_are_checked(self):
         profiles = "list and watch ClusterProfile objects in the namespace fleet: "
