@@ -77,7 +77,7 @@ class Moments {
  public:
     OnDiff on_diff() {
         return [this](const TargetGroupDiff& diff, Duration at) {
-            apply(diff_in_words(diff), state_);
+            add_diff(diff_in_words(diff), state_);
             states_[at] = state_;
         };
     }

@@ -71,7 +71,7 @@ using State = std::map<std::string, std::string>;
 
 using Diffs = std::vector<std::set<std::string>>;
 
-inline void apply(const std::set<std::string>& diff, State& state) {
+inline void add_diff(const std::set<std::string>& diff, State& state) {
     if (diff.contains("full")) state.clear();
     for (const std::string& change : diff) {
         const std::string source = change.substr(2, change.find('\n') - 2);
@@ -82,7 +82,7 @@ inline void apply(const std::set<std::string>& diff, State& state) {
 
 inline State state_after(const Diffs& diffs) {
     State state;
-    for (const auto& diff : diffs) apply(diff, state);
+    for (const auto& diff : diffs) add_diff(diff, state);
     return state;
 }
 

@@ -151,8 +151,7 @@ Program::Program(asio::io_context& io, Options options)
     find_cluster();
     support::make_snapshot_directory(options_.serve.warm_start);
     if (!options_.write_folder.empty()) {
-        if (!options_.file_worker) options_.file_worker = file_worker_.emplace(1).get_executor();
-        files_.emplace(options_.file_worker, options_.serve.clock, options_.write_folder,
+        files_.emplace(file_worker(), options_.serve.clock, options_.write_folder,
                        options_.write_form.value_or(ListForm::relabelled),
                        warning_writer(Event::file_problem), metrics_.files);
     }
@@ -163,6 +162,12 @@ Program::Program(asio::io_context& io, Options options)
             options_.config_file);
     }
     asio::post(strand_, [this] { start(); });
+}
+
+/// A thread that the disk may block.
+const asio::any_io_executor& Program::file_worker() {
+    if (!options_.file_worker) options_.file_worker = file_worker_.emplace(1).get_executor();
+    return options_.file_worker;
 }
 
 void Program::find_cluster() {
@@ -223,6 +228,8 @@ void Program::start() {
     if (options_.clusters.profiles) {
         profiles_.start(
             support::inventory_of(options_.server, options_.profiles), options_.clusters.label,
+            {options_.serve.warm_start, file_worker(), options_.serve.clock,
+             warning_writer(Event::snapshot)},
             [this](const auto& diff, const auto& problems) { on_clusters(diff, problems); });
     } else {
         monitors_.start(servers_.front(),

@@ -80,6 +80,7 @@ class Program {
     void log_new(const std::vector<std::string>& problems);
     void log_more(const std::vector<std::string>& problems);
     void log_changes(const std::vector<std::string>& removed);
+    const boost::asio::any_io_executor& file_worker();
     void warn(support::Event, const std::string& text) const;
     std::function<void(const std::string&)> warning_writer(support::Event) const;
     void report_notes(const k8s_sd::ScrapeConfigFile&, std::vector<std::string> more);

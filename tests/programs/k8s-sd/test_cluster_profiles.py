@@ -2,7 +2,9 @@
 
 import json
 import os
+import pathlib
 import re
+import shutil
 import signal
 import tempfile
 import time
@@ -12,6 +14,7 @@ import urllib.request
 
 from cluster_profiles import simulated_hub
 from harness import TIMEOUT, file_with, run, running, simulated_cluster
+from program_metrics import Rules, rule_tests
 from test_clusters import JOB, Server
 
 REFUSED = ("clusters: [{name: c, cluster: {server: 'https://a'}}]\n"
@@ -233,6 +236,58 @@ class Serving(unittest.TestCase):
                 self.assertIn(text, result.stderr)
 
 
+@unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+class Alerts(Rules):
+    """Of examples/monitoring, for an hour of the metrics of a process with ClusterProfiles."""
+
+    def samples_of(self, server):
+        lines = server.ask("/metrics").splitlines()
+        return [(name, labels, float(value)) for name, labels, value in
+                (rule_tests.sample_of(line) for line in lines if not line.startswith("#"))]
+
+    def test_one_fires_for_the_cluster_without_access_and_none_without_a_fault(self):
+        with simulated_cluster() as blue, simulated_cluster() as green, \
+                simulated_hub() as (hub, url), file_with(JOB, "scrape.yml") as config:
+            hub.cluster("blue", blue)
+            hub.cluster("green", green)
+            with serving(url, config, "--start-without-clusters", "0.1") as program:
+                server = Server(program)
+                wait_clusters(server, "fleet/blue", "fleet/green")
+                quiet = self.samples_of(server)
+                hub.profile("bare")
+                server.wait_health(lambda found: len(found) == 3)
+                bare = self.samples_of(server)
+                hub.remove("clusterprofiles", "bare")
+                hub.cluster("away", "http://127.0.0.1:1")
+                server.wait_health(lambda found: any(one["state"] == "failing" for one in found))
+                away = self.samples_of(server)
+        self.assert_fire(quiet, [])
+        of_cluster = {"expr": 'group by (exported_cluster, cluster) (ALERTS{alertstate="firing",'
+                              'alertname="K8sSdClusterFailing"})', "eval_time": "60m"}
+        self.assert_samples(bare, [
+            rule_tests.fired(60, ["K8sSdClusterFailing"]),
+            {**of_cluster, "exp_samples": [{"labels": '{cluster="fleet/bare"}', "value": 1}]}])
+        self.assert_samples(away, [
+            rule_tests.fired(60, ["K8sSdClusterFailing", "K8sSdWatchFailing"]),
+            {**of_cluster, "exp_samples": [{"labels": '{cluster="fleet/away"}', "value": 1}]}])
+
+    def test_one_fires_for_a_hub_that_refuses(self):
+        with simulated_cluster() as blue, simulated_hub() as (hub, url), \
+                file_with(JOB, "scrape.yml") as config:
+            hub.cluster("blue", blue)
+            hub.refused.add("secrets")
+            with serving(url, config, "--start-without-clusters", "0.1") as program:
+                server = Server(program)
+                end = time.monotonic() + TIMEOUT
+                while "k8s_sd_program_cluster_profiles_failing 1\n" not in server.ask("/metrics"):
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.05)
+                samples = self.samples_of(server)
+        self.assert_samples(samples, [
+            rule_tests.fired(60, ["K8sSdPermissionRefused", "K8sSdWatchFailing"],
+                             ',alertname=~"K8sSd(PermissionRefused|WatchFailing)"')])
+
+
 class Starting(unittest.TestCase):
     FILE = """
 scrape_configs:
@@ -263,6 +318,31 @@ scrape_configs:
         self.assertIn("job nodes is listed without cluster away; ", ready)
         self.assertIn('k8s_sd_program_job_missing_clusters{job="nodes"} 1\n', metrics)
         self.assertIn('k8s_sd_program_job_complete{job="nodes"} 1\n', metrics)
+
+    def test_snapshots_have_the_targets_of_all_clusters_while_the_hub_is_away(self):
+        with tempfile.TemporaryDirectory() as folder, file_with(JOB, "scrape.yml") as config:
+            options = ("--snapshot-dir", os.path.join(folder, "snapshots"))
+            with simulated_hub() as (hub, url), simulated_cluster() as blue, \
+                    simulated_cluster() as green:
+                hub.cluster("blue", blue)
+                hub.cluster("green", green)
+                with serving(url, config, *options) as program:
+                    wait_clusters(Server(program), "fleet/blue", "fleet/green")
+                    self.assertEqual(program.signal(signal.SIGTERM), 0)
+            path = pathlib.Path(folder, "snapshots/clusters.json")
+            self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+            remembered = json.loads(path.read_text(encoding="utf-8"))["clusters"]
+            self.assertEqual([list(cluster) for cluster in remembered], 2 * [
+                ["namespace", "name", "uid", "server", "ca", "tls_server_name"]])
+            with serving(url, config, *options, "--snapshot-after", "0") as program:
+                server = Server(program)
+                wait_clusters(server, "fleet/blue", "fleet/green")
+                self.assertRegex(server.ask("/readyz"),
+                                 r"the hub has not been listed since the start; its clusters are "
+                                 r"those of \d+ s ago, without credentials\n")
+            with serving("http://127.0.0.1:2", config, *options, "--snapshot-after", "0", "--hold",
+                         "0.5") as program:
+                self.assertEqual(status_of(Server(program), "/sd/nodes")[0], 503)  # another hub
 
     def test_a_snapshot_has_the_targets_of_a_cluster_that_is_away(self):
         with tempfile.TemporaryDirectory() as folder, simulated_cluster() as blue, \

@@ -216,7 +216,7 @@ class OfDiscover(unittest.TestCase):
         self.assertTrue(all(re.fullmatch(TIME, event["time"]) for event in events))
 
     def test_the_last_error_has_the_same_form(self):
-        result = run("discover", "--log-format", "json", "--sd-config", "/nonexistent/file")
+        result = run("discover", "--log-format", "json", "--kubeconfig", "/nonexistent/file")
         self.assertEqual(result.returncode, 2)
         event = json.loads(result.stderr)
         self.assertEqual((event["level"], event["event"]), ("error", "failed"))

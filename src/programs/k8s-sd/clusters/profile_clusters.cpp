@@ -4,6 +4,8 @@
 #include "k8s_sd/error.hpp"
 
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -14,8 +16,16 @@ std::string name_of(const k8s_sd::InventoryCluster& cluster) {
 }
 
 void ProfileClusters::start(const k8s_sd::InventoryConfig& config, const std::string& label,
-                            OnChange on_change) {
+                            Memory memory, OnChange on_change) {
     label_ = label;
+    memory_ = std::move(memory);
+    if (!memory_.warm_start.directory.empty()) {
+        hub_ = hub_in_words(config);
+        file_ = std::make_shared<const ClusterMemory>(memory_.warm_start.directory,
+                                                      memory_.warm_start.max_age);
+        timer_ = memory_.clock->make_timer(strand_);
+        wait_for_hub(on_change);
+    }
     inventory_.emplace(strand_, config,
                        [this, on_change = std::move(on_change)](const k8s_sd::InventoryDiff& diff) {
                            on_change(diff, take(diff));
@@ -24,12 +34,69 @@ void ProfileClusters::start(const k8s_sd::InventoryConfig& config, const std::st
 }
 
 void ProfileClusters::stop() {
+    stopped_ = true;
+    if (timer_) timer_->cancel();
     if (inventory_) inventory_->cancel();
+}
+
+void ProfileClusters::wait_for_hub(OnChange on_change) {
+    const auto when = memory_.clock->now() + memory_.warm_start.server_timeout;
+    timer_->expires_at(when, [this, on_change = std::move(on_change)] {
+        boost::asio::post(
+            memory_.worker, [this, file = file_, hub = hub_, strand = strand_, on_change] {
+                auto loaded = std::make_shared<const ClusterMemory::Loaded>(file->load(hub));
+                boost::asio::post(strand, [this, loaded, on_change] { use(*loaded, on_change); });
+            });
+    });
+}
+
+/// Uses the clusters of the file, unless the hub was faster.
+void ProfileClusters::use(const ClusterMemory::Loaded& loaded, const OnChange& on_change) {
+    if (stopped_ || known_) return;
+    if (loaded.clusters.empty()) {
+        if (!loaded.problem.empty()) memory_.warn("the clusters of before: " + loaded.problem);
+        return;
+    }
+    remembered_ = "the hub has not been listed since the start; its clusters are those of " +
+                  std::to_string(loaded.age.count()) + " s ago, without credentials";
+    memory_.warn(remembered_);
+    for (const k8s_sd::InventoryCluster& cluster : loaded.clusters)
+        clusters_[name_of(cluster)] = cluster;
+    known_ = true;
+    on_change({.full = true, .updated = loaded.clusters}, {});
+}
+
+void ProfileClusters::save_later(k8s_sd::Duration pause) {
+    timer_->expires_at(memory_.clock->now() + pause, [this] { save(); });
+}
+
+/// The age of the file is the time that the program has been down, so it is written again even
+/// without changes.
+void ProfileClusters::save() {
+    saved_ = all();
+    boost::asio::post(memory_.worker,
+                      [this, file = file_, hub = hub_, strand = strand_, clusters = saved_] {
+                          const std::string problem = file->save(hub, clusters);
+                          boost::asio::post(strand, [this, problem] {
+                              if (!problem.empty() && problem != write_problem_)
+                                  memory_.warn(problem);
+                              write_problem_ = problem;
+                          });
+                      });
+    save_later(memory_.warm_start.max_age / 4);
+}
+
+std::vector<k8s_sd::InventoryCluster> ProfileClusters::all() const {
+    std::vector<k8s_sd::InventoryCluster> result;
+    for (const auto& [name, cluster] : clusters_) result.push_back(cluster);
+    return result;
 }
 
 /// \returns the new problems, in words
 std::vector<std::string> ProfileClusters::take(const k8s_sd::InventoryDiff& diff) {
     known_ = true;
+    remembered_.clear();
+    if (diff.full) clusters_.clear();
     std::vector<std::string> problems;
     for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
         const std::string name = name_of(cluster);
@@ -41,6 +108,7 @@ std::vector<std::string> ProfileClusters::take(const k8s_sd::InventoryDiff& diff
         known = cluster;
     }
     for (const k8s_sd::InventoryCluster& cluster : diff.removed) clusters_.erase(name_of(cluster));
+    if (file_ && !stopped_ && all() != saved_) save();
     return problems;
 }
 
@@ -55,9 +123,7 @@ std::string ProfileClusters::why_unknown() const {
 std::vector<k8s_sd::DiscoveryConfig> ProfileClusters::servers() const {
     k8s_sd::DiscoveryConfig config;
     if (!label_.empty()) config.cluster.label = label_;
-    std::vector<k8s_sd::InventoryCluster> all;
-    for (const auto& [name, cluster] : clusters_) all.push_back(cluster);
-    return configs_of_clusters(config, all);
+    return configs_of_clusters(config, all());
 }
 
 std::map<std::string, std::string> ProfileClusters::unusable() const {
@@ -83,7 +149,7 @@ std::string ProfileClusters::trouble() const {
     if (!inventory_) return {};
     constexpr std::size_t max_lines = 50;
     const k8s_sd::InventoryStatus status = inventory_->status();
-    std::string text;
+    std::string text = remembered_.empty() ? "" : remembered_ + "\n";
     if (!status.profiles.message.empty())
         text += "ClusterProfiles of the hub: " + support::printable(status.profiles.message, 2000) +
                 "\n";

@@ -1,14 +1,18 @@
 #pragma once
 
 #include "cli/profile_options.hpp"
+#include "clusters/cluster_memory.hpp"
 #include "jobs/serve_metrics.hpp"
 #include "k8s_sd/config.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "k8s_sd/server_health.hpp"
+#include "k8s_sd/warm_start.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,10 +29,19 @@ class ProfileClusters {
     using OnChange =
         std::function<void(const k8s_sd::InventoryDiff&, const std::vector<std::string>& problems)>;
 
+    /// How clusters are remembered, for a restart while the hub is away.
+    struct Memory {
+        k8s_sd::WarmStart warm_start{};         ///< without a directory: not at all
+        boost::asio::any_io_executor worker{};  ///< for files; runs one call at a time
+        std::shared_ptr<k8s_sd::Clock> clock{};
+        std::function<void(const std::string&)> warn{};  ///< of problems with the file
+    };
+
     /// \param label      of the names of clusters; empty: the default
     /// \param on_change  called as if by post
     /// \throws k8s_sd::ConfigError
-    void start(const k8s_sd::InventoryConfig&, const std::string& label, OnChange on_change);
+    void start(const k8s_sd::InventoryConfig&, const std::string& label, Memory,
+               OnChange on_change);
     void stop();
 
     /// Whether the clusters are known, if they are wanted at all.
@@ -48,12 +61,25 @@ class ProfileClusters {
 
  private:
     std::vector<std::string> take(const k8s_sd::InventoryDiff&);
+    void wait_for_hub(OnChange);
+    void use(const ClusterMemory::Loaded&, const OnChange&);
+    void save_later(k8s_sd::Duration pause);
+    void save();
+    std::vector<k8s_sd::InventoryCluster> all() const;
 
     const boost::asio::any_io_executor strand_;
     std::string label_;
     /// By name, as delivered.
     std::map<std::string, k8s_sd::InventoryCluster> clusters_;
     bool known_ = false;
+    std::string hub_;  ///< in words
+    Memory memory_;
+    std::shared_ptr<const ClusterMemory> file_;  ///< null: clusters are not remembered
+    std::unique_ptr<k8s_sd::Timer> timer_;       ///< for the hub, then for the next writing
+    std::string remembered_;                     ///< in words, that clusters are; empty: not
+    std::string write_problem_;
+    std::vector<k8s_sd::InventoryCluster> saved_;
+    bool stopped_ = false;
     std::optional<k8s_sd::ClusterInventory> inventory_;  ///< empty: they are not wanted
 };
 

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "k8s_sd/inventory/cluster_inventory.hpp"
+#include "k8s_sd/time.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace k8s_sd_program {
+
+/// The clusters of a hub in a file beside the snapshots of their targets, for a start while the hub
+/// is away. It has the names and servers, and no credentials. Blocks. Any thread, one at a time.
+class ClusterMemory {
+ public:
+    /// \param directory  of snapshots, which exists
+    /// \param max_age    older files are ignored
+    ClusterMemory(const std::string& directory, k8s_sd::Duration max_age);
+
+    /// The content of a file.
+    struct Loaded {
+        std::vector<k8s_sd::InventoryCluster> clusters{};  ///< usable ones
+        std::chrono::seconds age{};
+        std::string problem{};  ///< why there are no clusters
+    };
+    /// \param hub  whose clusters are wanted, see hub_in_words()
+    Loaded load(const std::string& hub) const;
+    /// \returns the problem; empty: none
+    std::string save(const std::string& hub,
+                     const std::vector<k8s_sd::InventoryCluster>& clusters) const;
+
+ private:
+    const std::string file_;
+    const k8s_sd::Duration max_age_;
+};
+
+/// What tells one hub, and one selection of its clusters, from others.
+std::string hub_in_words(const k8s_sd::InventoryConfig&);
+
+}  // namespace k8s_sd_program
