@@ -52,11 +52,11 @@ enum class LogEvent {
 struct LogRecord {
     /// The severity, compared with Logger::level.
     LogLevel level = LogLevel::warning;
-    LogEvent event = LogEvent::watch_failed;
-    std::string_view text{};     ///< the line; without secrets
-    std::optional<Kind> kind{};  ///< kind of the objects concerned
-    std::string_view ns{};       ///< of the watch or the object; empty: all namespaces, or none
-    error_code error{};          ///< the error, if any
+    LogEvent event = LogEvent::watch_failed;  ///< what the line reports
+    std::string_view text{};                  ///< the line; without secrets
+    std::optional<Kind> kind{};               ///< kind of the objects concerned
+    std::string_view ns{};  ///< of the watch or the object; empty: all namespaces, or none
+    error_code error{};     ///< the error, if any
 };
 
 /// The destination of the library's few log lines: `write` and `write_record`, as far as set, or

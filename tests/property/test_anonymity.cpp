@@ -61,7 +61,11 @@ class Secrets {
         for (unsigned parts = 1 + random_.below(4); parts > 0; --parts) {
             text += random_.pick<std::string>({"", "http://", "/", "\"", "\\", ":", "@", "\n",
                                                "{\"a\":\"", "%2F", "user=", "ü "});
-            text += random_.one_in(4) ? address() : word();
+            // Digits and colons after an address are a part of it.
+            text +=
+                random_.one_in(4)
+                    ? address() + random_.pick<std::string>({" ", "/", ": ", ".\n", "]:80 ", ", "})
+                    : word();
         }
         return text;
     }
@@ -69,7 +73,7 @@ class Secrets {
         const bool is_v6 = random_.one_in(3);
         const std::string numbers[] = {std::to_string(1 + random_.below(250)),
                                        std::to_string(1 + random_.below(250))};
-        const std::string address = is_v6 ? "2001:db8:77::" + numbers[0] + ":" + numbers[1]
+        const std::string address = is_v6 ? "2001:470:77::" + numbers[0] + ":" + numbers[1]
                                           : "172.31." + numbers[0] + "." + numbers[1];
         addresses_.insert(address);
         return address;
@@ -83,7 +87,7 @@ class Secrets {
             if (text.find(address) != text.npos) return address;
         }
         // Beginnings of all of them.
-        for (const std::string_view part : {"172.31.", "2001:db8:77:"}) {
+        for (const std::string_view part : {"172.31.", "2001:470:77:"}) {
             if (text.find(part) != text.npos) return std::string(part);
         }
         return {};
@@ -218,7 +222,7 @@ class SecretObjects {
 
 DiscoveryConfig secret_config(Random& random, Secrets& secrets, SecretObjects& objects) {
     DiscoveryConfig config;
-    config.api_server.url = "http://" + secrets.name() + ".example.com/" + secrets.word();
+    config.api_server.url = "http://" + secrets.name() + ".example.com";
     config.role = random.pick<Role>({Role::pod, Role::service, Role::endpointslice, Role::node});
     if (config.role != Role::node && random.one_in(2)) config.namespaces = {objects.ns()};
     if (random.one_in(2)) {

@@ -78,7 +78,8 @@ class Moments {
     OnDiff on_diff() {
         return [this](const TargetGroupDiff& diff, Duration at) {
             add_diff(diff_in_words(diff), state_);
-            states_[at] = state_;
+            // A replay keeps the order of parts of one moment by nanoseconds between them.
+            states_[std::chrono::floor<std::chrono::milliseconds>(at)] = state_;
         };
     }
     std::map<Duration, State> states() const {

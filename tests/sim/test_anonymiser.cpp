@@ -87,8 +87,10 @@ TEST_CASE("Anonymiser: addresses stay addresses") {
     CHECK(names.text("http://10.0.3.18:9100/10.0.3.18") == "http://10.0.0.1:9100/10.0.0.1");
     CHECK(names.text("ip-10-0-3-18.internal") == "w1-10-0-0-1.internal");
     CHECK(names.text("10.0.0.1/24") == "10.0.0.2/24");
+    CHECK(names.text("10.0.3.18abc 10-0-3-18f 10.0.3.1899") == "10.0.0.1w2 10-0-3-w3 10.0.3.1899");
     CHECK(names.text("127.0.0.1 ::1 ::") == "127.0.0.1 ::1 ::");
     CHECK(names.text("[2001:DB8::7]:80 2001:db8:0::7") == "[fd00::1]:80 fd00::1");
+    CHECK(names.text("2001:db8::7: refused, 2001:db8::7.") == "fd00::1: w4, fd00::1.");
     CHECK(names.text("::ffff:10.0.3.18") == "fd00::2");
     CHECK(names.text("12:34:56 256.1.1.1 1.2.3") == "12:34:56 256.1.1.1 1.2.3");
     CHECK(names.originals.at("10.0.0.1") == "10.0.3.18");
@@ -221,6 +223,11 @@ TEST_CASE("ResponseFilter: errors in text lose their names, documents keep them"
                              "Content-Length: 55\r\n\r\n"
                              R"({"name":"example.com","serverAddress":"192.0.2.1:6443"})")) ==
           R"({"name":"example.com","serverAddress":"10.0.0.2:6443"})");
+    ResponseFilter refused(names.anonymiser, "GET /apis/example.com HTTP/1.1");
+    CHECK(unchunked_body(refused.feed("HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n"
+                                      "Content-Length: 41\r\n\r\n"
+                                      R"({"kind":"Status","message":"user alice"})"
+                                      "\n")) == "{\"kind\":\"Status\",\"message\":\"user w2\"}\n");
 }
 
 TEST_CASE("ResponseFilter: cookies are no part of a recording") {

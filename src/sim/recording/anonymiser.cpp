@@ -168,7 +168,8 @@ class Anonymiser::Reader {
             }
             if (at == begin || number > 255) return {};
         }
-        if (at < text_.size() && (is_letter(text_[at]) || is_digit(text_[at]))) return {};
+        // A name may go on with letters: db-1-2-3-4f.
+        if (separator == '-' && at < text_.size() && is_letter(text_[at])) return {};
         return take(at - at_);
     }
     /// An address with at least two colons, in its usual form.
@@ -178,7 +179,11 @@ class Anonymiser::Reader {
                (is_hex(text_[end]) || text_[end] == ':' || text_[end] == '.')) {
             ++end;
         }
-        while (end > at_ && text_[end - 1] == '.') --end;  // of a sentence
+        // The end of a sentence, or of a part of it.
+        while (end > at_ &&
+               (text_[end - 1] == '.' ||
+                (text_[end - 1] == ':' && !text_.substr(at_, end - at_).ends_with("::"))))
+            --end;
         const std::string_view all = text_.substr(at_, end - at_);
         if (std::count(all.begin(), all.end(), ':') < 2) return std::nullopt;
         if (end < text_.size() && is_letter(text_[end])) return std::nullopt;

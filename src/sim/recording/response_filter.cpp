@@ -119,7 +119,9 @@ void ResponseFilter::read_head(std::string_view head, std::string& out) {
     }
     out += "Transfer-Encoding: chunked\r\n\r\n";
     using Content = JsonAnonymiser::Content;
-    if (is_json) json_.emplace(*names_, has_documents_ ? Content::documents : Content::objects);
+    // Errors name users and objects, whatever was requested.
+    const bool is_document = has_documents_ && code < 300;
+    if (is_json) json_.emplace(*names_, is_document ? Content::documents : Content::objects);
     if (body_ == Body::sized && rest_ == 0) end_body(out);
 }
 

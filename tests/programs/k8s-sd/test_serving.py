@@ -403,7 +403,7 @@ class Reload(unittest.TestCase):
     def test_the_answer_about_readiness_has_a_limit(self):
         bad = STATIC + "".join(f"- job_name: {number:0200}\n  relabel_configs: [{{action: kepe}}]\n"
                                for number in range(1000))
-        with serving_file(bad) as (server, _):
+        with serving_file(bad, "--log-level", "off") as (server, _):
             server.wait_for("/readyz", 503)
             text = server.text("/readyz")[1]
             self.assertLess(len(text), 65 << 10)

@@ -34,7 +34,7 @@ class ClusterMemory {
     const k8s_sd::Duration max_age_;
 };
 
-/// What tells one hub, and one selection of its clusters, from others.
+/// Identifies a hub and a selection of its clusters.
 std::string hub_in_words(const k8s_sd::InventoryConfig&);
 
 }  // namespace k8s_sd_program
