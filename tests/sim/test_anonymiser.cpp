@@ -227,7 +227,7 @@ TEST_CASE("ResponseFilter: errors in text lose their names, documents keep them"
     CHECK(unchunked_body(refused.feed("HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n"
                                       "Content-Length: 41\r\n\r\n"
                                       R"({"kind":"Status","message":"user alice"})"
-                                      "\n")) == "{\"kind\":\"Status\",\"message\":\"user w2\"}\n");
+                                      "\n")) == "{\"kind\":\"Status\",\"message\":\"w2 w3\"}\n");
 }
 
 TEST_CASE("ResponseFilter: cookies are no part of a recording") {
