@@ -1,6 +1,7 @@
 #include "jobs/job_notes.hpp"
 
 #include "cli/option_values.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "lists/listed_target.hpp"
 
 #include <algorithm>
@@ -28,8 +29,10 @@ bool makes_unlisted_label(const ScrapeConfig& config, const k8s_sd::RelabelRule&
 }
 
 /// The labels that agents add to a target without them, of those that the rule removes.
+/// None if lists can have an empty label instead.
 std::vector<std::string_view> removed_defaults(const ScrapeConfig& config,
                                                const k8s_sd::RelabelRule& rule) {
+    if (k8s_sd::detail::rules_of(config.dialect).keeps_empty_labels) return {};
     constexpr std::array<std::string_view, 3> defaults{"__metrics_path__", "__scheme__", "job"};
     std::vector<std::string_view> removed;
     using enum k8s_sd::RelabelAction;
@@ -101,7 +104,7 @@ void add_notes(std::vector<std::string>& notes, const ScrapeJob& job) {
                 "part with shard= and shards=");
         }
         const auto removed = removed_defaults(job.scrape, rule);
-        if (job.scrape.dialect == k8s_sd::LabelDialect::prometheus && !removed.empty()) {
+        if (!removed.empty()) {
             note("a rule removes " + cli::listed(removed) +
                  ", and agents of a relabelled list fill it in again from their job");
         }

@@ -1,6 +1,7 @@
 #include "lists/listed_target.hpp"
 
 #include "cli/json_text.hpp"
+#include "k8s_sd/detail/base/dialect_rules.hpp"
 #include "k8s_sd/fleet/fleet_view.hpp"
 #include "lists/consistent_hashing.hpp"
 
@@ -25,9 +26,8 @@ constexpr std::string_view unix_socket_label = "__unix_socket__";
 /// A label of the Prometheus operator: the target is on every shard.
 constexpr std::string_view on_all_shards_label = "__tmp_disable_sharding";
 
-/// Both have the same labels.
-bool is_for_vmagent(const ScrapeConfig& config) {
-    return config.dialect == k8s_sd::LabelDialect::victoriametrics;
+const k8s_sd::detail::DialectRules& rules_for(const ScrapeConfig& config) {
+    return k8s_sd::detail::rules_of(config.dialect);
 }
 
 /// The labels of one target of a group, sorted by name, also empty ones; its own override those of
@@ -54,10 +54,10 @@ std::vector<Label> labels_of(const TargetGroup& group, std::size_t index) {
     return labels;
 }
 
-/// The same for readers with the job. To vmagent, an empty label hides a default of the job.
+/// The same for readers with the job, to which an empty label may hide a default of the job.
 std::vector<Label> labels_for_readers(const TargetGroup& group, std::size_t index,
                                       const ScrapeConfig& config) {
-    if (!is_for_vmagent(config)) return labels_of(group, index);
+    if (!rules_for(config).keeps_empty_labels) return labels_of(group, index);
     std::vector<Label> labels = all_labels_of(group, index);
     std::erase_if(labels, [](const Label& label) {
         return label.second.empty() && label.first.starts_with(meta_prefix);
@@ -163,7 +163,7 @@ const HistogramLabel* histogram_label(std::string_view name) {
 bool is_default_instance(const ScrapeTarget& target, const ScrapeConfig& config) {
     const std::string_view address = target.get(address_label);
     if (target.get("instance") != address) return false;
-    return !is_for_vmagent(config) ||
+    return !rules_for(config).joins_urls_as_they_are ||
            (address.find(':') != address.npos && address.find('/') == address.npos);
 }
 
@@ -307,7 +307,7 @@ ListedTarget scraped_target(const ScrapeTarget& target, const ScrapeConfig& conf
                             const ListContent& content) {
     const bool urls = content.form == ListForm::urls;
     std::vector<std::string> hidden;
-    if (!urls && is_for_vmagent(config)) hidden = missing_defaults(target, config);
+    if (!urls && rules_for(config).keeps_empty_labels) hidden = missing_defaults(target, config);
     TextWriter writer;
     for (const auto& [name, value] : shown_labels(target, config, content, hidden)) {
         writer.add(config, name, value);
