@@ -96,7 +96,7 @@ function(k8s_sd_library target)
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
-        # Each source is a whole layer already; CMAKE_UNITY_BUILD is for tests and programs.
+        # CMAKE_UNITY_BUILD is for tests and programs; see k8s_sd_join_layers().
         UNITY_BUILD OFF)
     # Plugins link the static library, so its code is position-independent by default.
     if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
@@ -105,6 +105,15 @@ function(k8s_sd_library target)
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "SHARED_LIBRARY")
         target_compile_definitions(${target} PUBLIC K8S_SD_SHARED)
+    endif()
+endfunction()
+
+# k8s_sd_join_layers(<target>): each source of src/lib is a layer or a few, and they have most
+# headers and many instantiations in common.
+function(k8s_sd_join_layers target)
+    if(K8S_SD_LAYERS_AT_ONCE GREATER 1)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON
+            UNITY_BUILD_BATCH_SIZE ${K8S_SD_LAYERS_AT_ONCE})
     endif()
 endfunction()
 
