@@ -156,7 +156,6 @@ class K8S_SD_EXPORT ProgramRunner {
         std::vector<Variable> variables{};  ///< added to the environment of this process
         Duration timeout{};                 ///< then it is killed
         std::size_t max_output = 0;         ///< bytes; a program with more output is killed
-        std::string server{};               ///< URL of the API server with these credentials
     };
     /// The outcome of a run.
     struct Result {
@@ -198,8 +197,8 @@ K8S_SD_EXPORT std::shared_ptr<Resolver> system_resolver();
 K8S_SD_EXPORT std::shared_ptr<FileCalls> system_file_calls();
 /// Child processes, each in a session of its own, without input, and with no inherited descriptor
 /// except two pipes. When a program ends, all other processes of its session are killed. At most 2
-/// run at a time for one API server, and 32 in the process, so hanging programs for one server do
-/// not delay those for others. Each has a thread; nothing waits for it, as with system_resolver().
+/// equal ones run at a time, and 32 in the process, so the hanging program of a cluster does not
+/// delay those of others. Each has a thread; nothing waits for it, as with system_resolver().
 /// After 30 s of waiting for a free slot, a program is not started. Installs no signal handler, and
 /// reaps no child of the host.
 K8S_SD_EXPORT std::shared_ptr<ProgramRunner> system_program_runner();

@@ -6,7 +6,9 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -77,16 +79,31 @@ ProgramRunner::Result run_program(detail::ChildProcess& child, Steady::time_poin
     return not_started(in_words(error));
 }
 
+/// Equal programs may hang for the same reason: each cluster has its own arguments or variables, as
+/// KUBERNETES_EXEC_INFO. A hash, because they may be secrets.
+std::string group_of(const ProgramRunner::Program& program) {
+    std::size_t hash = std::hash<std::string>()(program.command);
+    const auto add = [&hash](const std::string& text) {
+        hash = hash * 31 + std::hash<std::string>()(text);
+    };
+    for (const std::string& argument : program.args) add(argument);
+    for (const auto& [name, value] : program.variables) {
+        add(name);
+        add(value);
+    }
+    return std::to_string(hash);
+}
+
 class SystemProgramRunner final : public ProgramRunner {
  public:
     std::shared_ptr<void> async_run(Program program, Handler handler) override {
         // Global and never destroyed: see BlockingThreads.
         static const detail::Immortal<detail::BlockingThreads> threads(32U, 1000U, 2U);
-        const std::string server = program.server;
+        const std::string group = group_of(program);
         const auto child = std::make_shared<detail::ChildProcess>(std::move(program));
         const auto asked = Steady::now();
         const auto call = [child, handler, asked] { handler(run_program(*child, asked)); };
-        if (!threads->run(call, server)) {
+        if (!threads->run(call, group)) {
             handler(not_started("too many programs wait, or there is no thread"));
         }
         return {child.get(), [child](void*) { child->kill(); }};

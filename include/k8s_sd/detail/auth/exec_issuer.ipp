@@ -88,7 +88,6 @@ void ExecIssuer::run(const std::string& ca) {
         make_exec_info(config().api_version, config().provide_cluster_info ? &cluster : nullptr));
     program.timeout = config().timeout;
     program.max_output = max_exec_output;
-    program.server = server_.url;
     using Answer = std::shared_ptr<const ProgramRunner::Result>;
     const Duration max_time = max_program_queue_time + config().timeout + exec_grace;
     timer_->expires_at(clock_->now() + max_time, [this, max_time] {
