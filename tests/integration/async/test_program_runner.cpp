@@ -221,14 +221,16 @@ TEST_CASE("ProgramRunner: a program unwanted before its start is not started") {
 
 TEST_CASE("ProgramRunner: programs that hang delay no other one") {
     const Scripts scripts;
-    ProgramRunner::Program hanging = program(scripts.script("sleep 1000"));
+    ProgramRunner::Program other =
+        program(scripts.script("if [ $# = 1 ]; then sleep 1000; fi; echo fine"));
+    ProgramRunner::Program hanging = other;
+    hanging.args = {"hangs"};
     std::vector<std::promise<Result>> promises(40);
     std::vector<std::shared_ptr<void>> running;
     for (auto& promise : promises) {
         running.push_back(system_program_runner()->async_run(
             hanging, [&](Result result) { promise.set_value(std::move(result)); }));
     }
-    ProgramRunner::Program other = program(scripts.script("echo fine"));
     std::promise<Result> answer;
     const auto wanted = system_program_runner()->async_run(
         other, [&](Result result) { answer.set_value(std::move(result)); });
