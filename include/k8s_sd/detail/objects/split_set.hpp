@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -55,10 +56,10 @@ class SplitSet {
     /// The set must not contain an equal element. \returns the element in the set
     const Element& insert(Element element) {
         if (parts_.empty() && whole_.size() == max_unsplit) split();
+        Part& part = parts_.empty() ? whole_ : parts_[part_of(Hash{}(element))];
+        const Element& inserted = *part.insert(std::move(element)).first;
         ++size_;
-        if (parts_.empty()) return *whole_.insert(std::move(element)).first;
-        Part& part = parts_[part_of(Hash{}(element))];
-        return *part.insert(std::move(element)).first;
+        return inserted;
     }
     template <class Key>
     void erase(const Key& key) {
@@ -103,11 +104,16 @@ class SplitSet {
         for (Part& part : parts_) visit(part);
     }
     void split() {
-        parts_ = std::vector<Part>(part_count);
+        std::array<std::size_t, part_count> sizes{};
+        for (const Element& element : whole_) ++sizes[part_of(Hash{}(element))];
+        std::vector<Part> parts(part_count);
+        for (std::size_t i = 0; i < part_count; ++i) parts[i].reserve(sizes[i]);
+        // From here on nothing allocates, so an exception loses no element.
         for (const Element& element : whole_) {
             const std::size_t part = part_of(Hash{}(element));
-            parts_[part].insert(std::move(const_cast<Element&>(element)));
+            parts[part].insert(std::move(const_cast<Element&>(element)));
         }
+        parts_ = std::move(parts);
         whole_ = Part();
     }
 
