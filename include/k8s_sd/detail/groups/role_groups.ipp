@@ -82,10 +82,11 @@ std::vector<GroupChange> RoleGroups::update(std::size_t limit) {
     std::vector<GroupChange> changes;
     // Slices have a hundred targets each, and the handler should end as soon as with pods.
     for (std::size_t targets = 0; end < dirty_.size() && targets < targets_per_group * limit;) {
-        GroupEntry& entry = *dirty_[end++];
-        targets += size_of(entry.group);
+        GroupEntry* const entry = std::exchange(dirty_[end++], nullptr);
+        if (!entry) continue;  // an earlier call has ended with an exception
+        targets += size_of(entry->group);
         const std::size_t known = changes.size();
-        regenerate(entry, changes);
+        regenerate(*entry, changes);
         if (changes.size() > known) targets += size_of(changes.back().group);
     }
     dirty_.erase(dirty_.begin() + static_cast<std::ptrdiff_t>(begin),
