@@ -55,7 +55,7 @@ std::optional<std::vector<k8s_sd::DiscoveryConfig>> clusters_of_hub(const Option
                                            io.stop();
                                        });
     cli::Signals signals(io.get_executor());
-    signals.async_wait([&](int) {
+    signals.wait([&](int) {
         status = cli::exit_fine;
         io.stop();
     });
