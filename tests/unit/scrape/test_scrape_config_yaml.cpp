@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -268,12 +269,13 @@ TEST_CASE("parse_scrape_configs: from Prometheus 3.7 on, legacy names are those 
 }
 
 TEST_CASE("ScrapeJobReader: a rule known from a job is read again for one with other names") {
-    const auto entry = [](const std::string& name, const std::string& scheme) {
-        return boost::json::parse(R"({"job_name":")" + name +
-                                  R"(","relabel_configs":[{"target_label":"a-b","replacement":"x"}],
-                                  "metric_name_validation_scheme":")" +
-                                  scheme + "\"}")
-            .as_object();
+    const auto rule = std::make_shared<const detail::RuleText>(
+        boost::json::parse(R"({"target_label":"a-b","replacement":"x"})"));
+    const auto entry = [&](const char* name, const char* scheme) {
+        return detail::ScrapeEntry{.keys = {{"job_name", name},
+                                            {"relabel_configs", nullptr},
+                                            {"metric_name_validation_scheme", scheme}},
+                                   .relabel_configs = {rule}};
     };
     detail::ScrapeJobReader reader({}, {.prometheus_version = PrometheusVersion::v3_7});
     CHECK(reader.read(entry("a", "utf8")).scrape.relabel_configs.size() == 1);
