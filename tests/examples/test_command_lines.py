@@ -123,7 +123,7 @@ class CommandLines(unittest.TestCase):
         text = " ".join(run("discover", "--help").stdout.split())
         self.assertIn("--role ROLE node, pod (default), service, endpoints, endpointslice, ingress, "
                       "gateway, httproute, grpcroute or tlsroute ", text)
-        self.assertIn("--dialect DIALECT labels as of prometheus (default) or victoriametrics; with a "
+        self.assertIn("--dialect DIALECT dialect of labels: prometheus (default) or victoriametrics; with a "
                       "version of Prometheus from 3.5 (default) to 3.15: prometheus@3.14 ", text)
 
 
