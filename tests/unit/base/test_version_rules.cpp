@@ -19,11 +19,13 @@ struct Release {
 };
 
 const Release releases[] = {
+    {"rules have names of the job's scheme", &V::has_names_of_scheme_in_rules, v3_6, v3_7},
     {"a pod needs a known node", &V::needs_known_node, v3_10, v3_11},
     {"the second IP family has no targets", &V::skips_second_ip_family, v3_10, v3_11},
     {"nodes have labels of their conditions", &V::writes_node_conditions, v3_11, v3_12},
     {"targets have labels about histograms", &V::has_histogram_labels, v3_12, v3_13},
     {"the load balancer's IP is from the status", &V::reads_load_balancer_status, v3_14, v3_15},
+    {"targets may have a socket", &V::has_unix_sockets, v3_14, v3_15},
 };
 
 TEST_CASE("VersionRules: each rule begins with its release and holds from then on") {
