@@ -124,8 +124,8 @@ class Servers(unittest.TestCase):
         def section(program):
             text = run(program, "--help").stdout
             # Some programs have options of several clusters besides.
-            text = re.sub(r"; repeatable: each\n.*?--cluster-label LABEL[^\n]*", "", text,
-                          flags=re.DOTALL)
+            text = re.sub(r"(the current context); repeatable:\n.*?--cluster-label LABEL[^\n]*",
+                          r"\1", text, flags=re.DOTALL)
             return "\n\n".join(text[text.index("  --api-server URL"):].split("\n\n")[:2])
         expected = section("discover")
         for option in SHARED_OPTIONS:

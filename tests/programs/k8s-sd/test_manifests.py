@@ -284,7 +284,7 @@ class Manifests(unittest.TestCase):
             self.assertLess(ready["periodSeconds"] * ready["failureThreshold"],
                             live["periodSeconds"] * live["failureThreshold"])
         self.assertRegex(re.sub(r"\s+", " ", run("k8s-sd", "--help").stdout),
-                         r"in a pod of a cluster \[::\]:8080")
+                         r"in a pod \[::\]:8080")
         self.assertEqual(one(self.all, "Service", "k8s-sd")["spec"]["ports"],
                          [{"name": "https", "port": 8080, "targetPort": PORT["name"]}])
         self.assertEqual(one(self.all, "NetworkPolicy")["spec"]["ingress"][0]["ports"],
