@@ -97,6 +97,15 @@ TEST_CASE("Anonymiser: addresses stay addresses") {
     CHECK(names.originals.at("fd00::1") == "2001:db8::7");
 }
 
+TEST_CASE("Anonymiser: an address may follow letters and digits, as in a percent-encoded URL") {
+    NewNames names;
+    CHECK(names.text("http%3A%2F%2F172.31.26.99:80") == "http%3A%2F%2F10.0.0.1:80");
+    CHECK(names.text("%20172.31.26.99") == "%2010.0.0.1");
+    CHECK(names.text("eth172.31.26.99") == "w110.0.0.1");
+    CHECK(names.text("x2001:db8::7.") == "w2fd00::1.");
+    CHECK(names.text("v1.2.3 50%") == "w3.2.3 50%");
+}
+
 TEST_CASE("Anonymiser: names in paths and selectors of requests are replaced") {
     NewNames names;
     CHECK(names.anonymiser->request(

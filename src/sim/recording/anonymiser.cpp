@@ -135,7 +135,7 @@ class Anonymiser::Reader {
         if (is_letter(c) || is_digit(c) || is_unicode_escape(at_)) return {};
         std::size_t size = 1;
         if (c == '\\' && escapes_ == Escapes::json) size = 2;
-        if (c == '%' && escapes_ == Escapes::percent) size = 3;
+        if (c == '%' && (escapes_ == Escapes::percent || is_percent_escape())) size = 3;
         return take(size);
     }
     std::string_view take_word() {
@@ -149,16 +149,43 @@ class Anonymiser::Reader {
                 break;
             }
         }
-        return take(end - at_);
+        return take(begin_of_address(end) - at_);
     }
-    /// Four numbers below 256 between three dots, or as in ip-10-0-3-18; empty: no such.
-    std::string_view take_address_v4() {
-        std::size_t at = at_;
+    /// Empty: no address begins here.
+    std::string_view take_address_v4() { return take(size_of_address_v4(at_)); }
+    /// The address in its usual form.
+    std::optional<std::string> take_address_v6() {
+        const std::size_t size = size_of_address_v6(at_);
+        if (size == 0) return std::nullopt;
+        return ip::make_address_v6(std::string(take(size))).to_string();
+    }
+
+ private:
+    /// Also in other texts, such as the URL in an annotation.
+    bool is_percent_escape() const {
+        return at_ + 3 <= text_.size() && is_hex(text_[at_ + 1]) && is_hex(text_[at_ + 2]);
+    }
+    /// A word may end with the first number of an address, as in eth10.0.0.1.
+    /// \param end  of the word
+    /// \returns the begin of the address, or the end
+    std::size_t begin_of_address(std::size_t end) const {
+        constexpr std::size_t max_digits = 4;
+        const std::size_t longest = end - std::min(end - at_ - 1, max_digits);
+        for (std::size_t begin = longest; begin < end; ++begin) {
+            if (is_digit(text_[begin - 1])) continue;
+            if (size_of_address_v4(begin) > end - begin || size_of_address_v6(begin) > end - begin)
+                return begin;
+        }
+        return end;
+    }
+    /// Four numbers below 256 between three dots, or as in ip-10-0-3-18; 0: no such.
+    std::size_t size_of_address_v4(std::size_t from) const {
+        std::size_t at = from;
         char separator = 0;
         for (int part = 0; part < 4; ++part) {
             if (part > 0) {
-                if (at == text_.size() || (text_[at] != '.' && text_[at] != '-')) return {};
-                if (part > 1 && text_[at] != separator) return {};
+                if (at == text_.size() || (text_[at] != '.' && text_[at] != '-')) return 0;
+                if (part > 1 && text_[at] != separator) return 0;
                 separator = text_[at++];
             }
             int number = 0;
@@ -166,35 +193,31 @@ class Anonymiser::Reader {
             while (at < text_.size() && is_digit(text_[at]) && at - begin < 4) {
                 number = number * 10 + (text_[at++] - '0');
             }
-            if (at == begin || number > 255) return {};
+            if (at == begin || number > 255) return 0;
         }
         // A name may go on with letters: db-1-2-3-4f.
-        if (separator == '-' && at < text_.size() && is_letter(text_[at])) return {};
-        return take(at - at_);
+        if (separator == '-' && at < text_.size() && is_letter(text_[at])) return 0;
+        return at - from;
     }
-    /// An address with at least two colons, in its usual form.
-    std::optional<std::string> take_address_v6() {
-        std::size_t end = at_;
+    /// At least two colons; 0: no address.
+    std::size_t size_of_address_v6(std::size_t from) const {
+        std::size_t end = from;
         while (end < text_.size() &&
                (is_hex(text_[end]) || text_[end] == ':' || text_[end] == '.')) {
             ++end;
         }
         // The end of a sentence, or of a part of it.
-        while (end > at_ &&
+        while (end > from &&
                (text_[end - 1] == '.' ||
-                (text_[end - 1] == ':' && !text_.substr(at_, end - at_).ends_with("::"))))
+                (text_[end - 1] == ':' && !text_.substr(from, end - from).ends_with("::"))))
             --end;
-        const std::string_view all = text_.substr(at_, end - at_);
-        if (std::count(all.begin(), all.end(), ':') < 2) return std::nullopt;
-        if (end < text_.size() && is_letter(text_[end])) return std::nullopt;
+        const std::string_view all = text_.substr(from, end - from);
+        if (std::count(all.begin(), all.end(), ':') < 2) return 0;
+        if (end < text_.size() && is_letter(text_[end])) return 0;
         boost::system::error_code ec;
-        const auto address = ip::make_address_v6(std::string(all), ec);
-        if (ec) return std::nullopt;
-        at_ = end;
-        return address.to_string();
+        ip::make_address_v6(std::string(all), ec);
+        return ec ? 0 : all.size();
     }
-
- private:
     bool is_unicode_escape(std::size_t at) const {
         return escapes_ == Escapes::json && at + 6 <= text_.size() && text_[at] == '\\' &&
                text_[at + 1] == 'u';
