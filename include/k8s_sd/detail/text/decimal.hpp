@@ -1,5 +1,7 @@
 #pragma once
 
+#include "k8s_sd/detail/base/abi.hpp"
+
 #include <optional>
 #include <string_view>
 
@@ -7,6 +9,6 @@ namespace k8s_sd::inline v0::detail {
 
 /// A number such as "-1.5" or "1e3", whatever the locale. Nothing for other text, and for a number
 /// that no double can hold.
-std::optional<double> parse_decimal(std::string_view text);
+K8S_SD_EXPORT std::optional<double> parse_decimal(std::string_view text);
 
 }  // namespace k8s_sd::inline v0::detail
