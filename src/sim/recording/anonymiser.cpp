@@ -170,8 +170,8 @@ class Anonymiser::Reader {
     /// \returns the begin of the address, or the end
     std::size_t begin_of_address(std::size_t end) const {
         constexpr std::size_t max_digits = 4;
-        const std::size_t longest = end - std::min(end - at_ - 1, max_digits);
-        for (std::size_t begin = longest; begin < end; ++begin) {
+        const std::size_t first = end - std::min(end - at_ - 1, max_digits);
+        for (std::size_t begin = first; begin < end; ++begin) {
             if (is_digit(text_[begin - 1])) continue;
             if (size_of_address_v4(begin) > end - begin || size_of_address_v6(begin) > end - begin)
                 return begin;
