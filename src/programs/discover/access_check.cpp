@@ -7,6 +7,7 @@
 #include "k8s_sd/access.hpp"
 #include "k8s_sd/config.hpp"
 #include "k8s_sd/environment.hpp"
+#include "notes.hpp"
 #include "watch_check.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -15,7 +16,6 @@
 #include <boost/asio/post.hpp>
 #include <unistd.h>
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,12 +79,7 @@ void print(const AccessCheckLine& line, const std::string& cluster, const Option
 /// One after the other, up to a signal.
 cli::ExitStatus check_each_cluster(Options options, LineWriter& out) {
     const auto warn = [&options](const std::string& text) {
-        if (options.log.format == cli::LogFormat::text) {
-            std::cerr << "discover: " << text << '\n';
-        } else {
-            cli::EventLog("discover", options.log)
-                .write(k8s_sd::LogLevel::warning, cli::Event::context_note, text);
-        }
+        note(options, k8s_sd::LogLevel::warning, cli::Event::context_note, text);
     };
     const cli::ClusterOptions clusters = std::exchange(options.clusters, {});
     bool all_fine = true;
@@ -111,11 +106,7 @@ cli::ExitStatus check_access(Options options, LineWriter& out) {
     validate(options.config);
     boost::asio::io_context io(1);
     k8s_sd::Environment environment;
-    if (options.log.format == cli::LogFormat::text) {
-        environment.logger.level = options.log.level;
-    } else {
-        environment.logger = cli::EventLog("discover", options.log).logger();
-    }
+    environment.logger = logger_of(options);
     k8s_sd::install(io, environment);
     std::unique_ptr<cli::Cluster> simulation;
     if (options.sim) {

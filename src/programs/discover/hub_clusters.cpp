@@ -1,30 +1,20 @@
 #include "hub_clusters.hpp"
 
-#include "cli/event_log.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal_text.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
+#include "notes.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <iostream>
 #include <string>
 #include <utility>
 
 namespace discover {
 
 namespace {
-
-void report(const Options& options, k8s_sd::LogLevel level, cli::Event event,
-            const std::string& text) {
-    if (options.log.format == cli::LogFormat::text) {
-        std::cerr << "discover: " << text << '\n';
-    } else {
-        cli::EventLog("discover", options.log).write(level, event, text);
-    }
-}
 
 /// The hub itself needs no name.
 k8s_sd::DiscoveryConfig without_server(k8s_sd::DiscoveryConfig config,
@@ -43,9 +33,7 @@ std::optional<std::vector<k8s_sd::DiscoveryConfig>> clusters_of_hub(const Option
                                                                     cli::ExitStatus& status) {
     boost::asio::io_context io(1);
     k8s_sd::Environment environment;
-    environment.logger.level = options.log.level;
-    if (options.log.format != cli::LogFormat::text)
-        environment.logger = cli::EventLog("discover", options.log).logger();
+    environment.logger = logger_of(options);
     k8s_sd::install(io, environment);
     std::optional<std::vector<k8s_sd::InventoryCluster>> found;
     k8s_sd::ClusterInventory inventory(io.get_executor(),
@@ -65,9 +53,9 @@ std::optional<std::vector<k8s_sd::DiscoveryConfig>> clusters_of_hub(const Option
         timeout.async_wait([&](boost::system::error_code) {
             status = cli::exit_not_synced;
             const std::string why = inventory.status().profiles.message;
-            report(options, k8s_sd::LogLevel::error, cli::Event::not_synced,
-                   "the ClusterProfiles of the hub have not been listed in time" +
-                       (why.empty() ? "" : ": " + cli::printable(why, 2000)));
+            note(options, k8s_sd::LogLevel::error, cli::Event::not_synced,
+                 "the ClusterProfiles of the hub have not been listed in time" +
+                     (why.empty() ? "" : ": " + cli::printable(why, 2000)));
             io.stop();
         });
     }
@@ -76,9 +64,9 @@ std::optional<std::vector<k8s_sd::DiscoveryConfig>> clusters_of_hub(const Option
     if (!found) return std::nullopt;
     for (const k8s_sd::InventoryCluster& cluster : *found) {
         if (cluster.problem.empty()) continue;
-        report(options, k8s_sd::LogLevel::warning, cli::Event::cluster_unusable,
-               "cluster " + cli::printable(cluster.ns + "/" + cluster.name, 200) + ": " +
-                   cli::printable(cluster.problem, 2000));
+        note(options, k8s_sd::LogLevel::warning, cli::Event::cluster_unusable,
+             "cluster " + cli::printable(cluster.ns + "/" + cluster.name, 200) + ": " +
+                 cli::printable(cluster.problem, 2000));
     }
     auto configs = configs_of_clusters(without_server(options.config, options.clusters), *found);
     if (configs.empty()) {

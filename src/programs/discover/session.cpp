@@ -4,6 +4,7 @@
 #include "cli/server_options.hpp"
 #include "cli/warm_options.hpp"
 #include "k8s_sd/environment.hpp"
+#include "notes.hpp"
 #include "watch_lines.hpp"
 
 #include <unistd.h>
@@ -176,8 +177,7 @@ void Session::run_replay() {
 }
 
 void Session::note(k8s_sd::LogLevel level, Event event, const std::string& text) const {
-    if (!is_text(options_)) return log_.write(level, event, text);
-    std::cerr << "discover: " << text << std::endl;
+    discover::note(options_, level, event, text);
 }
 
 void Session::comment(Event event, const std::string& text) {

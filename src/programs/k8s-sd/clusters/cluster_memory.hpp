@@ -1,9 +1,11 @@
 #pragma once
 
+#include "k8s_sd/detail/discovery/snapshots/snapshot_file.hpp"
 #include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "k8s_sd/time.hpp"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,9 +15,10 @@ namespace k8s_sd_program {
 /// is away. It has the names and servers, and no credentials. Blocks. Any thread, one at a time.
 class ClusterMemory {
  public:
-    /// \param directory  of snapshots, which exists
-    /// \param max_age    older files are ignored
-    ClusterMemory(const std::string& directory, k8s_sd::Duration max_age);
+    /// \param files    the directory of the snapshots
+    /// \param max_age  older files are ignored
+    ClusterMemory(std::shared_ptr<const k8s_sd::detail::SnapshotFiles> files,
+                  k8s_sd::Duration max_age);
 
     /// The content of a file.
     struct Loaded {
@@ -30,7 +33,7 @@ class ClusterMemory {
                      const std::vector<k8s_sd::InventoryCluster>& clusters) const;
 
  private:
-    const std::string file_;
+    const std::shared_ptr<const k8s_sd::detail::SnapshotFiles> files_;
     const k8s_sd::Duration max_age_;
 };
 

@@ -21,8 +21,9 @@ void ProfileClusters::start(const k8s_sd::InventoryConfig& config, const std::st
     memory_ = std::move(memory);
     if (!memory_.warm_start.directory.empty()) {
         hub_ = hub_in_words(config);
-        file_ = std::make_shared<const ClusterMemory>(memory_.warm_start.directory,
-                                                      memory_.warm_start.max_age);
+        file_ = std::make_shared<const ClusterMemory>(
+            k8s_sd::detail::SnapshotFiles::of(strand_, memory_.warm_start.directory),
+            memory_.warm_start.max_age);
         timer_ = memory_.clock->make_timer(strand_);
         wait_for_hub(on_change);
     }

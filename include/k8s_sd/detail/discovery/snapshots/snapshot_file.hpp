@@ -84,7 +84,7 @@ struct FileBytes {
 
 /// The snapshots of one directory, opened on demand. Functions block; any thread, also after the
 /// destruction of all contexts.
-class SnapshotFiles {
+class K8S_SD_EXPORT SnapshotFiles {
  public:
     explicit SnapshotFiles(std::string path) : path_(std::move(path)) {}
 

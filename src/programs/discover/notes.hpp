@@ -1,0 +1,17 @@
+#pragma once
+
+#include "cli/event_log.hpp"
+#include "k8s_sd/logger.hpp"
+#include "options.hpp"
+
+#include <string>
+
+namespace discover {
+
+/// Writes a line to standard error, in the form of --log-format.
+void note(const Options&, k8s_sd::LogLevel, cli::Event, const std::string& text);
+
+/// The library's logger of a step before the session, in the same form.
+k8s_sd::Logger logger_of(const Options&);
+
+}  // namespace discover
