@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace monitor_sources_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -270,3 +272,5 @@ TEST_CASE("MonitorSource: any history of changes ends as a fresh start, and as a
         }
     });
 }
+
+}  // namespace monitor_sources_tests

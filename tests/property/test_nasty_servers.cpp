@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+namespace nasty_servers_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -502,3 +504,5 @@ TEST_CASE("Nasty servers: where one form of a list gets through, a list takes a 
         }
     });
 }
+
+}  // namespace nasty_servers_tests

@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+namespace object_cache_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -140,3 +142,5 @@ TEST_CASE("ObjectCache: once faults stop, it has and delivers the state of the s
         scenario.check_end();
     });
 }
+
+}  // namespace object_cache_tests

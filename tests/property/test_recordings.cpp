@@ -26,6 +26,8 @@
 #include <string_view>
 #include <utility>
 
+namespace recordings_tests {
+
 using namespace std::chrono_literals;
 using namespace k8s_sd;
 using namespace k8s_sd::test;
@@ -230,3 +232,5 @@ TEST_CASE("Recordings: an anonymous one replays to the same state under other na
                 in_order_of_targets(state_after(diffs)));
     });
 }
+
+}  // namespace recordings_tests

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace reloads_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -190,3 +192,5 @@ TEST_CASE("Reloads: they lead to what the last configuration finds, and drop not
         scenario.check_end();
     });
 }
+
+}  // namespace reloads_tests

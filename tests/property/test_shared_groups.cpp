@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+namespace shared_groups_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 
@@ -116,3 +118,5 @@ TEST_CASE("Shared groups: views that share groups have the targets of views that
         CHECK(common > 0);
     });
 }
+
+}  // namespace shared_groups_tests

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "k8s_sd/detail/kinds/generate.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "support/decoding.hpp"
 #include "support/dialects.hpp"
@@ -50,21 +49,12 @@ class World : private detail::Lookup {
     using Key = std::tuple<Kind, std::string, std::string>;
 
     explicit World(LabelDialect dialect = LabelDialect::prometheus, AttachMetadata attach = {},
-                   bool by_namespace = false)
-        : maker_{{&detail::rules_of(dialect), attach, by_namespace}, {}} {}
+                   bool by_namespace = false);
     /// Of Prometheus' dialect.
-    explicit World(PrometheusVersion version, AttachMetadata attach = {})
-        : World(LabelDialect::prometheus, attach) {
-        maker_.options.version_rules = &detail::version_rules_of({.version = version});
-    }
-    virtual ~World() = default;
+    explicit World(PrometheusVersion version, AttachMetadata attach = {});
+    virtual ~World();
 
-    World& add(Kind kind, std::string_view json) {
-        ObjectPtr object = decode_object(kind, maker_, json);
-        const Key key{kind, object->ns(), object->name()};
-        objects_[key] = std::move(object);
-        return *this;
-    }
+    World& add(Kind kind, std::string_view json);
     World& remove(Kind kind, const std::string& ns, const std::string& name) {
         objects_.erase({kind, ns, name});
         return *this;
@@ -75,28 +65,12 @@ class World : private detail::Lookup {
         return *objects_.at({kind, ns, name});
     }
     /// Null if there is no target.
-    TargetGroupPtr group(Role role, const std::string& ns, const std::string& name) {
-        asked_.clear();
-        detail::GeneratorContext generation{maker_.options, maker_.factory, *this, builder_};
-        return generate(role, object(main_kind(role), ns, name), generation);
-    }
+    TargetGroupPtr group(Role role, const std::string& ns, const std::string& name);
     /// Whether the last generation exceeded a limit.
     bool overfull() const noexcept { return builder_.overfull(); }
     /// Group and target labels together, without empty values, in the order of the group.
-    std::vector<LabelMap> targets(Role role, const std::string& ns, const std::string& name) {
-        std::vector<LabelMap> all;
-        const TargetGroupPtr made = group(role, ns, name);
-        for (std::size_t i = 0; made && i < made->size(); ++i) all.push_back(made->merged(i));
-        return all;
-    }
-    std::vector<std::string> addresses(Role role, const std::string& ns, const std::string& name) {
-        std::vector<std::string> all;
-        for (const LabelMap& target : targets(role, ns, name)) {
-            const auto address = target.find("__address__");
-            all.push_back(address == target.end() ? "" : address->second);
-        }
-        return all;
-    }
+    std::vector<LabelMap> targets(Role role, const std::string& ns, const std::string& name);
+    std::vector<std::string> addresses(Role role, const std::string& ns, const std::string& name);
     /// The look-ups of the last generation, successful or not.
     const std::set<Key>& asked() const noexcept { return asked_; }
     bool asked(Kind kind, const std::string& ns, const std::string& name) const {
@@ -104,12 +78,7 @@ class World : private detail::Lookup {
     }
 
  private:
-    const Object* find(Kind kind, std::string_view ns, std::string_view name) override {
-        const Key key{kind, ns, name};
-        asked_.insert(key);
-        const auto it = objects_.find(key);
-        return it == objects_.end() ? nullptr : it->second.get();
-    }
+    const Object* find(Kind kind, std::string_view ns, std::string_view name) override;
 
     detail::ObjectMaker maker_;
     detail::GroupBuilder builder_;

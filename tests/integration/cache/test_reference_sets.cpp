@@ -1,6 +1,8 @@
 #include "integration/cache/object_cache_fixture.hpp"
 #include "k8s_sd/cache/reference_sets.hpp"
 
+namespace reference_sets_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -129,3 +131,5 @@ TEST_CASE("ReferenceSets: what the keys refer to at any moment is what is referr
         REQUIRE(r.server.open_watches() == counts.size());
     }
 }
+
+}  // namespace reference_sets_tests

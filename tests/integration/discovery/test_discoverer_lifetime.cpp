@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+namespace discoverer_lifetime_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -382,3 +384,5 @@ TEST_CASE("Discoverer: the context may be destroyed with real clock and connecto
     }
     CHECK(alive.use_count() == 1);
 }
+
+}  // namespace discoverer_lifetime_tests

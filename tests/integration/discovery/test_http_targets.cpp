@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace http_targets_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -439,3 +441,5 @@ TEST_CASE("http_sd: a mistake is reported at once, and a removed job leaves noth
     CHECK(l.lists->requests.size() == asked);
     CHECK(l.clock->next_expiry() == TimePoint::max());
 }
+
+}  // namespace http_targets_tests

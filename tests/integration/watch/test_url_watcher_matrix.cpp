@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <memory>
 
+namespace url_watcher_matrix_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 using namespace std::chrono_literals;
@@ -572,3 +574,5 @@ TEST_CASE("URLWatcher: a server that refuses connections for an hour is found wh
     CHECK_FALSE(c.probe->status().error);
     CHECK(c.server.open_connections() == 1);
 }
+
+}  // namespace url_watcher_matrix_tests

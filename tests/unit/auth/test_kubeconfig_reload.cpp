@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace k8s_sd::detail {
+namespace k8s_sd::detail::kubeconfig_reload_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -321,4 +321,4 @@ TEST_CASE("KubeconfigReload: who waits may destroy it") {
     CHECK(after == 0);
 }
 
-}  // namespace k8s_sd::detail
+}  // namespace k8s_sd::detail::kubeconfig_reload_tests

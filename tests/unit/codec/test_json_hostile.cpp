@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-using namespace k8s_sd;
-using namespace k8s_sd::test;
-using namespace k8s_sd::test::json_documents;
+namespace k8s_sd::test::json_documents::json_hostile_tests {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
@@ -450,3 +449,5 @@ TEST_CASE("JsonDecoder: random damage never does more than spoil an object or en
         CHECK(decode(document, kind, {view.substr(0, cut), view.substr(cut)}) == whole);
     }
 }
+
+}  // namespace k8s_sd::test::json_documents::json_hostile_tests

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-using namespace k8s_sd;
-using namespace k8s_sd::test;
-using namespace k8s_sd::test::json_documents;
+namespace k8s_sd::test::json_documents::json_limits_tests {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
@@ -131,3 +130,5 @@ TEST_CASE("TextArena: texts stay where they are until the reset, however large t
     CHECK(arena.copy("again") == "again");
     CHECK(arena.size() == 5);
 }
+
+}  // namespace k8s_sd::test::json_documents::json_limits_tests

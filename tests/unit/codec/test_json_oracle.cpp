@@ -8,9 +8,7 @@
 #include <string>
 #include <string_view>
 
-using namespace k8s_sd;
-using namespace k8s_sd::test;
-using namespace k8s_sd::test::json_documents;
+namespace k8s_sd::test::json_documents::json_oracle_tests {
 
 namespace {
 
@@ -170,3 +168,5 @@ TEST_CASE("JsonDecoder: agrees with Boost.JSON's parser about random damage") {
         if (!disagreement.empty()) FAIL(disagreement << " in round " << round);
     }
 }
+
+}  // namespace k8s_sd::test::json_documents::json_oracle_tests

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-using namespace k8s_sd;
-using namespace k8s_sd::test;
-using namespace k8s_sd::test::protobuf_documents;
+namespace k8s_sd::test::protobuf_documents::protobuf_decoder_tests {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 using detail::Document;
@@ -346,3 +345,5 @@ TEST_CASE("ProtobufDecoder: one body after the other, list or watch, starts anew
                     R"({"resourceVersion":"1"},"items":[]})")
               .resource_version == "1");
 }
+
+}  // namespace k8s_sd::test::protobuf_documents::protobuf_decoder_tests

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-using namespace k8s_sd;
-using namespace k8s_sd::test;
-using namespace k8s_sd::test::protobuf_documents;
+namespace k8s_sd::test::protobuf_documents::protobuf_hostile_tests {
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 using detail::Document;
@@ -331,3 +330,5 @@ TEST_CASE("ProtobufDecoder: random damage gives objects, problems or an error") 
         if (!(whole == pieces)) FAIL("round " << round);
     }
 }
+
+}  // namespace k8s_sd::test::protobuf_documents::protobuf_hostile_tests

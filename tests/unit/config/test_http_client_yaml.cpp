@@ -8,6 +8,8 @@
 
 // HTTP client settings in YAML: both programs' spellings in both dialects.
 
+namespace http_client_yaml_tests {
+
 using namespace k8s_sd;
 using k8s_sd::test::config_error;
 using k8s_sd::test::contains;
@@ -212,3 +214,5 @@ TEST_CASE("HTTP client: what is off needs no server, and a kubeconfig is no reas
           "sd.yaml:3: proxy_url: must not be set together with kubeconfig_file in the dialect of "
           "Prometheus");
 }
+
+}  // namespace http_client_yaml_tests

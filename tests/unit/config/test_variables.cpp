@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+namespace variables_tests {
+
 using namespace k8s_sd;
 using k8s_sd::test::config_error;
 
@@ -78,3 +80,5 @@ TEST_CASE("parse_sd_config: takes variables in vmagent's dialect") {
     CHECK(config.selectors.at(0).field == "spec.nodeName=n-1");
     CHECK(config_error([&] { parse_sd_config(yaml, V, "sd.yml"); }).starts_with("sd.yml:2: "));
 }
+
+}  // namespace variables_tests

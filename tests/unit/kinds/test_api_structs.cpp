@@ -1,6 +1,8 @@
 // The structs of k8s_sd::api, read from lists of a real API server.
 
+#include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
+#include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"
 #include "support/model_reading.hpp"
 

@@ -3,6 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
+namespace roles_endpointslice_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 
@@ -466,3 +468,5 @@ TEST_CASE("Role endpointslice: what reaches no label is no change of a slice, th
         CHECK_FALSE(s.same_content(object(world, other)));
     }
 }
+
+}  // namespace roles_endpointslice_tests

@@ -3,6 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
+namespace roles_node_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 
@@ -160,3 +162,5 @@ TEST_CASE("Role node: what reaches no label is no change of a node") {
     CHECK_FALSE(node.same_content(c.object(Kind::node, "", "n1")));
     CHECK_FALSE(node.same_content(d.object(Kind::node, "", "n1")));
 }
+
+}  // namespace roles_node_tests

@@ -3,6 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
+namespace roles_pod_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 
@@ -480,3 +482,5 @@ TEST_CASE("Role pod: many containers have their own statuses, of several the fir
         }
     }
 }
+
+}  // namespace roles_pod_tests

@@ -3,6 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
+namespace roles_service_tests {
+
 using namespace k8s_sd;
 using namespace k8s_sd::test;
 
@@ -146,3 +148,5 @@ TEST_CASE("Role service: what reaches no label is no change of a service, the re
         CHECK_FALSE(s.same_content(object(world, other)));
     }
 }
+
+}  // namespace roles_service_tests

@@ -4,6 +4,8 @@
 #include "k8s_sd/scrape/sharding.hpp"
 #include "support/relabelling.hpp"
 
+namespace relabel_vmagent_tests {
+
 using namespace k8s_sd;
 using k8s_sd::test::relabel;
 using Action = RelabelAction;
@@ -292,3 +294,5 @@ TEST_CASE("Relabelling of vmagent: a modulus above 2^63 makes numbers with a sig
     // XXH64 of "" is 0xef46db3751d8e999.
     CHECK(relabel({{"b", "1"}}, {rule}, vmagent)->at("h") == "-1205034819632174695");
 }
+
+}  // namespace relabel_vmagent_tests

@@ -4,6 +4,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+namespace relabel_yaml_tests {
+
 using namespace k8s_sd;
 using k8s_sd::test::config_error;
 using k8s_sd::test::TemporaryDirectory;
@@ -317,3 +319,5 @@ TEST_CASE("RelabelRuleReader: paths begin at the list, and every bad rule is rep
     CHECK(reader.read(job["none"], {}, mistakes).empty());
     CHECK(mistakes.count() == 2);
 }
+
+}  // namespace relabel_yaml_tests

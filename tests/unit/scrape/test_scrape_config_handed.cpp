@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+namespace scrape_config_handed_tests {
+
 using namespace k8s_sd;
 using namespace std::chrono_literals;
 
@@ -320,3 +322,5 @@ TEST_CASE("vmagent's dialect: variables come from the host") {
     CHECK(parsed.discovery.configs.at(0).selectors.at(0).field == "spec.nodeName=node-1");
     CHECK_THROWS_AS(parse(yaml, {.dialect = V}), ScrapeConfigError);
 }
+
+}  // namespace scrape_config_handed_tests

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+namespace scrape_config_yaml_tests {
+
 using namespace k8s_sd;
 using namespace std::chrono_literals;
 using k8s_sd::test::config_error;
@@ -309,3 +311,5 @@ TEST_CASE("load_scrape_configs: paths are relative to the file, and a missing fi
     CHECK(config_error([&] { load_scrape_configs(missing); }) ==
           missing + ": cannot be read: No such file or directory");
 }
+
+}  // namespace scrape_config_yaml_tests

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace target_builder_tests {
+
 using namespace k8s_sd;
 using namespace std::chrono_literals;
 using k8s_sd::test::config_error;
@@ -517,3 +519,5 @@ TEST_CASE("TargetBuilder: explain() says who owns a target") {
     }
     CHECK(owners == 1);
 }
+
+}  // namespace target_builder_tests

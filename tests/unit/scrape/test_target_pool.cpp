@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace target_pool_tests {
+
 using namespace k8s_sd;
 using k8s_sd::test::change;
 using k8s_sd::test::config_error;
@@ -599,3 +601,5 @@ TEST_CASE("TargetPool: groups of a superseded provider keep their rules until it
     }
     CHECK(scraper.complaints == "");
 }
+
+}  // namespace target_pool_tests

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s_sd::detail {
+namespace k8s_sd::detail::redaction_tests {
 namespace {
 
 std::string redacted(std::string_view authorization, const std::string& text) {
@@ -132,4 +132,4 @@ TEST_CASE("redact: hostile texts cost little") {
 }
 
 }  // namespace
-}  // namespace k8s_sd::detail
+}  // namespace k8s_sd::detail::redaction_tests

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace k8s_sd::detail {
+namespace k8s_sd::detail::outcome_tests {
 namespace {
 
 using namespace std::chrono_literals;
@@ -748,4 +748,4 @@ TEST_CASE("Outcome: once its list is complete a stream is a watch") {
 }
 
 }  // namespace
-}  // namespace k8s_sd::detail
+}  // namespace k8s_sd::detail::outcome_tests
