@@ -87,6 +87,13 @@ k8s_sd::TargetGroupDiff changes(const k8s_sd::TargetGroups& from,
 bool is_hopeless(const k8s_sd::WatchStatus& watch) {
     using enum k8s_sd::errc;
     if (watch.synced || watch.failures < 2) return false;
+    // Something on the way may refuse one form of the request, and the watch tries other ones. Only
+    // then the remedy in the message doubts that this is an API server.
+    constexpr unsigned forms = 5;
+    const bool is_foreign = watch.message.find("Kubernetes API server") != std::string::npos;
+    if (is_foreign && watch.failures < forms &&
+        (watch.error == bad_request || watch.error == forbidden))
+        return false;
     // An untrusted certificate, or one for another name.
     if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
     for (const auto code :
