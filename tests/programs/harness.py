@@ -74,6 +74,15 @@ class Running:
         """The next line of standard error."""
         return self.process.stderr.readline().rstrip("\n")
 
+    def log_line_with(self, text):
+        """Reads standard error up to a line with this text."""
+        line = self.log_line()
+        while text not in line:
+            if not line:
+                raise AssertionError("ended without a line with " + text)
+            line = self.log_line()
+        return line
+
     def error_line(self):
         """The next line of standard error with a warning or an error, without its time."""
         while True:
@@ -120,6 +129,10 @@ def simulated_cluster(timeout=TIMEOUT):
 class JsonHandler(http.server.BaseHTTPRequestHandler):
     """Base of a test's HTTP server; it writes no log."""
     protocol_version = "HTTP/1.1"
+
+    def handle(self):
+        with contextlib.suppress(ConnectionError):  # a client that was killed
+            super().handle()
 
     def reply(self, status, body):
         self.reply_bytes(status, json.dumps(body).encode(), "application/json")

@@ -2,14 +2,10 @@
 
 #include "cli/signals.hpp"
 #include "cli/terminal_text.hpp"
-#include "k8s_sd/environment.hpp"
-#include "k8s_sd/inventory/cluster_inventory.hpp"
 #include "notes.hpp"
 
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <string>
 #include <utility>
 
 namespace discover {
@@ -27,53 +23,63 @@ k8s_sd::DiscoveryConfig without_server(k8s_sd::DiscoveryConfig config,
     return config;
 }
 
+std::string name_of(const k8s_sd::InventoryCluster& cluster) {
+    return cluster.ns + "/" + cluster.name;
+}
+
 }  // namespace
 
-std::optional<std::vector<k8s_sd::DiscoveryConfig>> clusters_of_hub(const Options& options,
-                                                                    cli::ExitStatus& status) {
-    boost::asio::io_context io(1);
-    k8s_sd::Environment environment;
-    environment.logger = logger_of(options);
-    k8s_sd::install(io, environment);
-    std::optional<std::vector<k8s_sd::InventoryCluster>> found;
-    k8s_sd::ClusterInventory inventory(io.get_executor(),
-                                       cli::inventory_of(options.config, options.profiles),
-                                       [&](const k8s_sd::InventoryDiff& diff) {
-                                           found = diff.updated;
-                                           io.stop();
-                                       });
-    cli::Signals signals(io.get_executor());
+HubClusters::HubClusters(boost::asio::io_context& io, const Options& options)
+    : io_(io),
+      options_(options),
+      inventory_(io.get_executor(), cli::inventory_of(options.config, options.profiles),
+                 [this](const k8s_sd::InventoryDiff& diff) { take(diff); }) {
+    inventory_.async_run(boost::asio::detached);
+}
+
+bool HubClusters::wait(cli::ExitStatus& status) {
+    cli::Signals signals(io_.get_executor());
     signals.wait([&](int) {
         status = cli::exit_fine;
-        io.stop();
+        io_.stop();
     });
-    boost::asio::steady_timer timeout(io);
-    if (options.timeout) {
-        timeout.expires_after(*options.timeout);
-        timeout.async_wait([&](boost::system::error_code) {
+    boost::asio::steady_timer timeout(io_);
+    if (options_.timeout) {
+        timeout.expires_after(*options_.timeout);
+        timeout.async_wait([&](boost::system::error_code ec) {
+            if (ec) return;
             status = cli::exit_not_synced;
-            const std::string why = inventory.status().profiles.message;
-            note(options, k8s_sd::LogLevel::error, cli::Event::not_synced,
+            const std::string why = inventory_.status().profiles.message;
+            note(options_, k8s_sd::LogLevel::error, cli::Event::not_synced,
                  "the ClusterProfiles of the hub have not been listed in time" +
                      (why.empty() ? "" : ": " + cli::printable(why, 2000)));
-            io.stop();
+            io_.stop();
         });
     }
-    inventory.async_run(boost::asio::detached);
-    io.run();
-    if (!found) return std::nullopt;
-    for (const k8s_sd::InventoryCluster& cluster : *found) {
-        if (cluster.problem.empty()) continue;
-        note(options, k8s_sd::LogLevel::warning, cli::Event::cluster_unusable,
-             "cluster " + cli::printable(cluster.ns + "/" + cluster.name, 200) + ": " +
-                 cli::printable(cluster.problem, 2000));
+    follow([this] { io_.stop(); });
+    io_.run();
+    io_.restart();
+    follow({});
+    return listed_;
+}
+
+void HubClusters::take(const k8s_sd::InventoryDiff& diff) {
+    for (const k8s_sd::InventoryCluster& cluster : diff.removed) clusters_.erase(name_of(cluster));
+    for (const k8s_sd::InventoryCluster& cluster : diff.updated) {
+        k8s_sd::InventoryCluster& known = clusters_[name_of(cluster)];
+        if (!cluster.problem.empty() && cluster.problem != known.problem) {
+            note(options_, k8s_sd::LogLevel::warning, cli::Event::cluster_unusable,
+                 "cluster " + cli::printable(name_of(cluster), 200) + ": " +
+                     cli::printable(cluster.problem, 2000));
+        }
+        known = cluster;
     }
-    auto configs = configs_of_clusters(without_server(options.config, options.clusters), *found);
-    if (configs.empty()) {
-        throw cli::Unusable("--cluster-profiles: none of the " + std::to_string(found->size()) +
-                            " ClusterProfiles of the hub has a usable cluster");
-    }
-    return configs;
+    std::vector<k8s_sd::InventoryCluster> all;
+    for (const auto& [name, cluster] : clusters_) all.push_back(cluster);
+    auto configs = configs_of_clusters(without_server(options_.config, options_.clusters), all);
+    const bool is_change = !std::exchange(listed_, true) || configs != configs_;
+    configs_ = std::move(configs);
+    if (is_change && on_change_) on_change_();
 }
 
 }  // namespace discover

@@ -3,7 +3,9 @@
 
 #include "access_check.hpp"
 #include "hub_clusters.hpp"
+#include "k8s_sd/environment.hpp"
 #include "k8s_sd/error.hpp"
+#include "notes.hpp"
 #include "options.hpp"
 #include "print_rbac.hpp"
 #include "session.hpp"
@@ -24,16 +26,16 @@ cli::ExitStatus run(Options options) {
         return cli::exit_fine;
     }
     if (options.check) return check_access(std::move(options), out);
-    if (options.profiles_wanted) {
-        auto status = cli::exit_fine;
-        auto clusters = clusters_of_hub(options, status);
-        if (!clusters) return status;
-        options.clusters.profiles = true;
-        options.hub_clusters = std::move(*clusters);
-    }
     // One thread runs everything.
     boost::asio::io_context io(1);
-    return Session(io, std::move(options), out).run();
+    if (!options.profiles_wanted) return Session(io, std::move(options), out).run();
+    k8s_sd::Environment environment;
+    environment.logger = logger_of(options);
+    k8s_sd::install(io, environment);
+    HubClusters hub(io, options);
+    auto status = cli::exit_fine;
+    if (!hub.wait(status)) return status;
+    return Session(io, std::move(options), out, &hub).run();
 }
 
 /// The error in words, with the name of the option or of the file at fault.

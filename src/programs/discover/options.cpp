@@ -187,8 +187,8 @@ cli::CommandLine command_line(Options& options) {
                          config_options(options), permission_options(options), run_options(options),
                          cli::profile_options(
                              options.profiles, options.profiles_wanted,
-                             "discover the clusters that the hub, the server above, describes "
-                             "now; with --check and --print-rbac: the access to the hub only"),
+                             "discover the clusters that the hub, the server above, describes; "
+                             "with --check and --print-rbac: the access to the hub only"),
                          recording_options(options), cli::fleet_options(options.fleet),
                          cli::fleet_rule_options(options.fleet), cli::agent_options(options.fleet),
                          cli::warm_options(options.warm_start), output_options(options)},

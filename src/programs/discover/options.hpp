@@ -25,7 +25,8 @@ enum class Output { text, json, targets, quiet };
 struct Options {
     k8s_sd::DiscoveryConfig config;
     cli::ClusterOptions clusters;
-    /// The names of several clusters, by job; empty: a single cluster. Set by the session.
+    /// The names of several clusters, by job; empty: a single cluster. The session sets them, and
+    /// adds later ones of a hub.
     std::vector<std::string> cluster_names;
     std::string sd_config;        ///< the file of the configuration; empty: none
     bool own_kubeconfig = false;  ///< --kubeconfig was given
@@ -38,8 +39,6 @@ struct Options {
     bool monitors = false;         ///< in both cases those of k8s-sd --monitors, too
     bool profiles_wanted = false;  ///< in both cases those of k8s-sd --cluster-profiles only
     cli::ProfileOptions profiles;
-    /// The clusters of these profiles, as listed at the start.
-    std::vector<k8s_sd::DiscoveryConfig> hub_clusters;
     std::string service_account;  ///< empty: the default one
     bool once = false;
     std::optional<k8s_sd::Duration> timeout;

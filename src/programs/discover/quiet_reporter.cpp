@@ -11,7 +11,7 @@ namespace {
 /// Prints counts only. The totals are those of all jobs together.
 class QuietReporter final : public Reporter {
  public:
-    QuietReporter(LineWriter& out, unsigned jobs) : out_(out), jobs_(jobs) {}
+    QuietReporter(LineWriter& out, const Options& options) : out_(out), options_(options) {}
 
     void diff(unsigned, const k8s_sd::TargetGroupDiff& diff) override {
         std::size_t added = 0;
@@ -37,13 +37,13 @@ class QuietReporter final : public Reporter {
     void synced() override {
         synced_ = true;
         out_ << "synced targets=" << std::to_string(targets_)
-             << " groups=" << std::to_string(groups_) << " jobs=" << std::to_string(jobs_);
+             << " groups=" << std::to_string(groups_) << " jobs=" << std::to_string(options_.jobs);
         out_.end_line();
     }
 
  private:
     LineWriter& out_;
-    unsigned jobs_;
+    const Options& options_;
     bool synced_ = false;
     std::size_t targets_ = 0;
     std::size_t groups_ = 0;
@@ -51,8 +51,8 @@ class QuietReporter final : public Reporter {
 
 }  // namespace
 
-std::unique_ptr<Reporter> make_quiet_reporter(LineWriter& out, unsigned jobs) {
-    return std::make_unique<QuietReporter>(out, jobs);
+std::unique_ptr<Reporter> make_quiet_reporter(LineWriter& out, const Options& options) {
+    return std::make_unique<QuietReporter>(out, options);
 }
 
 }  // namespace discover

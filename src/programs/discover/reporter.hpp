@@ -30,7 +30,7 @@ std::unique_ptr<Reporter> make_targets_reporter(LineWriter&, unsigned jobs);
 /// Explains the targets of the object in the options. Its synced() throws cli::Unusable if
 /// there is no such object.
 std::unique_ptr<Reporter> make_explain_reporter(LineWriter&, const Options&);
-std::unique_ptr<Reporter> make_quiet_reporter(LineWriter&, unsigned jobs);
+std::unique_ptr<Reporter> make_quiet_reporter(LineWriter&, const Options&);
 
 /// The reporter for the options' format.
 std::unique_ptr<Reporter> make_reporter(LineWriter&, const Options&, const std::string& server);

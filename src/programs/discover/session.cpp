@@ -7,6 +7,7 @@
 #include "notes.hpp"
 #include "watch_lines.hpp"
 
+#include <boost/asio/detached.hpp>
 #include <unistd.h>
 #include <algorithm>
 #include <chrono>
@@ -26,21 +27,6 @@ std::string in_seconds(k8s_sd::Duration duration) {
     std::ostringstream text;
     text << std::chrono::duration<double>(duration).count() << " s";
     return text.str();
-}
-
-/// Prints the library's log lines in colour, after clearing a line of progress.
-k8s_sd::Logger colourful_logger(k8s_sd::LogLevel level, const cli::Terminal& errors) {
-    k8s_sd::Logger logger;
-    logger.level = level;
-    if (!errors.is_for_people()) return logger;
-    logger.write = [errors](k8s_sd::LogLevel of, std::string_view text) {
-        const std::string start = "k8s_sd: " + std::string(to_string(of)) + ": ";
-        const auto tone = of <= k8s_sd::LogLevel::warning ? cli::Tone::warning : cli::Tone::faint;
-        const auto line = cli::StyledLine().add(start, tone).add(cli::printable(text, 2000));
-        if (errors.has_cursor()) std::cerr << clear_line;
-        std::cerr << errors.whole(line) << std::endl;
-    };
-    return logger;
 }
 
 bool is_text(const Options& options) { return options.log.format == cli::LogFormat::text; }
@@ -79,11 +65,35 @@ k8s_sd::TargetGroupDiff sorted(k8s_sd::TargetGroupDiff diff) {
     return diff;
 }
 
+/// The changes from these groups to the state of a full diff.
+k8s_sd::TargetGroupDiff changes(const k8s_sd::TargetGroups& from,
+                                const k8s_sd::TargetGroupDiff& full) {
+    k8s_sd::TargetGroupDiff diff;
+    k8s_sd::TargetGroups to;
+    to.apply(full);
+    for (const k8s_sd::GroupChange& change : full.updated) {
+        k8s_sd::TargetGroupPtr previous = from.find(change.group->source());
+        if (previous && *previous == *change.group) continue;
+        diff.updated.push_back({.group = change.group, .previous = std::move(previous)});
+    }
+    from.for_each_group([&](const k8s_sd::TargetGroupPtr& group) {
+        if (!to.find(group->source())) diff.removed.push_back(group);
+    });
+    return diff;
+}
+
 /// Whether only an action of the user can help. Requires two failures, since a retry may succeed in
 /// another way: with a renewed token, or an older version of the API.
 bool is_hopeless(const k8s_sd::WatchStatus& watch) {
     using enum k8s_sd::errc;
     if (watch.synced || watch.failures < 2) return false;
+    // Something on the way may refuse one form of the request, and the watch tries other ones. Only
+    // then the remedy in the message doubts that this is an API server.
+    constexpr unsigned forms = 5;
+    const bool is_foreign = watch.message.find("Kubernetes API server") != std::string::npos;
+    if (is_foreign && watch.failures < forms &&
+        (watch.error == bad_request || watch.error == forbidden))
+        return false;
     // An untrusted certificate, or one for another name.
     if (std::string_view(watch.error.category().name()) == "asio.ssl") return true;
     for (const auto code :
@@ -97,9 +107,10 @@ bool is_hopeless(const k8s_sd::WatchStatus& watch) {
 
 }  // namespace
 
-Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
+Session::Session(boost::asio::io_context& io, Options options, LineWriter& out, HubClusters* hub)
     : io_(io),
       options_(std::move(options)),
+      hub_(hub),
       signals_(io.get_executor()),
       timeout_(io),
       status_timer_(io),
@@ -107,11 +118,8 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
       handover_timer_(io),
       errors_(STDERR_FILENO, options_.colours),
       log_("discover", options_.log) {
-    k8s_sd::Environment environment;
-    environment.logger =
-        is_text(options_) ? colourful_logger(options_.log.level, errors_) : log_.logger();
-    set_up_recording(environment);
-    k8s_sd::install(io_, environment);
+    options_.clusters.profiles = hub_ != nullptr;
+    if (!hub_) install_environment();
     find_server();
     cli::adapt(options_.config, options_.fleet);
     if (options_.once) options_.config.watch.start_jitter = {};
@@ -123,6 +131,13 @@ Session::Session(boost::asio::io_context& io, Options options, LineWriter& out)
     if (simulation_ && options_.output != Output::text) {
         comment(Event::simulation, "simulated cluster at " + server);
     }
+}
+
+void Session::install_environment() {
+    k8s_sd::Environment environment;
+    environment.logger = logger_of(options_);
+    set_up_recording(environment);
+    k8s_sd::install(io_, environment);
 }
 
 void Session::set_up_recording(k8s_sd::Environment& environment) {
@@ -203,9 +218,8 @@ std::string Session::find_clusters() {
     const auto warn = [this](const std::string& why) {
         note(k8s_sd::LogLevel::warning, Event::context_note, why);
     };
-    configs_ = options_.clusters.profiles
-                   ? std::exchange(options_.hub_clusters, {})
-                   : cli::configs_of(options_.config, options_.clusters, warn);
+    configs_ = hub_ ? hub_->configs() : cli::configs_of(options_.config, options_.clusters, warn);
+    if (configs_.empty()) return without_clusters();
     std::string servers;
     for (k8s_sd::DiscoveryConfig& config : configs_) {
         const std::string url = cli::usable_server(config).url;
@@ -219,17 +233,108 @@ std::string Session::find_clusters() {
     return servers;
 }
 
+std::vector<k8s_sd::DiscoveryConfig> Session::usable_clusters() const {
+    std::vector<k8s_sd::DiscoveryConfig> usable;
+    for (k8s_sd::DiscoveryConfig config : hub_->configs()) {
+        try {
+            cli::usable_server(config);
+            usable.push_back(std::move(config));
+        } catch (const std::exception& e) {
+            note(k8s_sd::LogLevel::warning, Event::cluster_unusable,
+                 "cluster " + cli::printable(config.cluster.name, 200) + ": " + e.what());
+        }
+    }
+    return usable;
+}
+
+/// There may be some later.
+std::string Session::without_clusters() {
+    const std::string why = "none of the " + std::to_string(hub_->size()) +
+                            " ClusterProfiles of the hub has a usable cluster";
+    if (options_.once) throw cli::Unusable("--cluster-profiles: " + why);
+    note(k8s_sd::LogLevel::warning, Event::clusters_changed, why + " yet");
+    options_.jobs = 0;
+    return "no cluster yet";
+}
+
 void Session::make_discoverers() {
     cli::make_snapshot_directory(options_.warm_start);
-    for (unsigned job = 0; job < options_.jobs; ++job) {
-        discoverers_.emplace_back(
-            io_.get_executor(), configs_[std::min<std::size_t>(job, configs_.size() - 1)],
+    jobs_.resize(options_.jobs);
+    for (unsigned job = 0; job < options_.jobs; ++job)
+        discoverers_.push_back(discoverer_of(job, options_.warm_start));
+    if (hub_ && !options_.once) hub_->follow([this] { on_clusters(); });
+}
+
+k8s_sd::Discoverer Session::discoverer_of(unsigned job, const k8s_sd::WarmStart& warm_start) {
+    return {io_.get_executor(), configs_[std::min<std::size_t>(job, configs_.size() - 1)],
             [this, job](const k8s_sd::TargetGroupDiff& diff) {
                 const bool compares = replay_clock_ || !options_.record.file.empty();
                 compares ? on_diff(job, sorted(diff)) : on_diff(job, diff);
             },
-            options_.warm_start);
+            warm_start};
+}
+
+bool Session::all(bool JobState::*progress) const {
+    return std::all_of(jobs_.begin(), jobs_.end(),
+                       [&](const JobState& job) { return job.gone || job.*progress; });
+}
+
+std::optional<unsigned> Session::job_of(const std::string& cluster) const {
+    for (unsigned job = 0; job < configs_.size(); ++job)
+        if (configs_[job].cluster.name == cluster) return job;
+    return std::nullopt;
+}
+
+void Session::on_clusters() {
+    if (stopped_) return;
+    const std::vector<k8s_sd::DiscoveryConfig>& known = hub_->configs();
+    for (unsigned job = 0; job < configs_.size(); ++job) {
+        const bool is_there = std::any_of(known.begin(), known.end(), [&](const auto& config) {
+            return config.cluster.name == configs_[job].cluster.name;
+        });
+        if (!is_there && !jobs_[job].gone) remove_cluster(job);
     }
+    for (const k8s_sd::DiscoveryConfig& config : usable_clusters()) {
+        const std::optional<unsigned> job = job_of(config.cluster.name);
+        if (!job) {
+            add_cluster(config);
+        } else if (jobs_[*job].gone || configs_[*job] != config) {
+            move_cluster(*job, config);
+        }
+    }
+}
+
+void Session::add_cluster(const k8s_sd::DiscoveryConfig& config) {
+    const unsigned job = options_.jobs++;
+    configs_.push_back(config);
+    options_.cluster_names.push_back(config.cluster.name);
+    jobs_.emplace_back();
+    comment(Event::clusters_changed, "cluster " + config.cluster.name + " is new");
+    discoverers_.push_back(discoverer_of(job, options_.warm_start));
+    discoverers_.back().async_run(boost::asio::detached);
+}
+
+/// A cluster that comes back keeps its job.
+void Session::move_cluster(unsigned job, const k8s_sd::DiscoveryConfig& config) {
+    const bool is_back = std::exchange(jobs_[job].gone, false);
+    comment(Event::clusters_changed, "cluster " + config.cluster.name +
+                                         (is_back ? " is back" : " has another server or access"));
+    configs_[job] = config;
+    jobs_[job].has_moved = !is_back && jobs_[job].delivered;
+    // A snapshot would be no news for a cluster with targets.
+    discoverers_[job] = discoverer_of(job, {});
+    discoverers_[job].async_run(boost::asio::detached);
+}
+
+void Session::remove_cluster(unsigned job) {
+    comment(Event::clusters_changed, "cluster " + configs_[job].cluster.name + " is gone");
+    discoverers_[job].cancel();
+    k8s_sd::TargetGroupDiff diff;
+    jobs_[job].groups.for_each_group(
+        [&](const k8s_sd::TargetGroupPtr& group) { diff.removed.push_back(group); });
+    jobs_[job] = {.gone = true};
+    report(job, diff);
+    if (!is_complete_ && all(&JobState::delivered)) on_synced();
 }
 
 void Session::join_fleet() {
@@ -252,9 +357,7 @@ cli::ExitStatus Session::run() {
             if (!ec) on_timeout();
         });
     }
-    for (k8s_sd::Discoverer& discoverer : discoverers_) {
-        discoverer.async_run([](k8s_sd::error_code) {});
-    }
+    for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.async_run(boost::asio::detached);
     if (const std::string url = member_->url(); !url.empty()) {
         note(k8s_sd::LogLevel::info, Event::listening, "listens at " + url);
     }
@@ -262,7 +365,7 @@ cli::ExitStatus Session::run() {
     if (options_.status_interval) print_status_later();
     if (options_.once && !replay_clock_) end_if_hopeless_later();
     if (options_.output == Output::text && is_text(options_) && errors_.has_cursor() &&
-        !replay_clock_) {
+        !replay_clock_ && !discoverers_.empty()) {
         progress_.emplace(io_.get_executor(), discoverers_.front(), errors_);
     }
     if (replay_clock_) run_replay();
@@ -271,13 +374,22 @@ cli::ExitStatus Session::run() {
 }
 
 void Session::on_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
-    if (is_complete(diff) && ++synced_jobs_ == options_.jobs) member_->set_synced();
+    jobs_[job].synced = jobs_[job].synced || is_complete(diff);
+    if (!member_->is_synced() && all(&JobState::synced)) member_->set_synced();
+    if (hub_) return on_cluster_diff(job, diff);
     if (shared_jobs_.empty()) return report(job, diff);
     SharedJob& shared = shared_jobs_[job];
     shared.synced = true;
     shared.unconfirmed = (shared.unconfirmed || diff.unconfirmed) && !diff.confirms;
     const k8s_sd::TargetGroupDiff mine = shared.share.apply(diff);
     if (has_view_) report(job, mine);
+}
+
+void Session::on_cluster_diff(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
+    const bool is_move = std::exchange(jobs_[job].has_moved, false);
+    const k8s_sd::TargetGroupDiff news = is_move ? changes(jobs_[job].groups, diff) : diff;
+    jobs_[job].groups.apply(news);
+    report(job, news);
 }
 
 /// The share before the first view is reported together with that view.
@@ -320,10 +432,13 @@ void Session::report(unsigned job, const k8s_sd::TargetGroupDiff& diff) {
     if (diff.unconfirmed)
         comment(Event::snapshot, "unconfirmed: " + discoverers_[job].status().snapshot);
     if (diff.confirms) comment(Event::snapshot, "the API server has confirmed the targets");
-    if (is_complete(diff) && ++delivered_jobs_ == options_.jobs) on_synced();
+    if (!is_complete(diff)) return;
+    jobs_[job].delivered = true;
+    if (!is_complete_ && all(&JobState::delivered)) on_synced();
 }
 
 void Session::on_synced() {
+    is_complete_ = true;
     reporter_->synced();
     if (options_.once) return stop(cli::exit_fine);
     if (!simulation_) return;
@@ -334,7 +449,7 @@ void Session::on_synced() {
 
 void Session::on_timeout() {
     if (stopped_) return;
-    if (delivered_jobs_ == options_.jobs) return stop(cli::exit_fine);
+    if (all(&JobState::delivered)) return stop(cli::exit_fine);
     stop_unsynced("after " + in_seconds(*options_.timeout));
 }
 
@@ -396,6 +511,7 @@ void Session::stop(cli::ExitStatus status) {
     hopeless_timer_.cancel();
     handover_timer_.cancel();
     member_->stop();
+    if (hub_) hub_->stop();
     for (k8s_sd::Discoverer& discoverer : discoverers_) discoverer.cancel();
     simulation_.reset();
 }

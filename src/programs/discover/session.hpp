@@ -5,17 +5,20 @@
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
 #include "http/member.hpp"
+#include "hub_clusters.hpp"
 #include "k8s_sd/discoverer.hpp"
 #include "k8s_sd/environment.hpp"
 #include "k8s_sd/fleet/group_share.hpp"
 #include "k8s_sd/sim/manual_clock.hpp"
 #include "k8s_sd/sim/recording.hpp"
+#include "k8s_sd/target_groups.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "reporter.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +30,9 @@ namespace discover {
 /// the time. Everything happens on the thread of the context.
 class Session {
  public:
+    /// \param hub  of --cluster-profiles, listed, on the context; null: the clusters of the options
     /// \throws k8s_sd::ConfigError for an unusable configuration
-    Session(boost::asio::io_context&, Options, LineWriter&);
+    Session(boost::asio::io_context&, Options, LineWriter&, HubClusters* hub = nullptr);
 
     /// Runs the context. \throws cli::OutputEnded, std::system_error
     cli::ExitStatus run();
@@ -41,6 +45,17 @@ class Session {
         bool unconfirmed = false;  ///< whether its targets are unconfirmed
     };
 
+    /// The progress of a job.
+    struct JobState {
+        bool synced = false;     ///< its complete first state has come
+        bool delivered = false;  ///< and is reported
+        bool gone = false;       ///< a cluster without a ClusterProfile now
+        /// A cluster of a hub has another server, whose targets replace these.
+        bool has_moved = false;
+        k8s_sd::TargetGroups groups{};  ///< the reported targets of a cluster of a hub
+    };
+
+    void install_environment();
     /// Records, or replays a recording, if the options say so.
     void set_up_recording(k8s_sd::Environment&);
     void run_replay();
@@ -49,12 +64,26 @@ class Session {
     void find_server();
     /// \returns the servers, in words
     std::string find_clusters();
+    std::string without_clusters();
+    /// Those of the hub; the log has the others.
+    std::vector<k8s_sd::DiscoveryConfig> usable_clusters() const;
     void join_fleet();
     void make_discoverers();
+    k8s_sd::Discoverer discoverer_of(unsigned job, const k8s_sd::WarmStart&);
+    /// The clusters of the hub have changed.
+    void on_clusters();
+    void add_cluster(const k8s_sd::DiscoveryConfig&);
+    void move_cluster(unsigned job, const k8s_sd::DiscoveryConfig&);
+    void remove_cluster(unsigned job);
+    /// The job of a cluster, which may be gone.
+    std::optional<unsigned> job_of(const std::string& cluster) const;
+    /// Whether all jobs have made this progress.
+    bool all(bool JobState::*progress) const;
     /// Reports an event beside the results.
     void note(k8s_sd::LogLevel, cli::Event, const std::string& text) const;
     void comment(cli::Event, const std::string& text);
     void on_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
+    void on_cluster_diff(unsigned job, const k8s_sd::TargetGroupDiff&);
     void report(unsigned job, const k8s_sd::TargetGroupDiff&);
     void on_share(const k8s_sd::FleetShare&);
     void finish_handovers_later();
@@ -69,6 +98,7 @@ class Session {
 
     boost::asio::io_context& io_;
     Options options_;
+    HubClusters* const hub_;
     std::vector<k8s_sd::DiscoveryConfig> configs_;  ///< of several clusters, or a single one
     std::shared_ptr<k8s_sd::sim::ManualClock> replay_clock_;  ///< null: no replay
     std::shared_ptr<k8s_sd::sim::ReplayConnector> replay_;
@@ -82,13 +112,13 @@ class Session {
     boost::asio::steady_timer handover_timer_;
     cli::Terminal errors_;
     const cli::EventLog log_;
-    std::vector<k8s_sd::Discoverer> discoverers_;
+    std::deque<k8s_sd::Discoverer> discoverers_;  ///< by job
     std::optional<Progress> progress_;
     std::unique_ptr<http::Member> member_;
     std::vector<SharedJob> shared_jobs_;  ///< none without a fleet
-    unsigned synced_jobs_ = 0;
-    unsigned delivered_jobs_ = 0;
-    bool has_view_ = false;  ///< whether there is a view of the fleet
+    std::vector<JobState> jobs_;
+    bool is_complete_ = false;  ///< all jobs have been reported
+    bool has_view_ = false;     ///< whether there is a view of the fleet
     bool stopped_ = false;
     cli::ExitStatus status_ = cli::exit_fine;
 };

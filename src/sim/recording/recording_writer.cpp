@@ -68,10 +68,6 @@ OwnedFile open_or_throw(const std::string& path) {
     return file;
 }
 
-/// Of zlib. Lists repeat themselves: level 3 finds longer matches than level 1, which takes less
-/// time.
-constexpr int usual_level = 3;
-
 /// A file holds its first and last line, and a part.
 constexpr std::uint64_t min_max_bytes = 2048;
 
@@ -112,25 +108,14 @@ RecordingWriter::RecordingWriter(std::shared_ptr<Clock> clock, const std::string
       options_(std::move(options)),
       max_text_(max_text),
       file_(nullptr, &std::fclose),
-      level_(usual_level),
       next_file_at_(clock_->now()) {
     if (options_.max_bytes < min_max_bytes) {
         throw std::runtime_error("a limit of " + std::to_string(options_.max_bytes) +
                                  " bytes is too small for a recording; it needs " +
                                  std::to_string(min_max_bytes));
     }
-    if (::deflateInit2(&stream_, level_, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        throw std::runtime_error("zlib cannot be used");
-    }
-    try {
-        begin_file();
-    } catch (const std::exception&) {
-        ::deflateEnd(&stream_);
-        throw;
-    }
+    begin_file();
 }
-
-RecordingWriter::~RecordingWriter() { ::deflateEnd(&stream_); }
 
 std::shared_ptr<Anonymiser> RecordingWriter::names() const {
     const std::lock_guard lock(mutex_);
@@ -211,7 +196,6 @@ void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::stri
         if (!ended_ && !is_full_ && place.file == file_number_) {
             const std::string line =
                 line_of(kind, place.stream, clock_->now() - start_, text.size());
-            set_level(is_compressed ? Z_NO_COMPRESSION : usual_level);
             const std::string limit = limit_before(line.size() + text.size());
             if (names_file_) names_file_->write();
             if (names_file_ && names_file_->has_failed()) {
@@ -219,8 +203,7 @@ void RecordingWriter::add(RecordedPart::Kind kind, const Place& place, std::stri
                 news.ended = path_ + ".names cannot be written";
             } else if (!limit.empty()) {
                 on_full(limit, news);
-            } else if (!write(line, Z_NO_FLUSH) || !write(text, Z_NO_FLUSH) ||
-                       !write("\n", Z_SYNC_FLUSH)) {
+            } else if (!write(line) || !write(text, is_compressed) || !write("\n") || !flush()) {
                 ended_ = true;
                 news.ended = std::generic_category().message(errno);
             }
@@ -236,8 +219,8 @@ void RecordingWriter::end() {
 }
 
 std::string RecordingWriter::limit_before(std::size_t part) const {
-    // For what zlib adds, and for the last line.
-    constexpr std::size_t spare = 1000;
+    // For the blocks of gzip, and for the last line.
+    const std::size_t spare = 1000 + part / FastGzip::max_text * FastGzip::max_overhead;
     const std::uint64_t names = names_file_ ? names_file_->size() : 0;
     if (written_ + names + part + spare > options_.max_bytes) {
         return "its limit of " + std::to_string(options_.max_bytes) + " bytes";
@@ -265,13 +248,14 @@ void RecordingWriter::begin_file() {
     written_ = 0;
     text_ = 0;
     collections_.clear();
-    write(recording_head, Z_SYNC_FLUSH);
+    put(gzip_.begin());
+    write(recording_head);
+    flush();
 }
 
 void RecordingWriter::go_on(Report& news) {
     if (!is_full_ || ended_ || clock_->now() < next_file_at_) return;
     try {
-        ::deflateReset(&stream_);
         begin_file();
     } catch (const std::exception& e) {
         ended_ = true;
@@ -311,32 +295,27 @@ void RecordingWriter::report(const Report& news) const {
     if (!news.ended.empty() && options_.on_end) options_.on_end(news.ended);
 }
 
-void RecordingWriter::finish(std::string_view line) { write(line, Z_FINISH); }
-
-bool RecordingWriter::write(std::string_view text, int flush) {
-    text_ += text.size();
-    // zlib does not change its input.
-    stream_.next_in = reinterpret_cast<::Bytef*>(const_cast<char*>(text.data()));
-    stream_.avail_in = static_cast<::uInt>(text.size());
-    do {
-        stream_.next_out = buffer_.data();
-        stream_.avail_out = static_cast<::uInt>(buffer_.size());
-        ::deflate(&stream_, flush);
-        const std::size_t size = buffer_.size() - stream_.avail_out;
-        if (std::fwrite(buffer_.data(), 1, size, file_.get()) != size) return false;
-        written_ += size;
-    } while (stream_.avail_out == 0);
-    return flush == Z_NO_FLUSH || std::fflush(file_.get()) == 0;
+void RecordingWriter::finish(std::string_view line) {
+    write(line);
+    put(gzip_.finish());
+    std::fflush(file_.get());
 }
 
-void RecordingWriter::set_level(int level) {
-    if (level == level_) return;
-    // All parts so far have been flushed, so this writes nothing.
-    stream_.avail_in = 0;
-    stream_.next_out = buffer_.data();
-    stream_.avail_out = static_cast<::uInt>(buffer_.size());
-    ::deflateParams(&stream_, level, Z_DEFAULT_STRATEGY);
-    level_ = level;
+bool RecordingWriter::write(std::string_view text, bool is_compressed) {
+    text_ += text.size();
+    while (!text.empty()) {
+        const std::string_view block = text.substr(0, FastGzip::max_text);
+        if (!put(is_compressed ? gzip_.store(block) : gzip_.add(block))) return false;
+        text.remove_prefix(block.size());
+    }
+    return true;
+}
+
+bool RecordingWriter::flush() { return put(gzip_.flush()) && std::fflush(file_.get()) == 0; }
+
+bool RecordingWriter::put(std::string_view bytes) {
+    written_ += bytes.size();
+    return std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size();
 }
 
 }  // namespace k8s_sd::inline v0::sim

@@ -2,10 +2,9 @@
 
 #include "k8s_sd/sim/recording.hpp"
 #include "sim/recording/anonymiser.hpp"
+#include "sim/recording/fast_gzip.hpp"
 #include "sim/recording/recording_format.hpp"
 
-#include <zlib.h>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -33,7 +32,6 @@ class RecordingWriter {
     /// \param max_text  of a file, decompressed: no more can be replayed
     RecordingWriter(std::shared_ptr<Clock> clock, const std::string& path, RecordingOptions options,
                     std::uint64_t max_text = max_recorded_text);
-    ~RecordingWriter();
     RecordingWriter(const RecordingWriter&) = delete;
     RecordingWriter& operator=(const RecordingWriter&) = delete;
 
@@ -56,7 +54,7 @@ class RecordingWriter {
     /// Whether a part for this place is recorded now. If not, none of its exchange will be.
     bool takes(const Place&);
     /// Adds a part. One for an earlier file is dropped.
-    /// \param is_compressed  by the server: deflate would only cost time
+    /// \param is_compressed  by the server: to do it again would only cost time
     void add(RecordedPart::Kind, const Place&, std::string_view text, bool is_compressed = false);
     void end();
 
@@ -82,8 +80,10 @@ class RecordingWriter {
     bool is_listing() const;
     void report(const Report&) const;
     void finish(std::string_view line);
-    bool write(std::string_view text, int flush);
-    void set_level(int level);
+    bool write(std::string_view text, bool is_compressed = false);
+    /// The text so far becomes readable in the file.
+    bool flush();
+    bool put(std::string_view bytes);
 
     const std::shared_ptr<Clock> clock_;
     const std::string path_;
@@ -93,9 +93,7 @@ class RecordingWriter {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
     std::shared_ptr<Anonymiser> names_;
     std::shared_ptr<NamesFile> names_file_;  ///< with their originals; null: names stay
-    ::z_stream stream_{};
-    int level_ = 0;
-    std::array<::Bytef, 16384> buffer_{};
+    FastGzip gzip_;
     TimePoint start_{};          ///< of the file
     std::uint64_t written_ = 0;  ///< bytes of the file
     std::uint64_t text_ = 0;     ///< their decompressed size

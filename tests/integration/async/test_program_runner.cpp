@@ -240,6 +240,37 @@ TEST_CASE("ProgramRunner: programs that hang delay no other one") {
     for (auto& promise : promises) CHECK(promise.get_future().get().end == End::killed);
 }
 
+TEST_CASE("ProgramRunner: any number of different programs that hang again delay no other one") {
+    const Scripts scripts;
+    ProgramRunner::Program other =
+        program(scripts.script("if [ $# = 1 ]; then sleep 1000; fi; echo fine"));
+    const auto hanging = [&](int number, Duration timeout, std::promise<Result>& promise) {
+        ProgramRunner::Program one = other;
+        one.args = {std::to_string(number)};
+        one.timeout = timeout;
+        return system_program_runner()->async_run(
+            one, [&](Result result) { promise.set_value(std::move(result)); });
+    };
+    const auto answered = [&] {
+        std::promise<Result> answer;
+        const auto wanted = system_program_runner()->async_run(
+            other, [&](Result result) { answer.set_value(std::move(result)); });
+        return answer.get_future().get().output;
+    };
+    std::vector<std::promise<Result>> first(40);
+    std::vector<std::shared_ptr<void>> running;
+    for (int i = 0; i < 40; ++i) running.push_back(hanging(i, 100ms, first[std::size_t(i)]));
+    // Their timeouts end them.
+    CHECK(answered() == "fine\n");
+    for (auto& promise : first) CHECK(promise.get_future().get().end == End::timed_out);
+    std::vector<std::promise<Result>> again(40);
+    for (int i = 0; i < 40; ++i) running.push_back(hanging(i, 20s, again[std::size_t(i)]));
+    CHECK(answered() == "fine\n");
+    running.clear();
+    // All of them were running, or waiting.
+    for (auto& promise : again) CHECK(promise.get_future().get().end == End::killed);
+}
+
 TEST_CASE("ProgramRunner: a host that ignores SIGCHLD gets what is printed all the same") {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;

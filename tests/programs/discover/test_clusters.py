@@ -2,10 +2,12 @@
 
 import contextlib
 import json
+import signal
 import unittest
 
+from cluster_profiles import kubeconfig as kubeconfig_of
 from cluster_profiles import simulated_hub
-from harness import file_with, run, running, simulated_cluster
+from harness import JsonHandler, file_with, run, running, server_with, simulated_cluster
 
 
 def kubeconfig(**servers):
@@ -142,9 +144,86 @@ class Mistakes(unittest.TestCase):
                           self.refused("--kubeconfig", path, "--all-contexts"))
 
 
+def handler_of_nodes(*names):
+    """Of an API server with these nodes, which never change."""
+    class Handler(JsonHandler):
+        def do_GET(self):
+            if "sendInitialEvents" in self.path:  # an older server
+                return self.reply(400, {"kind": "Status", "code": 400, "reason": "BadRequest"})
+            if "watch" in self.path:
+                return self.hold()
+            items = [{"metadata": {"name": name, "uid": name, "resourceVersion": "1"},
+                      "status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}}
+                     for name in names]
+            return self.reply(200, {"kind": "NodeList", "apiVersion": "v1", "items": items,
+                                    "metadata": {"resourceVersion": "1"}})
+
+        def hold(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            with contextlib.suppress(ConnectionError):
+                self.rfile.read(1)  # until the client closes
+
+    return Handler
+
+
 class Profiles(unittest.TestCase):
-    """The clusters that ClusterProfiles of a hub describe at the start."""
+    """The clusters that ClusterProfiles of a hub describe."""
     FLEET = ("--cluster-profiles-namespace", "fleet", "--role", "node")
+
+    def test_clusters_that_come_move_and_go_are_followed(self):
+        with simulated_hub() as (hub, url), server_with(handler_of_nodes("a", "b")) as old, \
+                server_with(handler_of_nodes("b", "c")) as new, \
+                server_with(handler_of_nodes("d")) as green:
+            hub.cluster("blue", old)
+            with running("discover", "--api-server", url, *self.FLEET, "--output",
+                         "json") as program:
+                def line():
+                    diff = json.loads(program.line())
+                    return (diff["job"], diff["cluster"], diff["full"],
+                            {group["source"]: group["kept"] for group in diff["updated"]},
+                            diff["removed"])
+
+                self.assertEqual(line(),
+                                 (0, "fleet/blue", True, {"node/a": 0, "node/b": 0}, []))
+                hub.cluster("green", green)
+                self.assertEqual(line(), (1, "fleet/green", True, {"node/d": 0}, []))
+                program.log_line_with("# cluster fleet/green is new")
+                # Its targets stay until the new server has been listed.
+                hub.secret("blue", kubeconfig_of(new))
+                self.assertEqual(line(), (0, "fleet/blue", False, {"node/c": 0}, ["node/a"]))
+                program.log_line_with("# cluster fleet/blue has another server")
+                hub.remove("clusterprofiles", "green")
+                self.assertEqual(line(), (1, "fleet/green", False, {}, ["node/d"]))
+                program.log_line_with("# cluster fleet/green is gone")
+                hub.profile("green")
+                self.assertEqual(line(), (1, "fleet/green", True, {"node/d": 0}, []))
+                program.log_line_with("# cluster fleet/green is back")
+
+    def test_a_change_of_properties_changes_nothing(self):
+        with simulated_hub() as (hub, url), server_with(handler_of_nodes("a")) as blue, \
+                server_with(handler_of_nodes("b")) as green:
+            hub.cluster("blue", blue)
+            with running("discover", "--api-server", url, *self.FLEET, "--output",
+                         "json") as program:
+                self.assertEqual(json.loads(program.line())["cluster"], "fleet/blue")
+                hub.profile("blue", region="north")
+                hub.cluster("green", green)
+                self.assertEqual(json.loads(program.line())["cluster"], "fleet/green")
+                program.log_line_with("# cluster fleet/green is new")
+
+    def test_a_hub_without_clusters_may_have_some_later(self):
+        with simulated_hub() as (hub, url), server_with(handler_of_nodes("a", "b")) as blue:
+            with running("discover", "--api-server", url, *self.FLEET, "--output",
+                         "quiet") as program:
+                self.assertIn("none of the 0 ClusterProfiles of the hub has a usable cluster yet",
+                              program.log_line())
+                hub.cluster("blue", blue)
+                self.assertEqual(program.line(), "synced targets=2 groups=2 jobs=1")
+                hub.remove("clusterprofiles", "blue")
+                self.assertEqual(program.line(), "changed targets=0 added=0 updated=0 removed=2")
+                self.assertEqual(program.signal(signal.SIGTERM), 0)
 
     def test_targets_of_all_clusters_have_their_names(self):
         with simulated_hub() as (hub, url), simulated_cluster() as blue, \

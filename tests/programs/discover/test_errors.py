@@ -108,6 +108,22 @@ class NotSynced(unittest.TestCase):
                 self.assertIn("discover: not synced and waiting does not help:\n", result.stderr)
                 self.assertRegex(result.stderr, f"\n  pods: .*: HTTP {status}: pods: no")
 
+    def test_once_waits_for_the_form_that_a_gateway_lets_through(self):
+        for status in (400, 403):
+            class Gateway(JsonHandler):
+                refused = status
+
+                def do_GET(self):
+                    if "protobuf" in self.headers["Accept"] or "watch" in self.path:
+                        return self.reply_bytes(self.refused, b"blocked", "text/plain")
+                    return self.reply(200, {"kind": "PodList", "apiVersion": "v1", "items": [],
+                                            "metadata": {"resourceVersion": "1"}})
+
+            with self.subTest(status), server_with(Gateway) as url:
+                result = run("discover", "--once", "--output", "quiet", "--api-server", url)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(result.stdout, "synced targets=0 groups=0 jobs=1\n")
+
     def test_once_has_a_limit_for_credentials_and_proxies(self):
         with file_with(KUBECONFIG_WITH_PLUGIN, "kc") as path:
             result = run("discover", "--once", "--kubeconfig", path)

@@ -47,13 +47,17 @@ class Metrics:
 
     def wait_for(self, wanted, value=None):
         """The samples, as soon as one has this name, and the value, if any."""
+        return self.wait_until(lambda name, _, found: name == wanted and value in (None, found))
+
+    def wait_until(self, is_wanted):
+        """The samples, as soon as one is as wanted."""
         end = time.monotonic() + TIMEOUT
         while True:
             samples = list(self.samples())
-            if any(name == wanted and value in (None, found) for name, _, found in samples):
+            if any(is_wanted(*sample) for sample in samples):
                 return samples
             if time.monotonic() > end:
-                raise AssertionError(f"no sample {wanted} {value}")
+                raise AssertionError(f"no sample is as wanted: {samples}")
             time.sleep(0.05)
 
 

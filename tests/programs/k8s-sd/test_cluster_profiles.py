@@ -344,6 +344,17 @@ scrape_configs:
                          "0.5") as program:
                 self.assertEqual(status_of(Server(program), "/sd/nodes")[0], 503)  # another hub
 
+    def test_the_first_start_has_no_clusters_of_before_and_says_nothing_of_them(self):
+        with tempfile.TemporaryDirectory() as folder, file_with(JOB, "scrape.yml") as config, \
+                serving("http://127.0.0.1:1", config, "--snapshot-dir",
+                        os.path.join(folder, "snapshots"), "--snapshot-after", "0", "--hold",
+                        "0.001", "--log-format", "json") as program:
+            server = Server(program)
+            while "refused" not in status_of(server, "/sd/nodes")[1]:
+                time.sleep(0.05)
+            events = events_until_end(program)
+        self.assertFalse([event for event in events if "clusters of before" in event["msg"]])
+
     def test_a_snapshot_has_the_targets_of_a_cluster_that_is_away(self):
         with tempfile.TemporaryDirectory() as folder, simulated_cluster() as blue, \
                 file_with(self.FILE.replace("URL", blue), "scrape.yml") as config:

@@ -5,8 +5,10 @@ import contextlib
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 import urllib.error
 import urllib.request
@@ -54,12 +56,34 @@ class Page(unittest.TestCase):
             self.assertEqual(labels, set(filter(None, known[name][1].split(", "))), name)
 
 
-class Refusal(JsonHandler):
-    """An API server that refuses everything."""
+def refusing(code, reason):
+    """Of an API server that refuses everything."""
+    class Refusal(JsonHandler):
+        def do_GET(self):
+            self.reply(code, {"kind": "Status", "apiVersion": "v1", "status": "Failure",
+                              "reason": reason, "code": code, "message": "pods: " + reason})
+
+    return Refusal
+
+
+def job(targets, name="one"):
+    return f"- job_name: {name}\n  {targets}\n"
+
+
+LIST = "static_configs: [{targets: ['a:1']}]"
+
+
+class BadPod(JsonHandler):
+    """An API server with a pod that is none."""
 
     def do_GET(self):
-        self.reply(403, {"kind": "Status", "apiVersion": "v1", "status": "Failure",
-                         "reason": "Forbidden", "code": 403, "message": "pods is forbidden"})
+        if "watch" in self.path:
+            return self.reply(400, {"kind": "Status", "code": 400, "reason": "BadRequest"})
+        return self.reply(200, {"kind": "PodList", "apiVersion": "v1",
+                                "metadata": {"resourceVersion": "1"}, "items": [
+                                    {"metadata": {"name": "a", "namespace": "b", "uid": "u",
+                                                  "resourceVersion": "1"},
+                                     "status": {"podIP": 7}}]})
 
 
 @contextlib.contextmanager
@@ -110,8 +134,9 @@ class Alerts(Rules):
         self.assert_fire(samples, [])
 
     def test_without_a_permission(self):
-        with server_with(Refusal) as url, running("k8s-sd", "--role", "pod", "--api-server", url,
-                                               "--listen", "127.0.0.1:0") as program:
+        with server_with(refusing(403, "Forbidden")) as url, \
+                running("k8s-sd", "--role", "pod", "--api-server", url, "--listen",
+                        "127.0.0.1:0") as program:
             samples = Metrics(program).wait_for("k8s_sd_failing_watchers", 1)
         self.assert_fire(samples, ["K8sSdPermissionRefused", "K8sSdWatchFailing",
                                    "K8sSdJobWithoutList"])
@@ -157,6 +182,74 @@ class Alerts(Rules):
             pathlib.Path(config).write_text("scrape_configs: {", encoding="utf-8")
             samples = metrics.wait_for("k8s_sd_program_config_last_reload_successful", 0)
         self.assert_fire(samples, ["K8sSdConfigRefused"])
+
+    def fire_with(self, jobs, wanted, names, *arguments):
+        """The alerts for a program with these jobs, once a sample of the name is above 0."""
+        def is_wanted(name, labels, value):
+            return name == wanted and value > 0 and labels.get("state", "failed") == "failed"
+
+        with file_with("scrape_configs:\n" + jobs) as config, \
+                running("k8s-sd", "--listen", "127.0.0.1:0", "--config", config,
+                        *arguments) as program:
+            samples = Metrics(program).wait_until(is_wanted)
+        self.assert_fire(samples, names)
+
+    def test_with_a_kubeconfig_that_is_missing(self):
+        self.fire_with(job("kubernetes_sd_configs: [{role: pod, kubeconfig_file: /none}]") +
+                       job(LIST, "other"), "k8s_sd_failed_configs",
+                       ["K8sSdUnusableConfigs", "K8sSdJobWithoutList"])
+
+    def test_with_a_file_of_targets_that_is_cut(self):
+        with file_with("[{", "targets.json") as targets:
+            self.fire_with(job(f"file_sd_configs: [{{files: ['{targets}']}}]"),
+                           "k8s_sd_target_file_failures_total",
+                           ["K8sSdTargetSourcesFail", "K8sSdJobWithoutList"])
+
+    def test_with_an_address_that_cannot_be_scraped(self):
+        rules = "  relabel_configs: [{target_label: __address__, replacement: no/address}]\n"
+        self.fire_with(job(LIST) + rules, "k8s_sd_program_targets",
+                       ["K8sSdTargetsCannotBeScraped"])
+
+    def test_with_a_list_that_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "one.json").mkdir()
+            self.fire_with(job(LIST), "k8s_sd_program_file_errors_total",
+                           ["K8sSdFilesNotWritten"], "--write-dir", folder)
+
+    def test_with_a_token_that_is_refused(self):
+        with server_with(refusing(401, "Unauthorized")) as url:
+            self.fire_with(job(f"kubernetes_sd_configs: [{{role: pod, api_server: '{url}'}}]"),
+                           "k8s_sd_failing_watchers",
+                           ["K8sSdCredentialsRefused", "K8sSdWatchFailing", "K8sSdJobWithoutList"])
+
+    def test_with_an_object_that_is_bad(self):
+        with server_with(BadPod) as url:
+            self.fire_with(job(f"kubernetes_sd_configs: [{{role: pod, api_server: '{url}'}}]"),
+                           "k8s_sd_bad_objects_total", ["K8sSdBadObjects"])
+
+    def test_with_targets_without_a_collector(self):
+        with running("k8s-sd", "--sim", "--cluster", "shop", "--listen", "127.0.0.1:0",
+                     "--collector-selector", "app=nothing", "--collector-namespace",
+                     "shop") as program:
+            metrics = Metrics(program)
+            metrics.wait_for("opentelemetry_allocator_collectors_discovered", 0)
+            metrics.wait_for("k8s_sd_program_job_complete", 1)
+            samples = list(metrics.samples())
+        self.assert_fire(samples, ["K8sSdTargetsUnassigned"])
+
+    def test_with_targets_of_a_snapshot(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as cluster:
+            url = cluster.enter_context(simulated_cluster())
+            jobs = job(f"kubernetes_sd_configs: [{{role: node, api_server: '{url}'}}]")
+            options = ("--snapshot-dir", folder, "--snapshot-after", "0")
+            with file_with("scrape_configs:\n" + jobs) as config, \
+                    running("k8s-sd", "--listen", "127.0.0.1:0", "--config", config,
+                            *options) as program:
+                Metrics(program).wait_for("k8s_sd_program_job_complete", 1)
+                self.assertEqual(program.signal(signal.SIGTERM), 0)
+            cluster.close()
+            self.fire_with(jobs, "k8s_sd_program_job_unconfirmed",
+                           ["K8sSdSnapshotInUse", "K8sSdWatchFailing"], *options)
 
     def test_with_clients_without_a_token(self):
         with file_with("a-token-of-lists") as token, running(

@@ -53,6 +53,8 @@ ClusterMemory::Loaded ClusterMemory::load(const std::string& hub) const {
     Loaded loaded;
     try {
         const k8s_sd::detail::FileBytes file = files_->read(file_name, max_bytes);
+        // As at the first start.
+        if (file.is_missing) return loaded;
         if (!file.problem.empty()) throw std::runtime_error(file.problem);
         const json::value content = json::parse(file.bytes);
         const json::object& all = content.as_object();

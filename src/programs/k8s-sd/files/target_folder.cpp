@@ -71,11 +71,14 @@ bool has_bytes(const fs::path& path, std::string_view bytes) {
     return file && text == bytes;
 }
 
+cli::Unusable unusable(const std::string& why) { return cli::Unusable("--write-dir: " + why); }
+
 std::string why_unusable(const fs::path& folder, const std::error_code& ec) {
     std::error_code ignored;
     const bool is_other = fs::exists(folder, ignored) && !fs::is_directory(folder, ignored);
-    if (is_other) return folder.string() + " is not a directory";
-    return "cannot make or reach the directory " + folder.string() + ": " + ec.message();
+    if (is_other) return folder.string() + " is not a directory; name one, or a new one";
+    return "cannot make or reach the directory " + folder.string() + ": " + ec.message() +
+           "; its parent must exist";
 }
 
 int digit_of(char c) {
@@ -124,16 +127,17 @@ TargetFolder::TargetFolder(fs::path folder)
     : folder_(std::move(folder)), hidden_(folder_ / ".k8s-sd") {
     std::error_code ec;
     fs::create_directory(folder_, ec);
-    if (ec || !fs::is_directory(folder_, ec)) throw cli::Unusable(why_unusable(folder_, ec));
+    if (ec || !fs::is_directory(folder_, ec)) throw unusable(why_unusable(folder_, ec));
     fs::create_directory(hidden_, ec);
     try {
         File lock(hidden_ / "lock", O_RDWR | O_CREAT, hidden_ / "lock");
         if (!lock.lock()) {
-            throw cli::Unusable("another k8s-sd writes to " + folder_.string());
+            throw unusable("another k8s-sd writes to " + folder_.string() +
+                           "; give each its own directory");
         }
         lock_ = lock.release();
     } catch (const std::system_error& e) {
-        throw cli::Unusable(e.what());
+        throw unusable(std::string(e.what()) + "; the user of k8s-sd must be able to write there");
     }
 }
 
