@@ -139,7 +139,7 @@ TEST_CASE("ExecCredential: output of another form is named with what to do, and 
              Row{"s3cret.s3cret.s3cret\n", "it looks like a bare token; ", json},
              Row{"Fetching s3cret ...\n" + credential(R"({"token": "s3cret"})"),
                  "other text, such as a line of a log, comes before it; ", "standard error"},
-             Row{"Usage: s3cret [flags]\n", "it looks like text for people, ", json},
+             Row{"Usage: s3cret [flags]\n", "it looks like text for humans, ", json},
          }) {
         const std::string problem = read_exec_credential(row.output, v1).problem;
         INFO(problem);

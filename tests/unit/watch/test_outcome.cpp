@@ -110,7 +110,7 @@ TEST_CASE("judge: what each status of the protocol means, to a list and to a wat
         {302, "failed", "failed", "failed", errc::unexpected_status, &M::other_errors, "redirect"},
         {400, "refused", "rejected", "rejected", errc::bad_request, &M::other_errors, "selectors"},
         {401, "credentials", "credentials", "credentials", errc::unauthorized, &M::unauthorized,
-         "token may"},
+         "missing or expired"},
         {403, "refused", "refused", "refused", errc::forbidden, &M::forbidden, "ClusterRole"},
         {404, "absent", "absent", "absent", errc::not_found, &M::not_found, "no such API"},
         {405, "refused", "refused", "refused", errc::unexpected_status, &M::other_errors, ""},
