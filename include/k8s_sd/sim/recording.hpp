@@ -48,30 +48,32 @@ struct Recording {
     Duration duration() const noexcept { return parts.empty() ? Duration{} : parts.back().time; }
 };
 
-/// Reads a recording up to its first invalid byte. \throws std::runtime_error if it is none, or has
-/// more than 2 GiB of text
+/// Reads a recording up to its first invalid byte. \throws std::runtime_error for a file without a
+/// recording, or with more than 2 GiB of text
 K8S_SD_EXPORT Recording parse_recording(std::string_view file);
 /// The same with a file. \throws std::runtime_error also if it cannot be read
 K8S_SD_EXPORT Recording read_recording(const std::string& path);
 
 /// Options of a RecordingConnector.
 struct RecordingOptions {
-    /// Of a file, with its names; 2 KiB at least. It is full at 2 GiB of decompressed text, too.
+    /// Maximum size of a file together with its file of names, in bytes; at least 2 KiB. A file is
+    /// also full at 2 GiB of decompressed text.
     std::uint64_t max_bytes = std::uint64_t{256} << 20;
-    /// So many former files are kept: FILE becomes FILE.1, FILE.1 becomes FILE.2. Zero: recording
-    /// ends with the file. Otherwise a full file is followed by the next one. Each collection is
-    /// listed again for it, so that each file can be replayed alone.
+    /// Number of full files to keep. A full FILE is renamed to FILE.1, FILE.1 to FILE.2, and
+    /// recording continues in a new FILE. The client lists each collection again, so each file can
+    /// be replayed alone. Zero: recording ends with the first full file.
     unsigned former_files = 0;
-    /// From one file to the next at least, for the sake of the server. If a file is full sooner,
-    /// nothing is recorded in between. The first two files are an exception.
+    /// Minimum time between the starts of two files: each new file costs the server new lists. If a
+    /// file is full sooner, recording pauses. The second file always begins at once.
     Duration min_time_between_files = std::chrono::minutes(10);
-    /// Replace names, label values and addresses, and leave out environment variables and command
-    /// lines. Responses are requested in JSON. The originals are in `FILE.names`.
+    /// Replaces names, label values and addresses, and leaves out environment variables and command
+    /// lines. Responses are requested in JSON. `FILE.names` has the originals.
     bool anonymise = false;
-    /// Called once, when recording ends early, with the reason. Any thread; must not throw.
+    /// Called at most once, if recording ends early, with the reason. On any thread; must not
+    /// throw.
     std::function<void(const std::string& why)> on_end{};
-    /// Called when a file is full and recording goes on, with a line for the log. Any thread; must
-    /// not throw.
+    /// Called when a file is full and the next one begins, with a line for the log. On any thread;
+    /// must not throw.
     std::function<void(const std::string& line)> on_full{};
 };
 
@@ -88,7 +90,7 @@ class K8S_SD_EXPORT RecordingConnector final : public Connector {
     /// \throws std::runtime_error if the file cannot be written, or max_bytes is too small
     RecordingConnector(std::shared_ptr<Connector> inner, std::shared_ptr<Clock> clock,
                        const std::string& file, RecordingOptions = {});
-    /// Streams may outlive it; they record no more.
+    /// Streams may outlive the connector; they record nothing more.
     ~RecordingConnector() override;
 
     std::unique_ptr<ByteStream> make_stream(asio::any_io_executor, const ConnectTarget&) override;
@@ -100,11 +102,12 @@ class K8S_SD_EXPORT RecordingConnector final : public Connector {
     const std::shared_ptr<RecordingWriter> writer_;
 };
 
-/// Plays a recording in place of all servers. A request gets the response recorded for the first
-/// such request that has not been used yet, each part at its recorded time; a request without one
-/// is never answered. A connection that failed fails again. The client of a later file had listed
-/// before, so there the first list of a collection is its first recorded one, at once. Set it as
-/// Environment::connector, with a ManualClock as Environment::clock and a seed. Thread-safe.
+/// Plays a recording in place of all servers. A request gets the first unused response recorded for
+/// an equal request, each part at its recorded time. A request without a recorded response is never
+/// answered. A failed connection fails again. In the second and later files of a recording the
+/// first list of a collection is answered at once, because the recorded client had listed before.
+/// Set it as Environment::connector, with a ManualClock as Environment::clock and a seed.
+/// Thread-safe.
 class K8S_SD_EXPORT ReplayConnector final : public Connector {
  public:
     /// The recording begins at the present time of the clock.

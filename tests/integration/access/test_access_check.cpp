@@ -465,7 +465,7 @@ TEST_CASE("Access check: a server that keeps its version from the anonymous is n
         return sim::Response::failure(403, "Forbidden", "no");
     });
     c.start();
-    CHECK(c.text_of("authentication") == "the server takes anonymous requests");
+    CHECK(c.text_of("authentication") == "the server accepts anonymous requests");
 }
 
 TEST_CASE("Access check: the question for versions is a part of the step") {

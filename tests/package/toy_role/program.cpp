@@ -13,7 +13,7 @@
 #include "k8s_sd/detail/codec/protobuf/protobuf_envelope.ipp"
 #include "k8s_sd/detail/codec/protobuf/protobuf_projector.ipp"
 #include "k8s_sd/detail/kinds/generate.hpp"
-#include "k8s_sd/detail/kinds/generic_content.ipp"
+#include "k8s_sd/detail/kinds/generic.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"
 #include "k8s_sd/detail/kinds/schema.ipp"
 #include "k8s_sd/detail/labels/target_group.ipp"

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string words(const ListForm& form) {
+std::string words(const ListRequestForm& form) {
     constexpr const char* names[] = {"pages", "whole", "streamed"};
     return names[static_cast<std::size_t>(form.shape)] +
            std::string(form.other_encoding ? " otherwise" : "");

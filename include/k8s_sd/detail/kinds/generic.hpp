@@ -2,7 +2,10 @@
 
 #include "k8s_sd/detail/codec/object_members.hpp"
 #include "k8s_sd/detail/kinds/kind_traits.hpp"
+#include "k8s_sd/objects/fields.hpp"
 #include "k8s_sd/objects/generic.hpp"
+
+#include <boost/json/object.hpp>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -13,5 +16,15 @@ struct KindTraits<any_other_kind> {
     using Model = Generic;
     static constexpr std::tuple rows{Row<&Model::metadata>{"metadata", 1, Use::always}};
 };
+
+/// Whether all fields are in the metadata.
+bool are_of_metadata(const Fields& fields) noexcept;
+
+/// The fields of a document, without the metadata. An array on the path keeps its length: of each
+/// element only the rest of the path is kept.
+boost::json::object keep_content(const boost::json::object& document, const Fields& fields);
+
+/// Whether two contents agree in the fields. They may have others.
+bool same_content(const boost::json::object& a, const boost::json::object& b, const Fields& fields);
 
 }  // namespace k8s_sd::inline v0::detail

@@ -1,4 +1,4 @@
 // The bodies of this layer, for src/lib/ and src.hpp.
-#include "k8s_sd/detail/kinds/generic_content.ipp"
+#include "k8s_sd/detail/kinds/generic.ipp"
 #include "k8s_sd/detail/kinds/object_maker.ipp"
 #include "k8s_sd/detail/kinds/schema.ipp"

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/kinds/all.hpp"
-#include "k8s_sd/detail/kinds/generic_content.hpp"
+#include "k8s_sd/detail/kinds/generic.hpp"
 #include "k8s_sd/detail/kinds/object_maker.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 #include "k8s_sd/detail/kinds/typed_object.hpp"

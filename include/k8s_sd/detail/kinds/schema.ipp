@@ -3,7 +3,7 @@
 #include "k8s_sd/detail/codec/scratch.hpp"
 #include "k8s_sd/detail/kinds/all.hpp"
 #include "k8s_sd/detail/kinds/field_mask.hpp"
-#include "k8s_sd/detail/kinds/generic_content.hpp"
+#include "k8s_sd/detail/kinds/generic.hpp"
 #include "k8s_sd/detail/kinds/schema.hpp"
 
 #include <algorithm>

@@ -11,10 +11,10 @@
 namespace k8s_sd::inline v0::detail {
 
 /// A form of the list request.
-struct ListForm {
+struct ListRequestForm {
     ListShape shape = ListShape::pages;
     bool other_encoding = false;  ///< other than the usual one of EncodingChoice
-    bool operator==(const ListForm&) const = default;
+    bool operator==(const ListRequestForm&) const = default;
 };
 
 /// Forms of one list, tried in order until one succeeds: the cause of a failure may affect only one
@@ -48,7 +48,7 @@ class ListForms {
         add({ListShape::streamed, true}, choice.other_encoding && streams);
     }
     bool begun() const noexcept { return size_ > 0; }
-    ListForm current() const noexcept { return forms_[index_]; }
+    ListRequestForm current() const noexcept { return forms_[index_]; }
 
     /// \param for_good  do not retry this form: a retry proves nothing more, or takes too long
     /// \param teaches   the form may be the cause; false: another form may succeed, but proves
@@ -75,7 +75,7 @@ class ListForms {
     void begin_round() noexcept {
         std::stable_partition(
             forms_.begin(), forms_.begin() + static_cast<std::ptrdiff_t>(size_),
-            [](const ListForm& form) { return form.shape != ListShape::streamed; });
+            [](const ListRequestForm& form) { return form.shape != ListShape::streamed; });
         index_ = 0;
         ++rounds_;
         failures_ = 0;
@@ -113,7 +113,7 @@ class ListForms {
     }
     bool usual_encoding_failed() const noexcept {
         return current().other_encoding &&
-               has_failed([](const ListForm& form) { return !form.other_encoding; });
+               has_failed([](const ListRequestForm& form) { return !form.other_encoding; });
     }
     /// The preferred shape for the next LIST.
     std::optional<ListShape> better_shape() const noexcept {
@@ -126,7 +126,7 @@ class ListForms {
  private:
     static constexpr std::size_t max_forms = 6;
 
-    void add(ListForm form, bool wanted = true) noexcept {
+    void add(ListRequestForm form, bool wanted = true) noexcept {
         if (wanted) forms_[size_++] = form;
     }
     void go_on() noexcept {
@@ -137,7 +137,7 @@ class ListForms {
         ++rounds_;
     }
     bool has_failed(ListShape shape) const noexcept {
-        return has_failed([shape](const ListForm& form) { return form.shape == shape; });
+        return has_failed([shape](const ListRequestForm& form) { return form.shape == shape; });
     }
     template <class Predicate>
     bool has_failed(Predicate of) const noexcept {
@@ -147,7 +147,7 @@ class ListForms {
         return false;
     }
 
-    std::array<ListForm, max_forms> forms_{};
+    std::array<ListRequestForm, max_forms> forms_{};
     std::array<bool, max_forms> failed_{};
     std::size_t size_ = 0;
     std::size_t index_ = 0;

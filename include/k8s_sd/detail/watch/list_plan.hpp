@@ -47,7 +47,7 @@ class ListPlan {
     /// \param streamed  whether a streamed list is worth a try
     Request next(const std::string& known, bool streamed) {
         if (!forms_.begun()) begin(!asks_not_older(known), streamed);
-        const ListForm form = forms_.current();
+        const ListRequestForm form = forms_.current();
         Request request{.other_encoding = form.other_encoding,
                         .hasty = is_hasty(),
                         .first = forms_.none_failed(),

@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/kinds/generic_content.hpp"
+#include "k8s_sd/detail/kinds/generic.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/json/parse.hpp>

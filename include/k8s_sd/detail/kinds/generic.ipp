@@ -1,4 +1,4 @@
-#include "k8s_sd/detail/kinds/generic_content.hpp"
+#include "k8s_sd/detail/kinds/generic.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
