@@ -70,10 +70,14 @@ class Host {
     }
 
     void sync(Discovered& result) {
+        phase_ = &longest_.sync;
         while (!synced_) run_one();
         result.cpu = cpu_seconds() - base_cpu_;
-        context_.run_for(std::chrono::milliseconds(500));  // the watches begin
+        const auto begin = Clock::now();  // of the watches
+        while (Clock::now() - begin < std::chrono::milliseconds(500)) run_one();
+        phase_ = &longest_.changes;
         result.memory_mb = memory_mb("VmRSS") - base_mb_;
+        result.peak_mb = memory_mb("VmHWM") - base_mb_;
         result.groups = static_cast<double>(host_.group_count());
         result.targets = static_cast<double>(host_.target_count());
     }
@@ -113,12 +117,9 @@ class Host {
 
  private:
     void run_one() {
-        double& listing = synced_ ? longest_.changes : longest_.sync;
-        const bool was_synced = synced_;
         const double before = thread_cpu_seconds();
-        context_.run_one_for(std::chrono::seconds(1));
-        double& longest = synced_ == was_synced ? listing : longest_.first_diff;
-        longest = std::max(longest, thread_cpu_seconds() - before);
+        context_.run_one_for(std::chrono::milliseconds(500));
+        *phase_ = std::max(*phase_, thread_cpu_seconds() - before);
     }
     /// Until it is done, or no change has arrived for some seconds: changes of one pod are
     /// coalesced.
@@ -134,8 +135,9 @@ class Host {
 
     void on_diff(const k8s_sd::TargetGroupDiff& diff) {
         host_.apply(diff);
-        if (diff.full) {
-            synced_ = true;
+        if (diff.full) phase_ = &longest_.first_diff;
+        if (!synced_) {
+            synced_ = !diff.more;
             return;
         }
         changes_ += diff.updated.size();
@@ -155,6 +157,7 @@ class Host {
     std::size_t changes_ = 0;
     bool synced_ = false, measures_latency_ = false;
     Handlers longest_{};
+    double* phase_ = nullptr;  // what the present handler counts for
     k8s_sd::Discoverer discoverer_;
 };
 

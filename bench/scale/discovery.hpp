@@ -8,14 +8,15 @@
 /// The measurements of bench_scale, each in a process of its own.
 namespace bench::scale {
 
-/// CPU of the longest handler, in seconds.
+/// CPU of the longest handler, in seconds: before the first diff, from its first to its last part
+/// and shortly afterwards, and with later changes.
 struct Handlers {
     double sync, first_diff, changes;
 };
 
 /// The cost of a host that keeps all targets.
 struct Discovered {
-    double cpu, memory_mb, groups, targets, label_bytes;
+    double cpu, memory_mb, peak_mb, groups, targets, label_bytes;
     Handlers longest;
     double node_change, node_groups;  ///< CPU of a change of a node, and the groups it changes
     double churn_cpu, p50, p99, longest_latency, changes;

@@ -187,6 +187,11 @@ struct DiscoveryConfig {
     /// Minimum time between two calls of the callback; zero: deliver at once. Does not affect the
     /// sharing of watches and groups.
     Duration min_update_interval{0};
+    /// Maximum number of groups in one diff of a Discoverer; zero: no limit. A larger diff is
+    /// delivered in parts, one call after the other without min_update_interval, see
+    /// TargetGroupDiff::more. Other handlers of the executor run in between. A DiscoveryManager
+    /// ignores the limit. Does not affect the sharing of watches and groups.
+    std::size_t max_groups_per_diff = 0;
     /// Options of LIST and WATCH.
     WatchOptions watch{};
     auto operator<=>(const DiscoveryConfig&) const = default;

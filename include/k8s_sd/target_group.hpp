@@ -192,10 +192,15 @@ struct TargetGroupDiff {
     std::vector<GroupChange> updated;     ///< added or changed groups
     std::vector<TargetGroupPtr> removed;  ///< in their last delivered state
     /// The state comes from a snapshot, see WarmStart, without confirmation by the API server.
-    /// Another workload may own an address by now, so send it no credentials. Set in full diffs.
+    /// Another workload may own an address by now, so send it no credentials. Set in full diffs,
+    /// and in the further parts of them.
     bool unconfirmed = false;
     /// The unconfirmed state is confirmed, with the changes in this diff.
     bool confirms = false;
+    /// The rest of the same state, or of the same changes, follows in the next diffs, see
+    /// DiscoveryConfig::max_groups_per_diff. The first part of a complete state has `full` set; the
+    /// state is complete with the first diff that does not have `more`.
+    bool more = false;
     /// Whether the diff has nothing to deliver.
     bool empty() const noexcept { return !full && !confirms && updated.empty() && removed.empty(); }
 };

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/base/split_set.hpp"
 #include "k8s_sd/target_group.hpp"
 
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <mutex>
 #include <string_view>
@@ -32,8 +32,8 @@ class TargetGroups {
     }
     /// The group of this source; null if there is none.
     TargetGroupPtr find(std::string_view source) const {
-        const auto it = groups_.find(source);
-        return it == groups_.end() ? nullptr : *it;
+        const TargetGroupPtr* const known = groups_.find(source);
+        return known ? *known : nullptr;
     }
     /// Number of groups.
     std::size_t group_count() const noexcept { return groups_.size(); }
@@ -42,27 +42,29 @@ class TargetGroups {
     /// Calls `visit` for each group, in no particular order.
     template <class Visitor>
     void for_each_group(Visitor&& visit) const {
-        for (const TargetGroupPtr& group : groups_) visit(group);
+        groups_.for_each([&](const TargetGroupPtr& group) { visit(group); });
     }
     /// Drops all groups.
     void clear() noexcept {
-        groups_.clear();
+        groups_ = {};
         targets_ = 0;
     }
 
  private:
     void put(const TargetGroupPtr& group) {
-        const auto [it, is_new] = groups_.insert(group);
+        if (const TargetGroupPtr* const known = groups_.find(group->source())) {
+            targets_ -= (*known)->size();
+            const_cast<TargetGroupPtr&>(*known) = group;  // the same source has the same hash
+        } else {
+            groups_.insert(group);
+        }
         targets_ += group->size();
-        if (is_new) return;
-        targets_ -= (*it)->size();
-        const_cast<TargetGroupPtr&>(*it) = group;  // the same source has the same hash
     }
     void remove(std::string_view source) {
-        const auto it = groups_.find(source);
-        if (it == groups_.end()) return;
-        targets_ -= (*it)->size();
-        groups_.erase(it);
+        const TargetGroupPtr* const known = groups_.find(source);
+        if (!known) return;
+        targets_ -= (*known)->size();
+        groups_.erase(source);
     }
 
     struct Hash : detail::SeededHash {
@@ -84,7 +86,7 @@ class TargetGroups {
         }
     };
 
-    boost::unordered_flat_set<TargetGroupPtr, Hash, SameSource> groups_;
+    detail::SplitSet<TargetGroupPtr, Hash, SameSource> groups_;
     std::size_t targets_ = 0;
 };
 

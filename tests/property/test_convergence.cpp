@@ -78,6 +78,7 @@ class Scenario {
     DiscoveryConfig other_config() {
         DiscoveryConfig config = random_config(random_, sim_.server.url());
         if (!configs_.empty() && !random_.one_in(4)) config.watch = configs_[0].watch;
+        if (random_.one_in(3)) config.max_groups_per_diff = 1 + random_.below(3);
         return config;
     }
 
@@ -97,6 +98,7 @@ class Scenario {
     /// The targets of a new discoverer that shares nothing with the others.
     TargetsBySource discovered_anew(DiscoveryConfig config) {
         --config.watch.max_object_bytes;
+        config.max_groups_per_diff = 0;
         config.watch.watch_list = false;  // because detecting that it does not work may take time
         Host host(sim_.context.get_executor(), config);
         host.run();

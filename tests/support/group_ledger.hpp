@@ -105,10 +105,12 @@ class DiscoveryLedger : public GroupLedger {
         const bool first = diffs++ == 0;
         if (diff.full != first) complain("diff", first ? "the first is not full" : "full again");
         if (diff.empty()) complain("diff", "nothing in it");
+        if (diff.more) ++parts;
         return GroupLedger::apply(diff);
     }
 
     std::size_t diffs = 0;
+    std::size_t parts = 0;  ///< diffs with a rest that followed
 };
 
 }  // namespace k8s_sd::test

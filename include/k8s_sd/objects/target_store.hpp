@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 namespace k8s_sd::inline v0 {
 
@@ -28,15 +29,24 @@ struct StoreTraits<TargetGroup> {
 class TargetStore : public Store<TargetGroup> {
  public:
     /// The callback for a Discoverer. A callback of the host may also call it. It keeps the
-    /// contents of the store alive. Each diff is one batch.
+    /// contents of the store alive. Each diff is one batch, with all its parts.
     std::function<void(const TargetGroupDiff&)> callback() const {
-        return [writer = StoreWriter<TargetGroup>(*this)](const TargetGroupDiff& diff) mutable {
+        return [writer = StoreWriter<TargetGroup>(*this),
+                parts = std::vector<TargetGroupDiff>()](const TargetGroupDiff& diff) mutable {
+            if (diff.more) return parts.push_back(diff);
             auto batch = writer.begin();
-            if (diff.full) batch.clear();
-            for (const GroupChange& change : diff.updated) batch.put(change.group);
-            for (const TargetGroupPtr& group : diff.removed) batch.remove(group->source());
+            for (const TargetGroupDiff& part : parts) apply(batch, part);
+            apply(batch, diff);
             batch.publish();
+            parts.clear();
         };
+    }
+
+ private:
+    static void apply(StoreWriter<TargetGroup>::Batch& batch, const TargetGroupDiff& diff) {
+        if (diff.full) batch.clear();
+        for (const GroupChange& change : diff.updated) batch.put(change.group);
+        for (const TargetGroupPtr& group : diff.removed) batch.remove(group->source());
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <stdexcept>
 #include <string>
@@ -284,6 +285,113 @@ TEST_CASE("Discoverer: an exception of the callback leaves through run, and late
     CHECK(host.groups.size() == 2);
     CHECK(host.complaints.empty());
     CHECK(p.metrics->diffs_delivered == 3);
+}
+
+TEST_CASE("Discoverer: a large diff is delivered in parts") {
+    Pods p;
+    for (const char* name : {"p3", "p4", "p5"}) p.server.apply(pod({.name = name}));
+    DiscoveryConfig config = p.config(1h);  // parts do not wait for the interval
+    config.max_groups_per_diff = 2;
+    Host host(p.context.get_executor(), config);
+    std::string flags;
+    host.after_diff = [&](const TargetGroupDiff& diff) {
+        flags += diff.full ? 'f' : '-';
+        flags += diff.more ? 'm' : '-';
+        flags += ' ';
+    };
+    host.run();
+    p.settle();
+    CHECK(flags == "fm -m -- ");
+    CHECK(host.groups.size() == 5);
+    CHECK(p.metrics->diffs_delivered == 3);
+
+    for (const char* name : {"p1", "p2", "p3"}) p.label(name, "1");
+    p.server.remove("pods", "default", "p4");
+    p.settle();
+    CHECK(host.diffs == 3);
+    p.advance(1h);
+    CHECK(flags == "fm -m -- -m -- ");
+    CHECK(host.groups.size() == 4);
+    p.label("p1", "2");
+    p.advance(1h);
+    CHECK(flags == "fm -m -- -m -- -- ");
+    CHECK(host.complaints.empty());
+}
+
+TEST_CASE("Discoverer: changes between two parts follow the last part") {
+    Pods p;
+    p.server.apply(pod({.name = "p3"}));
+    DiscoveryConfig config = p.config();
+    config.max_groups_per_diff = 1;
+    const HeldExecutor executor(p.context);
+    Host quick(p.context.get_executor(), p.config());  // the group works on its executor
+    quick.run();
+    Host host(executor, config);
+    host.run();
+    p.settle();
+    const auto release = [&] {
+        executor.release();
+        p.settle();
+        return host.take_diffs();
+    };
+    CHECK(release().size() > 2);
+    for (int i = 0; i < 9; ++i) {
+        for (const char* name : {"p1", "p2"}) p.label(name, std::to_string(i));
+        p.settle();
+    }
+    p.server.remove("pods", "default", "p3");
+    p.server.apply(pod({.name = "p4"}));
+    p.server.remove("pods", "default", "p4");
+    p.settle();
+    std::string parts;
+    for (int i = 0; i < 2; ++i) parts += release();
+    CHECK(host.groups.size() == 3);  // the complete state, as it was listed
+    CHECK(host.label("pod/default/p1", "__meta_kubernetes_pod_label_v").empty());
+    CHECK(host.parts == 2);
+    for (int i = 0; i < 3; ++i) parts += release();
+    CHECK(host.diffs == 6);
+    CHECK(host.parts == 4);
+    CHECK(host.groups == quick.groups);
+    CHECK(host.complaints.empty());
+    executor.release();
+    p.settle();
+    CHECK(executor.held() == 0);
+    host.discoverer.reset();
+    executor.let_go();
+}
+
+TEST_CASE("Discoverer: other handlers of the host run between two parts, and may cancel") {
+    Pods p;
+    p.server.apply(pod({.name = "p3"}));
+    DiscoveryConfig config = p.config();
+    config.max_groups_per_diff = 1;
+    Host host(p.context.get_executor(), config);
+    host.after_diff = [&](const TargetGroupDiff&) {
+        asio::post(p.context, [&] { host.discoverer->cancel(); });
+    };
+    host.run();
+    p.settle();
+    CHECK(host.diffs == 1);
+    CHECK(host.ended());
+    CHECK(host.complaints.empty());
+}
+
+TEST_CASE("Discoverer: a part whose callback throws counts as delivered") {
+    Pods p;
+    p.server.apply(pod({.name = "p3"}));
+    DiscoveryConfig config = p.config();
+    config.max_groups_per_diff = 1;
+    Host host(p.context.get_executor(), config);
+    host.after_diff = [&](const auto&) { throw std::runtime_error("host"); };
+    host.run();
+    for (std::size_t part = 1; part <= 3; ++part) {
+        CHECK_THROWS_AS(p.settle(), std::runtime_error);
+        CHECK(host.diffs == part);
+    }
+    p.settle();
+    CHECK(host.diffs == 3);
+    CHECK(host.groups.size() == 3);
+    CHECK(host.complaints.empty());
 }
 
 TEST_CASE("Discoverer: the latency of a diff is the time since the first change in it came") {

@@ -131,6 +131,35 @@ TEST_CASE("WarmStart: a start while the API server is down delivers the previous
     CHECK(host.discoverer.status().snapshot.empty());
 }
 
+TEST_CASE("WarmStart: in parts the whole snapshot is unconfirmed, and the last part confirms it") {
+    Warm w;
+    for (const char* name : {"a", "b", "c"}) w.server.apply(w.pod(name, "10.0.0.1"));
+    write_snapshot(w);
+    w.down();
+    DiscoveryConfig config = w.config();
+    config.max_groups_per_diff = 2;
+    Received received;
+    Discoverer discoverer(
+        w.context.get_executor(), config,
+        [&](const TargetGroupDiff& diff) {
+            received.push_back(words_of(diff) + (diff.more ? " more" : ""));
+        },
+        w.options());
+    discoverer.async_run(boost::asio::detached);
+    w.advance(5s);
+    REQUIRE(received.size() == 2);
+    CHECK_THAT(received[0], ContainsSubstring("full unconfirmed +") && ContainsSubstring(" more"));
+    CHECK_THAT(received[1], ContainsSubstring("unconfirmed +") && !ContainsSubstring("full"));
+    received.clear();
+
+    for (const char* name : {"a", "b", "c"}) w.server.apply(w.pod(name, "10.0.0.9"));
+    w.up();
+    w.advance(2min);
+    REQUIRE(received.size() == 2);
+    CHECK_THAT(received[0], !ContainsSubstring("confirms") && ContainsSubstring(" more"));
+    CHECK_THAT(received[1], ContainsSubstring("confirms ~") && !ContainsSubstring("more"));
+}
+
 TEST_CASE("WarmStart: without differences the host only receives the confirmation") {
     for (const Role role : {Role::pod, Role::endpointslice, Role::service, Role::node}) {
         CAPTURE(to_string(role));

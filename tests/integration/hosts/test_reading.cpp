@@ -178,6 +178,37 @@ TEST_CASE("reading: what a cancelled read would have brought is brought by the n
     CHECK(pods.take() == Lines{"full +a"});
 }
 
+TEST_CASE("reading: a large diff is read in parts, at once after each other") {
+    Read read;
+    for (const char* name : {"a", "b", "c"}) read.server.apply(pod({.name = name}));
+    DiscoveryConfig config = read.config<DiscoveryConfig>();
+    config.max_groups_per_diff = 2;
+    config.min_update_interval = 10s;
+    Discoverer discoverer(read.context.get_executor(), config);
+    std::vector<TargetGroupDiff> received;
+    const auto next = [&] {
+        discoverer.async_next(
+            [&](error_code, const TargetGroupDiff& diff) { received.push_back(diff); });
+        read.settle();
+    };
+    next();
+    REQUIRE(received.size() == 1);
+    CHECK(received[0].full);
+    CHECK(received[0].more);
+    CHECK(received[0].updated.size() == 2);
+    next();
+    REQUIRE(received.size() == 2);
+    CHECK_FALSE(received[1].full);
+    CHECK_FALSE(received[1].more);
+    CHECK(received[1].updated.size() == 1);
+    next();
+    read.server.remove("pods", "default", "a");
+    read.advance(9s);
+    CHECK(received.size() == 2);
+    read.advance(1s);
+    CHECK(received.size() == 3);
+}
+
 TEST_CASE("reading: the least interval holds") {
     Read read;
     WatcherConfig config = read.config<WatcherConfig>();

@@ -618,6 +618,7 @@ TEST_CASE("resolve: configurations of one meaning are equal, whatever their role
     b.namespaces = {"y", "x", "x"};
     b.selectors = {{Role::pod, "p", ""}};
     b.min_update_interval = 5s;
+    b.max_groups_per_diff = 7;
     CHECK(resolve(a) == resolve(b));
     b.selectors[0].label = "q";
     CHECK(resolve(a) != resolve(b));

@@ -40,6 +40,25 @@ TEST_CASE("TargetStore: it has the targets that a discoverer delivered") {
     CHECK(store.find("pod/shop/db") == db);
 }
 
+TEST_CASE("TargetStore: readers see a diff in parts with its last part") {
+    TargetStore store;
+    const auto callback = store.callback();
+    const auto web = group_of("pod/shop/web", {"10.0.0.1:80"});
+    const auto db = group_of("pod/shop/db", {"10.0.0.2:80"});
+    callback({.full = true, .updated = {{web, nullptr}}, .removed = {}, .more = true});
+    CHECK_FALSE(store.synced());
+    CHECK(store.size() == 0);
+    callback({.updated = {{db, nullptr}}, .removed = {}});
+    CHECK(store.synced());
+    CHECK(store.size() == 2);
+
+    callback({.updated = {}, .removed = {web}, .more = true});
+    CHECK(store.find("pod/shop/web") == web);
+    callback({.updated = {}, .removed = {db}});
+    CHECK(store.size() == 0);
+    CHECK(store.generation() == 2);
+}
+
 TEST_CASE("TargetStore: groups are found by labels of their targets") {
     TargetStore store;
     const auto by_address = store.index([](const TargetGroup& group, IndexKeys& keys) {

@@ -104,6 +104,8 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
     virtual bool has_news() const = 0;
     /// \pre has_news()
     virtual Diff take_news() = 0;
+    /// Whether the next diff is the rest of the last one: it does not wait for the interval.
+    virtual bool continues() const { return false; }
     /// The diff just taken is being delivered.
     virtual void on_delivery() {}
     // Called without the mutex.
@@ -210,7 +212,7 @@ class HostHandle : public RunState, public Reader<Diff>::Owner {
 
     std::optional<TimePoint> due_of_diff(TimePoint now) const {
         if (!has_news() || !(is_called_ || (reader_ && !is_offered_))) return std::nullopt;
-        return pace_.due(now);
+        return continues() ? now : pace_.due(now);
     }
 
     /// \returns whether the callback was called with a new status

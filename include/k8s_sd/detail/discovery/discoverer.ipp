@@ -1,6 +1,7 @@
 #include "k8s_sd/detail/async/host_handle.hpp"
 #include "k8s_sd/detail/async/operation.hpp"
 #include "k8s_sd/detail/client/context_environment.hpp"
+#include "k8s_sd/detail/discovery/diff_parts.hpp"
 #include "k8s_sd/detail/discovery/pending_changes.hpp"
 #include "k8s_sd/detail/discovery/snapshots/warm_targets.hpp"
 #include "k8s_sd/detail/sharing/discoverer_status.hpp"
@@ -9,6 +10,7 @@
 #include "k8s_sd/metrics.hpp"
 
 #include <boost/asio/post.hpp>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -62,6 +64,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
                      acquired.watcher->environment().clock, acquired.watcher->environment().metrics,
                      config.min_update_interval, callback != nullptr),
           role_(config.role),
+          max_groups_(config.max_groups_per_diff),
           callback_(std::move(callback)),
           metrics_(acquired.watcher->environment().metrics),
           resolved_(std::move(acquired.config)),
@@ -83,6 +86,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
                    [subscription = std::move(subscription_)]() mutable { subscription.reset(); });
         if (warm_) warm_->stop();
         watcher_.reset();
+        parts_.clear();
         state_.reset();
         pending_.clear();
         confirms_ = false;
@@ -127,9 +131,19 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
 
     // --- delivery ---------------------------------------------------------------------------
 
-    bool has_news() const override { return state_ || confirms_ || !pending_.empty(); }
+    bool has_news() const override {
+        return continues() || state_ || confirms_ || !pending_.empty();
+    }
+    bool continues() const override { return !parts_.empty(); }
 
     DiffPtr take_news() override {
+        if (parts_.empty()) parts_.begin(next_diff());
+        auto [part, whole] = parts_.take(max_groups_);
+        if (whole) asio::post(watcher_->get_executor(), [released = std::move(whole)] {});
+        return part;
+    }
+
+    DiffPtr next_diff() {
         if (state_) return std::exchange(state_, nullptr);
         auto diff = std::make_shared<TargetGroupDiff>(pending_.take());
         diff->confirms = std::exchange(confirms_, false);
@@ -143,6 +157,7 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     void call(const DiffPtr& diff) override { callback_(*diff); }
 
     const Role role_;
+    const std::size_t max_groups_;  // in a diff; zero: no limit
     const Callback callback_;
     const std::shared_ptr<Metrics> metrics_;
     const ResolvedConfig resolved_;
@@ -151,7 +166,8 @@ class Discoverer::Impl final : public HostHandle<DiffPtr>, public GroupWatcher::
     std::shared_ptr<GroupWatcher> watcher_;
     std::shared_ptr<detail::WarmTargets> warm_;  // null: no snapshot
     GroupWatcher::Subscription subscription_;
-    DiffPtr state_;                   // until the host has received it
+    detail::DiffParts parts_;         // the rest of the diff that the host is receiving
+    DiffPtr state_;                   // until it is delivered
     detail::PendingChanges pending_;  // changes since the state was delivered
     bool confirms_ = false;           // the state of a snapshot has been confirmed
 };

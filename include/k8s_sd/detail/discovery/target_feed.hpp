@@ -41,6 +41,7 @@ inline std::vector<NumberedConfig> provider_configs(const Job& job) {
         DiscoveryConfig config = job.configs[i];
         // Keep negative intervals: validation rejects them later.
         config.min_update_interval = std::min(config.min_update_interval, Duration{});
+        config.max_groups_per_diff = 0;
         all.emplace_back(std::move(config), i);
     }
     add(job.sources);

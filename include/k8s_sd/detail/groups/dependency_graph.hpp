@@ -14,7 +14,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace k8s_sd::inline v0::detail {
 
@@ -71,7 +70,8 @@ class DependencyGraph {
         std::uint32_t position = 0;  ///< index of the group in the object's dependents
         Dependency* dependency = nullptr;
     };
-    using Dependencies = std::vector<Edge>;
+    /// Usually one: the node of a pod.
+    using Dependencies = boost::container::small_vector<Edge, 1>;
 
     /// Adds an object to `asked`. Valid until the next set_dependencies().
     void record(Kind kind, std::string_view ns, std::string_view name, Dependencies& asked) {

@@ -101,10 +101,6 @@ class RoleGroups final : private Lookup {
         std::vector<std::uint32_t> begins;  // index of each part's first lookup
         std::uint64_t as_of = 0;            // DependencyGraph::now() at the time of the lookups
     };
-    struct Asked {
-        Graph::Dependencies objects;
-        std::unique_ptr<PartLookups> of_parts;  // null: no lookups by parts
-    };
 
     /// A main object of the role, and its group. With a thousand jobs there are a thousand entries
     /// for an object, so an entry is small: 24 bytes, and a pointer in the table.
@@ -126,19 +122,22 @@ class RoleGroups final : private Lookup {
 
         std::string_view ns() const noexcept { return object->ns(); }
         std::string_view name() const noexcept { return object->name(); }
-        /// Null: nothing.
-        Asked* asked() noexcept {
-            return may_ask ? static_cast<AskingEntry*>(this)->asked.get() : nullptr;
+        /// Null: the role looks up nothing.
+        AskingEntry* asking() noexcept {
+            return may_ask ? static_cast<AskingEntry*>(this) : nullptr;
         }
-        const Asked* asked() const noexcept { return const_cast<GroupEntry*>(this)->asked(); }
-        Graph::Dependencies& dependencies() noexcept { return asked()->objects; }
+        const AskingEntry* asking() const noexcept {
+            return const_cast<GroupEntry*>(this)->asking();
+        }
+        Graph::Dependencies& dependencies() noexcept { return asking()->asked; }
     };
     static_assert(sizeof(GroupEntry) <= 24);
     /// The entry of a role with look-ups.
     struct AskingEntry : GroupEntry {
         explicit AskingEntry(ObjectPtr main) : GroupEntry(std::move(main)) { may_ask = true; }
 
-        std::unique_ptr<Asked> asked;
+        Graph::Dependencies asked;
+        std::unique_ptr<PartLookups> of_parts;  // null: no lookups by parts
     };
     struct DeleteEntry {
         void operator()(GroupEntry* entry) const {

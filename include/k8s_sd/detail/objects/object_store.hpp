@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s_sd/detail/base/hash.hpp"
+#include "k8s_sd/detail/base/split_set.hpp"
 #include "k8s_sd/detail/objects/object_tag.hpp"
-#include "k8s_sd/detail/objects/split_set.hpp"
 #include "k8s_sd/objects/object.hpp"
 
 #include <boost/unordered/unordered_flat_set.hpp>

@@ -1,5 +1,5 @@
 #include "k8s_sd/detail/base/hash.hpp"
-#include "k8s_sd/detail/objects/split_set.hpp"
+#include "k8s_sd/detail/base/split_set.hpp"
 #include "support/allocations.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -43,7 +43,7 @@ class SplitSet {
 
  public:
     /// The set is split when it reaches this size.
-    static constexpr std::size_t max_unsplit = 8192;
+    static constexpr std::size_t max_unsplit = 4096;
 
     /// Null: no such element. Valid until the next insertion or removal.
     template <class Key>

@@ -1,0 +1,100 @@
+#include "k8s_sd/detail/discovery/diff_parts.hpp"
+#include "k8s_sd/detail/labels/group_builder.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace k8s_sd;
+
+namespace {
+
+TargetGroupPtr group(const std::string& name) {
+    detail::GroupBuilder builder;
+    builder.begin("pod/", "n", name);
+    builder.begin_target();
+    return builder.finish();
+}
+
+std::shared_ptr<TargetGroupDiff> diff_of(std::size_t updated, std::size_t removed) {
+    auto diff = std::make_shared<TargetGroupDiff>();
+    for (std::size_t i = 0; i < updated; ++i) {
+        diff->updated.push_back({group("u" + std::to_string(i)), nullptr, i % 2 == 0});
+    }
+    for (std::size_t i = 0; i < removed; ++i) {
+        diff->removed.push_back(group("r" + std::to_string(i)));
+    }
+    return diff;
+}
+
+std::string text_of(const TargetGroupDiff& diff) {
+    std::string text = diff.full ? "full" : "";
+    for (const GroupChange& change : diff.updated) {
+        text += " ~" + std::string(change.group->source().substr(6)) + (change.replaced ? "!" : "");
+    }
+    for (const TargetGroupPtr& removed : diff.removed) {
+        text += " -" + std::string(removed->source().substr(6));
+    }
+    if (diff.unconfirmed) text += " unconfirmed";
+    if (diff.confirms) text += " confirms";
+    return text + (diff.more ? " more" : "");
+}
+
+std::vector<std::string> parts_of(const std::shared_ptr<TargetGroupDiff>& diff, std::size_t limit) {
+    detail::DiffParts parts;
+    parts.begin(diff);
+    std::vector<std::string> texts;
+    while (!parts.empty()) texts.push_back(text_of(*parts.take(limit).part));
+    return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("DiffParts: a diff within the limit is delivered as it is") {
+    const auto diff = diff_of(2, 1);
+    for (const std::size_t limit : {0U, 3U, 9U}) {
+        detail::DiffParts parts;
+        CHECK(parts.empty());
+        parts.begin(diff);
+        CHECK_FALSE(parts.empty());
+        const detail::DiffParts::Taken taken = parts.take(limit);
+        CHECK(taken.part == diff);
+        CHECK(taken.whole == nullptr);
+        CHECK(parts.empty());
+    }
+    CHECK(parts_of(diff_of(0, 0), 1) == Texts{""});
+}
+
+TEST_CASE("DiffParts: updated groups come first, removed ones follow") {
+    CHECK(parts_of(diff_of(3, 2), 1) ==
+          Texts{" ~u0! more", " ~u1 more", " ~u2! more", " -r0 more", " -r1"});
+    CHECK(parts_of(diff_of(3, 2), 2) == Texts{" ~u0! ~u1 more", " ~u2! -r0 more", " -r1"});
+    CHECK(parts_of(diff_of(0, 3), 2) == Texts{" -r0 -r1 more", " -r2"});
+    CHECK(parts_of(diff_of(4, 0), 2) == Texts{" ~u0! ~u1 more", " ~u2! ~u3"});
+}
+
+TEST_CASE("DiffParts: only the first part is full, only the last one confirms") {
+    const auto state = diff_of(3, 0);
+    state->full = state->unconfirmed = true;
+    CHECK(parts_of(state, 2) == Texts{"full ~u0! ~u1 unconfirmed more", " ~u2! unconfirmed"});
+    const auto confirmation = diff_of(1, 1);
+    confirmation->confirms = true;
+    CHECK(parts_of(confirmation, 1) == Texts{" ~u0! more", " -r0 confirms"});
+}
+
+TEST_CASE("DiffParts: the whole diff is handed over with the last of several parts") {
+    const auto diff = diff_of(2, 1);
+    detail::DiffParts parts;
+    parts.begin(diff);
+    CHECK(parts.take(2).whole == nullptr);
+    CHECK(parts.take(2).whole == diff);
+    parts.begin(diff);
+    parts.take(1);
+    parts.clear();
+    CHECK(parts.empty());
+    CHECK(diff.use_count() == 1);
+}
