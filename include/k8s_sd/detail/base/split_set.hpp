@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -18,7 +19,7 @@ struct HashedKey {
 /// A set of very many elements that never stops its thread for long: a large one consists of parts,
 /// each of which grows alone. A single table of half a million elements moves all of them when it
 /// grows, which takes tens of milliseconds.
-/// \tparam Hash   its values must have 16 random low bits
+/// \tparam Hash   its values must have 24 random low bits
 template <class Element, class Hash, class Equal>
 class SplitSet {
     struct KnownHash : Hash {
@@ -96,8 +97,11 @@ class SplitSet {
  private:
     static constexpr std::size_t part_count = 256;
 
+    /// Parts of different sizes, up to twice the mean: equal parts would all grow at the same time.
     /// The tables use the low eight bits of a hash, and the high ones.
-    static std::size_t part_of(std::size_t hash) noexcept { return hash >> 8U & (part_count - 1); }
+    static std::size_t part_of(std::size_t hash) noexcept {
+        return std::max(hash >> 8U & (part_count - 1), hash >> 16U & (part_count - 1));
+    }
     template <class Visit>
     void for_each_part(Visit visit) {
         visit(whole_);
